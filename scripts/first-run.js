@@ -1,0 +1,39 @@
+// Installs the locked dependencies when they are missing or out of date, then runs the given command on the pinned Node.
+// Plain JavaScript, because it must run on whatever Node the machine has (20 or newer).
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const stamp = join(root, 'node_modules', '.koppelvlak-installed');
+const lockHash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash) {
+  process.stderr.write('Installing what is missing (first run only) …\n');
+  const npm = process.env.npm_execpath;
+  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
+  // npm's own words go to standard error: standard output belongs to the command that follows.
+  const installed = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (installed.status !== 0) process.exit(installed.status ?? 1);
+  writeFileSync(stamp, lockHash);
+}
+
+const [command, ...args] = process.argv.slice(2);
+if (command === undefined) process.exit(0);
+const child = spawn(command, args, {
+  stdio: 'inherit',
+  env: { ...process.env, PATH: join(root, 'node_modules', '.bin') + delimiter + process.env.PATH },
+});
+// Ctrl-C reaches the child through the terminal's process group; a signal sent to this process alone is passed on.
+for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
+  process.on(signal, () => {
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  });
+}
+child.on('error', (error) => {
+  process.stderr.write(`${command}: ${error.message}\n`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
