@@ -1,0 +1,41 @@
+-- The roles that the program works as, whatever its login is: koppelvlak_dienst serves, koppelvlak_opschoner removes what is past
+-- its retention. Later migrations grant them what they need, and no more. Roles belong to the whole server, so another database
+-- may have made them already, or be making them at this very moment.
+
+do $$
+declare
+  rol text;
+begin
+  foreach rol in array array['koppelvlak_dienst', 'koppelvlak_opschoner'] loop
+    if not exists (select from pg_roles where rolname = rol) then
+      begin
+        execute format('create role %I nologin', rol);
+      exception
+        when duplicate_object or unique_violation then
+          null; -- another database was first
+        when insufficient_privilege then
+          raise exception 'role % is missing and may not be made', rol
+            using errcode = 'insufficient_privilege',
+              hint = format('As a DBA run: create role koppelvlak_dienst nologin; create role koppelvlak_opschoner nologin; '
+                'grant koppelvlak_dienst, koppelvlak_opschoner to %I;', current_user);
+      end;
+    end if;
+    -- The one who migrates is usually the one who serves; from Postgres 16 on membership alone does not allow `set role`.
+    if not pg_has_role(current_user, rol, case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end) then
+      begin
+        execute format('grant %I to current_user', rol);
+      exception
+        when unique_violation then
+          null; -- another database was first
+        when insufficient_privilege then
+          raise warning 'login % may not act as %', current_user, rol
+            using hint = format('If it also serves, run as a DBA: grant %I to %I;', rol, current_user);
+      end;
+    end if;
+  end loop;
+end
+$$;
+
+-- The runner of the migrations has made this schema and its table.
+grant usage on schema koppelvlak to koppelvlak_dienst, koppelvlak_opschoner;
+grant select on koppelvlak.migraties to koppelvlak_dienst, koppelvlak_opschoner;

@@ -1,0 +1,52 @@
+import pg from 'pg';
+
+/** SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a switch of servers). */
+const AWAY_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006'];
+/** Class 08 is the connection itself; pgbouncer reports every trouble with its server as one of these. */
+const CONNECTION_CLASS = '08';
+const AWAY_CODES = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+];
+/** pg gives these no code. */
+const AWAY_MESSAGES = [
+  'timeout exceeded when trying to connect',
+  'Connection terminated',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+  'Query read timeout',
+];
+
+/**
+ * Whether an error means that the database cannot be reached or takes no work now (then the same request may succeed later), and
+ * not that this statement is wrong or too slow.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof pg.DatabaseError) {
+    return error.code !== undefined && (error.code.startsWith(CONNECTION_CLASS) || AWAY_STATES.includes(error.code));
+  }
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseAway);
+  if (AWAY_MESSAGES.some((message) => error.message.startsWith(message))) return true;
+  return isConnectionFailure(error) || isDatabaseAway(error.cause);
+}
+
+function isConnectionFailure(error: Error): boolean {
+  if (!('code' in error) || typeof error.code !== 'string') return false;
+  if (AWAY_CODES.includes(error.code)) return true;
+  // A socket that is not there (ENOENT also means a missing file, which is another thing).
+  return 'syscall' in error && error.syscall === 'connect';
+}
+
+/** Whether the server ended a statement: its time was up, or it was cancelled. */
+export function isStatementCancelled(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '57014';
+}

@@ -1,0 +1,139 @@
+import { chown, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../log.ts';
+import { EmbeddedPostgresError } from './embedded-error.ts';
+import { endOrphan } from './end-orphan.ts';
+import { ensureDatabase } from './ensure-database.ts';
+import { initialiseData } from './initialise-data.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
+import { isOwned, type Owner, type Postmaster, type Purpose, readPostmaster, thisOwner } from './postmaster.ts';
+import { socketUrl } from './socket-url.ts';
+import { type SpawnedPostgres, spawnPostgres } from './spawn-postgres.ts';
+import { stopPostgres } from './stop-postgres.ts';
+
+/** A running embedded Postgres. */
+export interface EmbeddedPostgres {
+  /** Address of its database, as superuser. */
+  readonly url: string;
+  /** Ends it (and the connections that are left); again is harmless. */
+  readonly stop: () => Promise<void>;
+  /** Settles when Postgres ended, asked or not. */
+  readonly exited: Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** The home directory; the data goes in `postgres` under it. Made when absent. */
+  readonly dir: string;
+  readonly log: Logger;
+  /** Settings of Postgres; by default it is durable. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A service waits for a command that has the database, and a command makes way by ending; default `service`. */
+  readonly purpose?: Purpose;
+}
+
+/** How long to wait for a command that has the database, and for Postgres to repeat its log after a crash; in milliseconds. */
+const COMMAND_WAIT_MS = 30_000;
+const READY_WAIT_MS = 300_000;
+const POLL_MS = 20;
+/** `sun_path` has 108 bytes with the closing zero. */
+const SOCKET_PATH_BYTES = 107;
+
+/**
+ * Starts the Postgres that comes with the package on a data directory of its own. Whatever way this process ends, Postgres ends.
+ * @throws EmbeddedPostgresError UNSUPPORTED, NOT_ALLOWED, FAILED, and IN_USE when another process has it.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const { log, settings = {}, purpose = 'service' } = options;
+  const binaries = postgresBinaries();
+  const owner = thisOwner(purpose);
+  await mkdir(resolve(options.dir), { recursive: true });
+  const home = await realpath(options.dir);
+  const dataDir = join(home, 'postgres');
+  const user = await choosePostgresUser(home, dataDir, binaries.postgres);
+  await initialiseData(home, dataDir, { binaries, user, durable: settings.fsync !== 'off' });
+
+  const giveUp = Date.now() + COMMAND_WAIT_MS;
+  for (;;) {
+    await makeWay(dataDir, { purpose, giveUp, log });
+    const socketDir = await separateSocketDir(dataDir, user);
+    const postgres = spawnPostgres({ dataDir, socketDir, binaries, user, owner, settings, log });
+    const outcome = await Promise.race([waitUntilReady(dataDir, owner), postgres.exited]);
+    if (typeof outcome !== 'string') return running(outcome, { dataDir, postgres, log });
+    if (socketDir !== undefined) await rm(socketDir, { recursive: true, force: true });
+    // Another starter was first: the next round says so, or waits for it.
+    if ((await readPostmaster(dataDir)) === undefined) {
+      throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} did not start:\n${outcome}`);
+    }
+  }
+}
+
+async function running(
+  postmaster: Postmaster,
+  { dataDir, postgres, log }: { dataDir: string; postgres: SpawnedPostgres; log: Logger },
+): Promise<EmbeddedPostgres> {
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= stopPostgres(postgres, postmaster, log);
+    return stopping;
+  };
+  const exited = postgres.exited.then((tail) => {
+    if (stopping === undefined) log.error({ dataDir, tail }, 'the embedded Postgres ended unasked');
+  });
+  try {
+    await ensureDatabase(postmaster.socketDir);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: socketUrl(postmaster.socketDir), stop, exited };
+}
+
+/** Ends a Postgres that was left behind; waits for a command's, refuses another service's. */
+async function makeWay(
+  dataDir: string,
+  { purpose, giveUp, log }: { purpose: Purpose; giveUp: number; log: Logger },
+): Promise<void> {
+  for (let waited = false; ; waited = true) {
+    const other = await readPostmaster(dataDir);
+    if (other === undefined) return;
+    if (!isOwned(other)) {
+      await endOrphan(other, log);
+      continue;
+    }
+    if (purpose === 'command' || other.owner?.purpose !== 'command' || Date.now() > giveUp) throw inUse(dataDir, other);
+    if (!waited) log.info({ pid: other.owner.pid }, 'a command uses the embedded Postgres; waiting for it to end');
+    await sleep(POLL_MS);
+  }
+}
+
+function inUse(dataDir: string, other: Postmaster): EmbeddedPostgresError {
+  const message = `another koppelvlak (process ${other.owner?.pid ?? 'unknown'}) uses ${dataDir}. Stop it, or choose another KOPPELVLAK_HOME`;
+  return new EmbeddedPostgresError('IN_USE', message);
+}
+
+/** A postmaster is ours only when it names us: an older one may still answer on the same socket. */
+async function waitUntilReady(dataDir: string, owner: Owner): Promise<Postmaster> {
+  const giveUp = Date.now() + READY_WAIT_MS;
+  while (Date.now() < giveUp) {
+    const found = await readPostmaster(dataDir);
+    if (found?.ready && found.owner?.pid === owner.pid && found.owner.started === owner.started) return found;
+    await sleep(POLL_MS);
+  }
+  throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} was not ready in ${READY_WAIT_MS} ms`);
+}
+
+/** A private directory for the socket when its path in the data directory would be too long; undefined when it is not. */
+async function separateSocketDir(dataDir: string, user: PostgresUser): Promise<string | undefined> {
+  if (fits(dataDir)) return undefined;
+  const base = fits(join(tmpdir(), 'koppelvlak-XXXXXX')) ? tmpdir() : '/tmp';
+  const socketDir = await mkdtemp(join(base, 'koppelvlak-'));
+  if (user.ids !== undefined) await chown(socketDir, user.ids.uid, user.ids.gid);
+  return socketDir;
+}
+
+function fits(socketDir: string): boolean {
+  return Buffer.byteLength(join(socketDir, '.s.PGSQL.5432')) <= SOCKET_PATH_BYTES;
+}

@@ -1,0 +1,140 @@
+import type { Logger } from '../log.ts';
+import { type ListenConnection, openListenConnection } from './listen-connection.ts';
+
+/** Called with what `notify` carried, or with undefined: look for yourself, something may have been missed. */
+export type NotificationCallback = (payload: string | undefined) => void;
+
+/** Hears what other processes `notify`. */
+export interface Listener {
+  /**
+   * Calls back on every notification of a channel, and once when listening begins or begins again, so that nothing between a
+   * reader's last look and that moment is lost.
+   * @returns ends the subscription.
+   */
+  readonly subscribe: (channel: string, callback: NotificationCallback) => () => void;
+  /** Whether notifications arrive by themselves now; else subscribers are called at an interval. */
+  readonly isLive: () => boolean;
+  readonly close: () => Promise<void>;
+}
+
+export interface ListenerOptions {
+  /** A direct connection; undefined when there is only a pooler: then subscribers are called at an interval. */
+  readonly url: string | undefined;
+  readonly log: Logger;
+  /** Interval in milliseconds of calling subscribers while there is no connection; default 1000. */
+  readonly pollIntervalMs?: number;
+}
+
+/** Waits between attempts to connect, in milliseconds; the last one stays. Up to a quarter is added by chance. */
+const BACKOFF_MS = [50, 200, 1000, 5000];
+const CHANNEL = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/** Listens on one connection outside the pool, which is made with the first subscription and made again when it is lost. */
+export function createListener(options: ListenerOptions): Listener {
+  return new ReconnectingListener(options);
+}
+
+/**
+ * States: no connection wanted (no url, or no subscriber yet), connecting, live, waiting to try again, closed. In all but live and
+ * closed the interval calls the subscribers.
+ */
+class ReconnectingListener implements Listener {
+  readonly #options: ListenerOptions;
+  readonly #subscribers = new Map<string, Set<NotificationCallback>>();
+  readonly #closing = new AbortController();
+  readonly #poll: NodeJS.Timeout;
+  #connection: ListenConnection | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#poll = setInterval(() => {
+      if (!this.isLive()) this.#callAll();
+    }, options.pollIntervalMs ?? 1000);
+    this.#poll.unref();
+  }
+
+  readonly isLive = (): boolean => this.#connection !== undefined;
+
+  readonly subscribe = (channel: string, callback: NotificationCallback): (() => void) => {
+    if (!CHANNEL.test(channel)) throw new TypeError(`not the name of a channel: ${channel}`);
+    if (this.#closing.signal.aborted) throw new Error('the listener is closed');
+    // A wrapper makes two subscriptions of one function two.
+    const subscriber: NotificationCallback = (payload) => callback(payload);
+    const present = this.#subscribers.get(channel);
+    if (present === undefined) {
+      this.#subscribers.set(channel, new Set([subscriber]));
+      this.#connection?.listen(channel);
+    } else present.add(subscriber);
+    if (this.#options.url !== undefined) this.#running ??= this.#run(this.#options.url);
+    return () => this.#unsubscribe(channel, subscriber);
+  };
+
+  readonly close = async (): Promise<void> => {
+    clearInterval(this.#poll);
+    this.#closing.abort();
+    this.#subscribers.clear();
+    await this.#running;
+  };
+
+  #unsubscribe(channel: string, subscriber: NotificationCallback): void {
+    const present = this.#subscribers.get(channel);
+    if (!present?.delete(subscriber) || present.size > 0) return;
+    this.#subscribers.delete(channel);
+    this.#connection?.unlisten(channel);
+  }
+
+  async #run(url: string): Promise<void> {
+    const { signal } = this.#closing;
+    const { log } = this.#options;
+    for (let attempt = 0; !signal.aborted; ) {
+      try {
+        const connection = await openListenConnection(url, {
+          signal,
+          onNotification: (channel, payload) => this.#call(channel, payload),
+        });
+        if (connection === 'pooled') {
+          log.warn('the address for LISTEN leads through a pooler; looking at an interval instead');
+          return;
+        }
+        this.#connection = connection;
+        attempt = 0;
+        for (const channel of this.#subscribers.keys()) connection.listen(channel);
+        const reason = await connection.lost;
+        if (!signal.aborted) log.warn({ err: reason }, 'the connection for LISTEN was lost');
+      } catch (error) {
+        if (!signal.aborted) log.warn({ err: error }, 'the connection for LISTEN cannot be made');
+      }
+      this.#connection = undefined;
+      await pause(BACKOFF_MS[Math.min(attempt, BACKOFF_MS.length - 1)] ?? 0, signal);
+      attempt += 1;
+    }
+  }
+
+  #call(channel: string, payload: string | undefined): void {
+    for (const subscriber of [...(this.#subscribers.get(channel) ?? [])]) {
+      try {
+        subscriber(payload);
+      } catch (error) {
+        this.#options.log.error({ err: error, channel }, 'a subscriber failed');
+      }
+    }
+  }
+
+  #callAll(): void {
+    for (const channel of [...this.#subscribers.keys()]) this.#call(channel, undefined);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms * (1 + Math.random() / 4));
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,117 @@
+import { readdir } from 'node:fs/promises';
+import { runner } from 'node-pg-migrate';
+import pg from 'pg';
+import type { Logger } from '../log.ts';
+import type { Db } from './db.ts';
+
+/** Why a database could not be brought up to date; the message says what to do. */
+export class MigrationError extends Error {
+  readonly code: 'NEWER_DATABASE' | 'NOT_ALLOWED' | 'FAILED';
+
+  constructor(code: MigrationError['code'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'MigrationError';
+    this.code = code;
+  }
+}
+
+const SCHEMA = 'koppelvlak';
+const TABLE = 'migraties';
+/** Another instance may be migrating a large table: as long as this, in milliseconds, is waited for it. */
+const LOCK_TIMEOUT_MS = 600_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** `.sql` files with a number in front; nothing else in the directory counts. */
+const FILE = /^\d{4}-[a-z0-9-]+\.sql$/;
+/** The runner takes what to ignore, not what to take. */
+const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
+
+/**
+ * Applies the migrations of a directory that a database does not have. Several at once are safe: one works, the others wait.
+ * @param options.url a direct connection of the owner, not a pooler.
+ * @returns the names that this call applied.
+ * @throws MigrationError
+ */
+export async function migrate(options: { url: string; dir: string; log: Logger }): Promise<string[]> {
+  const { dir, log } = options;
+  const client = new pg.Client({
+    connectionString: options.url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    application_name: 'koppelvlak migrate',
+  });
+  client.on('error', (error) => log.warn({ err: error }, 'the connection of the migrations was lost'));
+  client.on('notice', ({ severity, message, hint }) => {
+    if (severity === 'WARNING') log.warn({ hint }, message);
+  });
+  await client.connect();
+  try {
+    const { pending, unknown } = await migrationState(client, dir);
+    if (unknown.length > 0) throw newerDatabase(unknown);
+    // Nothing to do takes no privileges: a service whose login owns nothing may run this.
+    if (pending.length === 0) return [];
+    const applied = await runner({
+      dbClient: client,
+      dir,
+      ignorePattern: IGNORE,
+      direction: 'up',
+      migrationsSchema: SCHEMA,
+      createMigrationsSchema: true,
+      migrationsTable: TABLE,
+      advisoryLockMode: 'wait',
+      logger: {
+        info: (message) => log.debug(message),
+        warn: (message) => log.warn(message),
+        error: (message) => log.debug(message),
+      },
+    });
+    const names = applied.map(({ name }) => name);
+    if (names.length > 0) log.info({ migrations: names }, 'database migrated');
+    return names;
+  } catch (error) {
+    throw error instanceof MigrationError ? error : explain(error, client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a directory has that the database has not (pending), and the reverse (unknown: the database is newer than this program). */
+export async function migrationState(db: Db, dir: string): Promise<{ pending: string[]; unknown: string[] }> {
+  const files = (await readdir(dir)).filter((name) => FILE.test(name)).map((name) => name.slice(0, -'.sql'.length));
+  const applied = await appliedMigrations(db);
+  return {
+    pending: files.filter((name) => !applied.includes(name)).sort(),
+    unknown: applied.filter((name) => !files.includes(name)),
+  };
+}
+
+/** The migrations of a directory that a database does not have yet, in order; for readiness. */
+export async function pendingMigrations(db: Db, dir: string): Promise<string[]> {
+  return (await migrationState(db, dir)).pending;
+}
+
+async function appliedMigrations(db: Db): Promise<string[]> {
+  try {
+    const { rows } = await db.query<{ name: string }>('select name from koppelvlak.migraties order by id');
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    // No schema, no table, or not yet open to this role: the first migration grants that.
+    if (error instanceof pg.DatabaseError && ['3F000', '42P01', '42501'].includes(error.code ?? '')) return [];
+    throw error;
+  }
+}
+
+function newerDatabase(unknown: string[]): MigrationError {
+  const message = `the database is newer than this program: it has ${unknown.join(', ')}. Start the version that made them`;
+  return new MigrationError('NEWER_DATABASE', message);
+}
+
+function explain(error: unknown, { user = '', database = '' }: pg.Client): MigrationError {
+  if (!(error instanceof pg.DatabaseError))
+    return new MigrationError('FAILED', `migrating failed: ${String(error)}`, error);
+  const hint = error.hint === undefined ? '' : `. ${error.hint}`;
+  if (error.code !== '42501') return new MigrationError('FAILED', `migrating failed: ${error.message}${hint}`, error);
+  const grant = `grant create on database ${pg.escapeIdentifier(database)} to ${pg.escapeIdentifier(user)};`;
+  const advice =
+    hint === '' ? `. Let the owner of the database migrate (DATABASE_MIGRATION_URL), or run as a DBA: ${grant}` : hint;
+  return new MigrationError('NOT_ALLOWED', `the login ${user} may not migrate: ${error.message}${advice}`, error);
+}

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { EmbeddedPostgresError } from './embedded-error.ts';
+
+/** As whom the programs of Postgres run: they refuse root. */
+export interface PostgresUser {
+  /** Put before every command. */
+  readonly prefix: readonly string[];
+  /** Numbers to switch to, and to give the files to; undefined: ours. */
+  readonly ids: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+const NOBODY = 65534;
+const AS_IS: PostgresUser = { prefix: [], ids: undefined };
+/** A user namespace in which root is called nobody: to Postgres an ordinary user, to the file system still root. */
+const NAMESPACE: PostgresUser = {
+  prefix: ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`],
+  ids: undefined,
+};
+/** Commands run with this and nothing of ours, so that no PG* variable of the caller reaches them. */
+export const POSTGRES_ENV = {
+  LC_ALL: 'C.UTF-8',
+  TZ: 'UTC',
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+};
+
+const run = promisify(execFile);
+
+/**
+ * Chooses as whom Postgres runs. An existing data directory stays with the one who owns it; as root a new one is made in a
+ * user namespace, else as nobody, else as the owner of the directory around it.
+ * @throws EmbeddedPostgresError NOT_ALLOWED, with everything that was tried.
+ */
+export async function choosePostgresUser(home: string, dataDir: string, postgres: string): Promise<PostgresUser> {
+  const self = process.getuid?.();
+  const owner = await ownerOf(dataDir);
+  if (self !== 0) {
+    if (owner === undefined || owner.uid === self) return AS_IS;
+    throw notAllowed(`${dataDir} belongs to user ${owner.uid}, this is user ${self}`);
+  }
+  const candidates = owner === undefined ? await candidatesForRoot(home) : [owner.uid === 0 ? NAMESPACE : as(owner)];
+  const refusals: string[] = [];
+  for (const candidate of candidates) {
+    const refusal = await tryRun(candidate, postgres, home);
+    if (refusal === undefined) return candidate;
+    refusals.push(refusal);
+  }
+  throw notAllowed(`Postgres refuses to run as root, and ${refusals.join('; ')}`);
+}
+
+async function candidatesForRoot(home: string): Promise<PostgresUser[]> {
+  const around = await ownerOf(dirname(home));
+  const nobody = as({ uid: NOBODY, gid: NOBODY });
+  return around === undefined || around.uid === 0 ? [NAMESPACE, nobody] : [NAMESPACE, nobody, as(around)];
+}
+
+function as(ids: { uid: number; gid: number }): PostgresUser {
+  return { prefix: [], ids };
+}
+
+async function ownerOf(path: string): Promise<{ uid: number; gid: number } | undefined> {
+  try {
+    const { uid, gid } = await stat(path);
+    return { uid, gid };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Runs the program for a moment, and looks whether it reaches the data's directory; what stands in the way, or undefined. */
+async function tryRun(user: PostgresUser, postgres: string, home: string): Promise<string | undefined> {
+  const script = '"$0" --version >/dev/null && test -x "$1"';
+  const [command = '/bin/sh', ...args] = [...user.prefix, '/bin/sh', '-c', script, postgres, home];
+  try {
+    await run(command, args, { ...user.ids, cwd: '/', env: POSTGRES_ENV, timeout: 10_000 });
+    return undefined;
+  } catch (error) {
+    const who = user.ids === undefined ? 'a user namespace (unshare)' : `user ${user.ids.uid}`;
+    const closed =
+      user.ids === undefined ? undefined : ((await closedTo(user.ids, postgres)) ?? (await closedTo(user.ids, home)));
+    if (closed !== undefined) return `${who} may not enter ${closed}`;
+    return `${who} does not work here: ${firstLine(error)}`;
+  }
+}
+
+/** The outermost directory above (and at) a path that a user may not enter. */
+async function closedTo(ids: { uid: number; gid: number }, path: string): Promise<string | undefined> {
+  const above = dirname(path) === path ? undefined : await closedTo(ids, dirname(path));
+  if (above !== undefined) return above;
+  const { uid, gid, mode } = await stat(path);
+  const bit = uid === ids.uid ? 0o100 : gid === ids.gid ? 0o010 : 0o001;
+  return (mode & bit) === 0 ? path : undefined;
+}
+
+function firstLine(error: unknown): string {
+  const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  return (text || String(error)).split('\n')[0] ?? '';
+}
+
+function notAllowed(what: string): EmbeddedPostgresError {
+  const advice =
+    'Run as an ordinary user, open the directory (chmod o+x), or set DATABASE_URL to a Postgres of your own';
+  return new EmbeddedPostgresError('NOT_ALLOWED', `${what}. ${advice}`);
+}

@@ -1,0 +1,52 @@
+import pg from 'pg';
+import type { Pool } from './pool.ts';
+
+export interface TransactionOptions {
+  /** Default `read committed`. */
+  readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
+  readonly readOnly?: boolean;
+}
+
+/** Runs `fn` in one transaction: committed when it returns, rolled back when it throws. */
+export async function transaction<T>(
+  pool: Pool,
+  fn: (client: pg.PoolClient) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(beginText(options));
+    const result = await fn(client);
+    const { command } = await client.query('commit');
+    // The answer to `commit` after an error that `fn` caught: nothing was written, and nobody would know.
+    if (command === 'ROLLBACK') throw new Error('the transaction was rolled back: a statement in it had failed');
+    return result;
+  } catch (error) {
+    broken = await rollBack(client, error);
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function beginText({ isolation = 'read committed', readOnly = false }: TransactionOptions): string {
+  return `begin isolation level ${isolation}${readOnly ? ' read only' : ''}`;
+}
+
+/** Rolls back; what is wrong with the connection, if anything, so that it is not used again. Never hides the first error. */
+async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | undefined> {
+  try {
+    await client.query('rollback');
+    // After a failure of the connection a statement may still run on it, however well it answers.
+    return first instanceof Error && !(first instanceof pg.DatabaseError) && isConnectionError(first)
+      ? first
+      : undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function isConnectionError(error: Error): boolean {
+  return error.message === 'Query read timeout' || error.message.startsWith('Connection terminated');
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { withDatabase } from '../../src/kernel/database/socket-url.ts';
+
+/** A database of one test file. */
+export interface TestDatabase {
+  /** Its address, as superuser and owner. */
+  readonly url: string;
+  /** Throws it away, with the connections that are left. */
+  readonly drop: () => Promise<void>;
+}
+
+/**
+ * A database of its own for a test file, cloned from the migrated template.
+ * @param options.empty without migrations.
+ */
+export async function createDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const server = inject('databaseServer');
+  const template = options.empty === true ? 'template0' : inject('databaseTemplate');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await onServer(server, `create database ${name} template ${template} strategy file_copy`);
+  return { url: withDatabase(server, name), drop: () => onServer(server, `drop database ${name} with (force)`) };
+}
+
+async function onServer(server: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
