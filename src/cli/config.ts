@@ -1,0 +1,52 @@
+import { Command } from 'commander';
+import { processEnvironment } from '../kernel/config/environment.ts';
+import type { Setting } from '../kernel/config/kinds.ts';
+import { readConfig, settings } from '../kernel/config/read-config.ts';
+import { createOutput, table } from './output.ts';
+import { reportFailure } from './run-command.ts';
+
+interface Row {
+  readonly variable: string;
+  readonly value: string | null;
+  readonly source: 'environment' | 'default';
+}
+
+export function configCommand(): Command {
+  return new Command('config')
+    .description('print the effective configuration, secrets hidden')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ PORT=80 koppelvlak config')
+    .action((options: { json?: boolean }) =>
+      reportFailure(async () => {
+        const environment = processEnvironment();
+        const config = readConfig(environment, 'tool');
+        const output = createOutput(options.json ?? false);
+        const rows = Object.entries(settings).flatMap(([group, entries]) =>
+          Object.entries(entries).map(([name, setting]) =>
+            row(setting, Object.entries(config).find(([key]) => key === group)?.[1], name, environment),
+          ),
+        );
+        output.result(rows, () => {
+          output.line(
+            table(
+              ['variable', 'value', 'from'],
+              rows.map(({ variable, value, source }) => [variable, value ?? '-', source]),
+            ),
+          );
+        });
+      }),
+    );
+}
+
+function row(
+  setting: Setting<unknown>,
+  group: object | undefined,
+  name: string,
+  environment: Record<string, string | undefined>,
+): Row {
+  const { variable, secret } = setting;
+  const given = [variable, ...(secret ? [`${variable}_FILE`] : [])].some((key) => (environment[key] ?? '') !== '');
+  const value: unknown = Object.entries(group ?? {}).find(([key]) => key === name)?.[1];
+  const shown = value === undefined ? null : Array.isArray(value) ? value.join(',') : String(value);
+  return { variable, value: secret && shown !== null ? '(secret)' : shown, source: given ? 'environment' : 'default' };
+}

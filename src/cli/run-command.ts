@@ -1,0 +1,79 @@
+import process from 'node:process';
+import { processEnvironment } from '../kernel/config/environment.ts';
+import { ConfigError, readConfig } from '../kernel/config/read-config.ts';
+import { createLogger } from '../kernel/log.ts';
+import { openPlatform, type Platform } from '../kernel/platform.ts';
+import { createOutput, type Output } from './output.ts';
+
+/** A command could not do what was asked; the message is for people and says why. */
+export class CommandError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CommandError';
+  }
+}
+
+/** The command was called with words that it does not take: exit status 2. */
+export class UsageError extends CommandError {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+export interface CommandContext {
+  readonly platform: Platform;
+  /** Address of the database as its owner. */
+  readonly ownerUrl: string;
+  readonly output: Output;
+  /** Fires on Ctrl-C and `SIGTERM`: stop, leave nothing half done. */
+  readonly interrupted: AbortSignal;
+}
+
+export interface CommandOptions {
+  readonly json?: boolean;
+}
+
+/** Runs a command on an open platform; its exit status is 0, or 1 with the reason on standard error. */
+export async function runCommand(
+  options: CommandOptions,
+  command: (context: CommandContext) => Promise<unknown>,
+): Promise<void> {
+  await reportFailure(async () => {
+    const config = readConfig(processEnvironment(), 'tool');
+    // Standard output belongs to the result.
+    const log = createLogger(config.server.logLevel === 'info' ? 'warn' : config.server.logLevel, process.stderr);
+    const interruption = new AbortController();
+    const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
+    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    const open = await openPlatform({ config, log, purpose: 'command' });
+    try {
+      await command({
+        platform: open.platform,
+        ownerUrl: open.ownerUrl,
+        output: createOutput(options.json ?? false),
+        interrupted: interruption.signal,
+      });
+    } finally {
+      open.beginStop();
+      await open.close();
+      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    }
+  });
+}
+
+/** Turns a failure into an exit status and a sentence; only what nobody foresaw shows where it happened. */
+export async function reportFailure(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    process.exitCode = error instanceof UsageError ? 2 : 1;
+    process.stderr.write(`koppelvlak: ${explain(error)}\n`);
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof CommandError || error instanceof ConfigError) return error.message;
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(explain).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,21 @@
+import { Command } from 'commander';
+import { processEnvironment } from '../kernel/config/environment.ts';
+import { readConfig } from '../kernel/config/read-config.ts';
+import { createLogger } from '../kernel/log.ts';
+import { reportFailure } from './run-command.ts';
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('serve the areas named in AREAS until SIGTERM')
+    .addHelpText('after', '\nExample:\n  $ AREAS=raadsfeed koppelvlak serve')
+    .action(() =>
+      reportFailure(async () => {
+        const config = readConfig(processEnvironment(), 'serve');
+        const { serve } = await import('../serve.ts');
+        const { stopOnSignals } = await import('../stop-on-signals.ts');
+        const log = createLogger(config.server.logLevel);
+        const service = await serve({ config, log });
+        await stopOnSignals({ stop: service.stop, log, timeoutMs: config.server.shutdownTimeoutMs });
+      }),
+    );
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Histogram, type Registry } from 'prom-client';
+import { knownCaller } from './auth.ts';
+
+/** Measures every answer by route pattern: addresses themselves can hold a person's identifier and are never kept. */
+export function measureRequests(app: FastifyInstance, metrics: Registry): void {
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [metrics],
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    durations.observe(
+      { method: request.method, route: routeOf(request), status: reply.statusCode },
+      reply.elapsedTime / 1000,
+    );
+    done();
+  });
+}
+
+/** Logs each answer of a scope: who called which route with which result, never the address or the query. */
+export function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const caller = knownCaller(request);
+    request.log.info(
+      {
+        method: request.method,
+        route: routeOf(request),
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        ...(caller === undefined ? {} : { caller: caller.subject, tokenKind: caller.kind }),
+        ...fscTransaction(request),
+      },
+      'answered',
+    );
+    done();
+  });
+}
+
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unknown';
+}
+
+/** The `Fsc-Transaction-Id` of a request when it looks like one. */
+export function fscTransaction(request: FastifyRequest): { fscTransactionId?: string } {
+  const id = request.headers['fsc-transaction-id'];
+  return typeof id === 'string' && /^[0-9a-fA-F-]{1,64}$/.test(id) ? { fscTransactionId: id } : {};
+}

@@ -1,0 +1,120 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../kernel/oauth/caller.ts';
+import { TokenError } from '../kernel/oauth/token-error.ts';
+import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import { Problem } from '../kernel/problem.ts';
+import type { RequestHook, ServeOptions } from './contract.ts';
+import { platformProblems } from './problems.ts';
+
+const callers = new WeakMap<FastifyRequest, Caller>();
+
+/**
+ * The caller that `authenticate` has let in.
+ * @throws {TypeError} on a route that does not authenticate: a mistake of ours
+ */
+export function callerOf(request: FastifyRequest): Caller {
+  const caller = callers.get(request);
+  if (caller === undefined) throw new TypeError('this route has no caller');
+  return caller;
+}
+
+/** The caller, or `undefined` on a public route or before the token was verified. */
+export function knownCaller(request: FastifyRequest): Caller | undefined {
+  return callers.get(request);
+}
+
+export interface AuthenticateOptions {
+  readonly verifier: TokenVerifier;
+  /** FSC service name of the mount; absent where FSC tokens are not accepted. */
+  readonly service?: string;
+  /** Header with the client certificate (RFC 9440), lower case. */
+  readonly clientCertificateHeader?: string | undefined;
+  /** Called for every refused token, to count it by reason. */
+  readonly refused?: (error: TokenError) => void;
+}
+
+/** Lets in who has a verified token with one of the operation's scopes; runs before the body is read. */
+export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
+  return ({ scopes = [] }): RequestHook =>
+    async (request) => {
+      const caller = await verify(request, options);
+      callers.set(request, caller);
+      if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
+    };
+}
+
+async function verify(request: FastifyRequest, options: AuthenticateOptions): Promise<Caller> {
+  const { headersDistinct } = request.raw;
+  const certificate = options.clientCertificateHeader;
+  try {
+    return await options.verifier.verify(
+      {
+        authorization: headersDistinct.authorization,
+        fscAuthorization: headersDistinct['fsc-authorization'],
+        ...(certificate === undefined ? {} : { clientCertificate: headersDistinct[certificate] }),
+      },
+      options.service,
+    );
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error;
+    options.refused?.(error);
+    throw tokenProblem(error);
+  }
+}
+
+/** A token has no scope that allows the call (RFC 6750 section 3.1). */
+export function insufficientScope(scopes: readonly string[], detail?: string): Problem {
+  const challenge = `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"`;
+  return new Problem(platformProblems.forbidden, {
+    detail: detail ?? `Nodig is een van de scopes ${scopes.join(', ')}.`,
+    headers: { 'www-authenticate': challenge },
+    fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+  });
+}
+
+function tokenProblem(error: TokenError): Problem {
+  const invalid = { 'www-authenticate': 'Bearer error="invalid_token"' };
+  const cause = error;
+  switch (error.code) {
+    case 'missing':
+      return new Problem(platformProblems.unauthorized, {
+        detail: 'Het verzoek heeft geen toegangstoken.',
+        headers: { 'www-authenticate': 'Bearer' },
+        fsc: 'ERROR_CODE_ACCESS_TOKEN_MISSING',
+        cause,
+      });
+    case 'invalid':
+      return new Problem(platformProblems.unauthorized, {
+        detail: 'Het toegangstoken is niet geldig.',
+        headers: invalid,
+        fsc: 'ERROR_CODE_ACCESS_TOKEN_INVALID',
+        cause,
+      });
+    case 'expired':
+      return new Problem(platformProblems.unauthorized, {
+        detail: 'Het toegangstoken is verlopen.',
+        headers: invalid,
+        fsc: 'ERROR_CODE_ACCESS_TOKEN_EXPIRED',
+        cause,
+      });
+    case 'wrong-group':
+      return new Problem(platformProblems.forbidden, {
+        detail: 'Het toegangstoken is van een andere groep.',
+        fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+        cause,
+      });
+    case 'wrong-service':
+      return new Problem(platformProblems.notFound, {
+        detail: 'Het toegangstoken is niet voor deze dienst.',
+        fsc: 'ERROR_CODE_SERVICE_NOT_FOUND',
+        cause,
+      });
+    case 'unavailable':
+      return new Problem(platformProblems.unavailable, {
+        detail: 'De sleutels van de uitgever van toegangstokens zijn nu niet te krijgen.',
+        headers: { 'retry-after': '5' },
+        fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+        cause,
+      });
+  }
+}

@@ -1,0 +1,119 @@
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+  RouteGenericInterface,
+  RouteHandlerMethod,
+} from 'fastify';
+import { Problem } from '../kernel/problem.ts';
+import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
+import { platformProblems } from './problems.ts';
+import { createRequestValidators } from './request-validator.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True on routes that anyone may call; every other route names `scopes`. */
+    public?: boolean;
+    scopes?: readonly string[];
+    operationId?: string;
+  }
+}
+
+type Handler<R extends RouteGenericInterface> = RouteHandlerMethod<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  R
+>;
+export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** How an operation is served beside what its document says. */
+export interface ServeOptions {
+  /** Runs before the body is read: who is calling? Required unless the operation is public. */
+  readonly authenticate?: (operation: OpenapiOperation) => RequestHook;
+  /** Runs with the body read, before it is validated. */
+  readonly beforeValidation?: RequestHook;
+}
+
+/** A contract whose operations can be served; the document leads, the code follows. */
+export interface Contract {
+  readonly document: OpenapiDocument;
+  /** Registers the route of one operation: access, acceptable form and validation come from the document. */
+  serve<R extends RouteGenericInterface>(
+    app: FastifyInstance,
+    operationId: string,
+    options: ServeOptions,
+    handler: Handler<R>,
+  ): void;
+  /** Operations of the document that no route serves. */
+  unserved(): string[];
+}
+
+/** @throws {TypeError} when the document is not one that can be served */
+export function createContract(document: OpenapiDocument): Contract {
+  const operations = new Map(listOperations(document).map((operation) => [operation.operationId, operation]));
+  const validators = createRequestValidators(document);
+  const served = new Set<string>();
+  return {
+    document,
+    serve<R extends RouteGenericInterface>(
+      app: FastifyInstance,
+      operationId: string,
+      options: ServeOptions,
+      handler: Handler<R>,
+    ) {
+      const operation = operations.get(operationId);
+      if (operation === undefined) throw new TypeError(`${operationId} is not in the contract`);
+      served.add(operationId);
+      const validator = validators(operation);
+      app.route<R>({
+        method: operation.method,
+        url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+        config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
+        onRequest: [...access(operation, options), acceptable(operation)],
+        preValidation: [
+          ...(options.beforeValidation === undefined ? [] : [options.beforeValidation]),
+          async (request) => validator.check(request),
+        ],
+        handler,
+      });
+    },
+    unserved: () => [...operations.keys()].filter((operationId) => !served.has(operationId)),
+  };
+}
+
+function access(operation: OpenapiOperation, options: ServeOptions): RequestHook[] {
+  if (operation.scopes === undefined) return [];
+  if (options.authenticate === undefined)
+    throw new TypeError(`${operation.operationId} is not public: authenticate it`);
+  return [options.authenticate(operation)];
+}
+
+/** Refuses a request whose `Accept` none of the answers can meet (RFC 9110 12.5.1). */
+function acceptable(operation: OpenapiOperation): RequestHook {
+  const accepted = new Map<string, boolean>();
+  return async (request) => {
+    const { accept } = request.headers;
+    if (accept === undefined || accept.includes('*/*') || operation.produces.length === 0) return;
+    let verdict = accepted.get(accept);
+    if (verdict === undefined) {
+      verdict = operation.produces.some((type) => accepts(accept, type));
+      if (accepted.size < 100) accepted.set(accept, verdict);
+    }
+    if (!verdict) throw new Problem(platformProblems.notAcceptable);
+  };
+}
+
+function accepts(accept: string, type: string): boolean {
+  return accept.split(',').some((part) => {
+    const [range = '', ...parameters] = part
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/);
+    if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return false;
+    return range === type || range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
+  });
+}

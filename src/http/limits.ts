@@ -1,0 +1,43 @@
+import rateLimit from '@fastify/rate-limit';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import { Problem } from '../kernel/problem.ts';
+import { platformProblems } from './problems.ts';
+
+/** Clients that a mount's limit remembers at once; the one seen longest ago makes place. */
+const REMEMBERED_CLIENTS = 10_000;
+
+/** Limits what one client may ask of a mount, in requests per minute; 0 limits nothing. Runs before any work is done. */
+export async function limitRate(app: FastifyInstance, perMinute: number, verifier?: TokenVerifier): Promise<void> {
+  if (perMinute === 0) return;
+  await app.register(rateLimit, {
+    max: perMinute,
+    timeWindow: 60_000,
+    cache: REMEMBERED_CLIENTS,
+    // A token counts as its subject only once it was verified: an invented one must not use up another's share.
+    keyGenerator: (request) => {
+      const token = bearer(request.headers['fsc-authorization'] ?? request.headers.authorization);
+      const subject = token === undefined ? undefined : verifier?.cachedSubject(token);
+      return subject === undefined ? `address ${request.ip}` : `subject ${subject}`;
+    },
+    errorResponseBuilder: (_request, { ttl }) =>
+      new Problem(platformProblems.rateLimit, { headers: { 'retry-after': String(Math.ceil(ttl / 1000)) } }),
+  });
+}
+
+function bearer(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header.replace(/^bearer +/i, '') : undefined;
+}
+
+/** Sheds load while the event loop is later than the given milliseconds; 0 sheds nothing. */
+export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): Promise<void> {
+  if (maxEventLoopDelayMs === 0) return;
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxEventLoopDelayMs,
+    sampleInterval: 500,
+    pressureHandler: () => {
+      throw new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
+    },
+  });
+}

@@ -1,0 +1,37 @@
+/** The second listener: health and metrics, for operators only. */
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+
+export interface ManagementOptions {
+  readonly metrics: Registry;
+  readonly checks: readonly ReadinessCheck[];
+  /** True once the process has begun to stop: it is alive, but must get no new work. */
+  readonly stopping: () => boolean;
+}
+
+export function buildManagement({ metrics, checks, stopping }: ManagementOptions): FastifyInstance {
+  const app = Fastify({ logger: false, requestTimeout: 10_000, bodyLimit: 1024 });
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('cache-control', 'no-store');
+    done();
+  });
+  app.get('/health/live', async () => ({ status: 'live' }));
+  app.get('/health/ready', async (_request, reply) => {
+    const results = await Promise.all(checks.map(run));
+    const ready = !stopping() && results.every(({ ok }) => ok);
+    return reply
+      .code(ready ? 200 : 503)
+      .send({ status: stopping() ? 'stopping' : ready ? 'ready' : 'not ready', checks: results });
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
+  return app;
+}
+
+async function run({ name, check }: ReadinessCheck): Promise<ReadinessResult & { name: string }> {
+  try {
+    return { name, ...(await check()) };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}

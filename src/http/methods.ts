@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify';
+import findMyWay from 'find-my-way';
+
+// Fastify can say whether a pattern has a method, not which patterns a path meets; so the same router is kept beside it.
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+type Method = (typeof METHODS)[number];
+
+const routers = new WeakMap<object, findMyWay.Instance<findMyWay.HTTPVersion.V1>>();
+
+function isMethod(method: string): method is Method {
+  return METHODS.some((known) => known === method);
+}
+
+/** Notes every route of the server, so that another method on a known path gets 405 and not 404. Call before any route. */
+export function noteMethods(app: FastifyInstance): void {
+  const router = findMyWay({ maxParamLength: 4096 });
+  routers.set(app.server, router);
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) {
+      if (isMethod(one) && !router.hasRoute(one, url)) router.on(one, url, () => undefined);
+    }
+  });
+}
+
+/** The value for `Allow` on this address, or `undefined` when no route has it. */
+export function allowedMethods(app: FastifyInstance, url: string): string | undefined {
+  const router = routers.get(app.server);
+  const path = url.split('?', 1)[0] ?? url;
+  const found = METHODS.filter((method) => router?.find(method, path) != null);
+  if (found.length === 0) return undefined;
+  return (found.includes('GET') ? [...found, 'OPTIONS'] : found).join(', ');
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import type { Platform } from '../kernel/platform.ts';
+import { apiDocs } from './api-docs.ts';
+import type { Area } from './area.ts';
+import type { Contract } from './contract.ts';
+import { limitRate } from './limits.ts';
+import { handleProblems, type ProblemStyle } from './problem-reply.ts';
+
+export interface MountOptions {
+  readonly platform: Platform;
+  readonly prefix: string;
+  readonly contract: Contract;
+  /** Requests per minute per client; 0 is no limit. */
+  readonly rateLimit: number;
+  /** Given where tokens are used: a verified one counts as its subject. */
+  readonly verifier?: TokenVerifier;
+  readonly problemStyle?: ProblemStyle;
+  readonly routes: (app: FastifyInstance) => void | Promise<void>;
+}
+
+/** What every mount has: limit, version header, errors in its own shape, its contract and readable pages of it; then its routes. */
+export function mount(options: MountOptions): Area['mounts'][number] {
+  const { platform, prefix, contract } = options;
+  return {
+    prefix,
+    routes: async (app) => {
+      await limitRate(app, options.rateLimit, options.verifier);
+      // The full version of the interface (API Design Rules, /core/version-header).
+      app.addHook('onRequest', (_request, reply, done) => {
+        reply.header('api-version', contract.document.info.version);
+        done();
+      });
+      handleProblems(app, platform.publicBaseUrl, options.problemStyle);
+      await options.routes(app);
+      await apiDocs(app, contract.document, () => `${platform.publicBaseUrl()}${prefix}`);
+      const unserved = contract.unserved();
+      if (unserved.length > 0) throw new TypeError(`${prefix} has no route for ${unserved.join(', ')}`);
+    },
+  };
+}

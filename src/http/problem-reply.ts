@@ -1,0 +1,93 @@
+/** The only place that writes an error body: problem documents (RFC 9457) and, for area A, FSC errors. */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import { Problem } from '../kernel/problem.ts';
+import { allowedMethods } from './methods.ts';
+import { platformProblems as kinds } from './problems.ts';
+
+/** How an area's errors differ from plain problem documents. */
+export interface ProblemStyle {
+  /** Exchanges a problem for the one that the area's contract has for it. */
+  readonly translate?: (problem: Problem) => Problem;
+  /** The body, when it is not a plain problem document. */
+  readonly body?: (problem: Problem, plain: ProblemBody) => object;
+}
+
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+  readonly instance: string;
+  readonly invalidParams?: readonly { name: string; code: string; reason: string }[];
+}
+
+const RETRY_SOON = { 'retry-after': '5' };
+
+const FASTIFY_ERRORS: Readonly<Record<string, (error: FastifyError) => Problem>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause) => new Problem(kinds.unsupportedMediaType, { cause }),
+  FST_ERR_CTP_BODY_TOO_LARGE: (cause) => new Problem(kinds.bodyTooLarge, { cause }),
+  FST_ERR_CTP_EMPTY_JSON_BODY: (cause) => new Problem(kinds.invalidRequest, { detail: 'De inhoud is leeg.', cause }),
+  FST_ERR_CTP_INVALID_JSON_BODY: (cause) =>
+    new Problem(kinds.invalidRequest, { detail: 'De inhoud is geen geldige JSON.', cause }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: (cause) =>
+    new Problem(kinds.invalidRequest, { detail: 'De lengte van de inhoud klopt niet met `Content-Length`.', cause }),
+  FST_ERR_BAD_URL: (cause) => new Problem(kinds.invalidRequest, { detail: 'Het adres is niet goed gecodeerd.', cause }),
+  FST_ERR_HANDLER_TIMEOUT: (cause) => new Problem(kinds.unavailable, { headers: RETRY_SOON, cause }),
+  FST_ERR_MAX_PARAM_LENGTH: (cause) => new Problem(kinds.notFound, { cause }),
+};
+
+/** Any error as a problem; what is not understood becomes a 500 that tells nothing. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isDatabaseAway(error)) return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
+    const known = FASTIFY_ERRORS[error.code];
+    if (known !== undefined) return known(Object.assign(error, { code: error.code }));
+  }
+  if (error instanceof SyntaxError && 'statusCode' in error && error.statusCode === 400) {
+    return new Problem(kinds.invalidRequest, { detail: 'De inhoud is geen geldige JSON.', cause: error });
+  }
+  return new Problem(kinds.internal, { cause: error });
+}
+
+/** Writes one error. `publicBaseUrl` is asked for late: with port 0 it is known only after listening. */
+export function sendProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicBaseUrl: () => string,
+  style: ProblemStyle = {},
+): FastifyReply {
+  const found = toProblem(error);
+  const problem = style.translate?.(found) ?? found;
+  const { kind } = problem;
+  if (kind.status >= 500) request.log.error({ err: problem.cause ?? problem, reqId: request.id }, problem.message);
+  const plain: ProblemBody = {
+    type: `${publicBaseUrl()}/problems/${kind.slug}`,
+    title: kind.title,
+    status: kind.status,
+    ...(problem.detail === undefined ? {} : { detail: problem.detail }),
+    instance: `urn:uuid:${request.id}`,
+    ...(problem.invalidParams === undefined ? {} : { invalidParams: problem.invalidParams }),
+  };
+  return reply
+    .code(kind.status)
+    .headers({ 'cache-control': 'no-store', ...problem.headers })
+    .type('application/problem+json; charset=utf-8')
+    .send(JSON.stringify(style.body?.(problem, plain) ?? plain));
+}
+
+/** Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`. */
+export function handleProblems(app: FastifyInstance, publicBaseUrl: () => string, style: ProblemStyle = {}): void {
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, publicBaseUrl, style));
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods(app, request.url);
+    if (allowed === undefined) {
+      return sendProblem(new Problem(kinds.notFound), request, reply, publicBaseUrl, style);
+    }
+    if (request.method === 'OPTIONS') return reply.code(204).header('allow', allowed).send();
+    const problem = new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
+    return sendProblem(problem, request, reply, publicBaseUrl, style);
+  });
+}

@@ -1,0 +1,77 @@
+import type { Config, ConfigFault } from './read-config.ts';
+
+/** A fault that lies between variables, each of them well formed. */
+export interface Contradiction extends ConfigFault {
+  readonly involves: readonly string[];
+}
+
+/** What the mounted areas need and do not have, and what cannot be together. */
+export function contradictions(config: Config): Contradiction[] {
+  const found: Contradiction[] = [];
+  const fault = (involves: readonly [string, ...string[]], wrong: string, allowed: string): void => {
+    found.push({ variable: involves[0], wrong, allowed, involves });
+  };
+  const { server, database, tokens, gegevens } = config;
+  const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
+  const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
+
+  if (server.environment === 'production' && database.url === undefined) {
+    fault(
+      ['DATABASE_URL', 'NODE_ENV'],
+      'is missing',
+      'a Postgres address; the embedded one is not meant for production',
+    );
+  }
+  if (database.pooler === 'transaction' && database.url === undefined) {
+    fault(
+      ['DATABASE_POOLER', 'DATABASE_URL'],
+      'is `transaction` without a pooler',
+      '`none`, or DATABASE_URL of the pooler',
+    );
+  }
+  if (database.pooler === 'transaction' && database.migrate && database.migrationUrl === undefined) {
+    fault(
+      ['DATABASE_MIGRATION_URL', 'DATABASE_POOLER', 'DATABASE_MIGRATE'],
+      'is missing',
+      'a direct address for migrations beside the pooler, or DATABASE_MIGRATE=false',
+    );
+  }
+  if (needsTokens && tokens.oauthIssuer === undefined && tokens.fscCertificates === undefined) {
+    fault(
+      ['OAUTH_ISSUER', 'FSC_TOKEN_CERTIFICATES'],
+      'is missing',
+      'OAUTH_ISSUER, FSC_TOKEN_CERTIFICATES or both, for the areas in AREAS that need a token',
+    );
+  }
+  if (tokens.oauthIssuer !== undefined && tokens.oauthAudience === undefined) {
+    fault(['OAUTH_AUDIENCE', 'OAUTH_ISSUER'], 'is missing', 'the audience that tokens of OAUTH_ISSUER name');
+  }
+  if (tokens.fscCertificates !== undefined) {
+    const claims = { FSC_GROUP_ID: tokens.fscGroupId, FSC_AUDIENCE: tokens.fscAudience, FSC_PEER_ID: tokens.fscPeerId };
+    for (const [variable, value] of Object.entries(claims)) {
+      if (value === undefined) fault([variable, 'FSC_TOKEN_CERTIFICATES'], 'is missing', 'what FSC tokens must name');
+    }
+  }
+  if (servesGegevens) {
+    if (gegevens.trustAnchors === undefined) {
+      fault(['GEGEVENS_TRUST_ANCHORS', 'AREAS'], 'is missing', 'path of a PEM bundle, for shv and vs in AREAS');
+    }
+    const pem = gegevens.signingKey !== undefined || gegevens.signingChain !== undefined;
+    const both = gegevens.signingKey !== undefined && gegevens.signingChain !== undefined;
+    const names = ['GEGEVENS_SIGNING_KEY', 'GEGEVENS_SIGNING_CHAIN', 'GEGEVENS_SIGNING_P12'] as const;
+    if (pem && gegevens.signingP12 !== undefined) fault(names, 'stands beside GEGEVENS_SIGNING_P12', 'one of the two');
+    else if (!both && gegevens.signingP12 === undefined) {
+      fault(names, 'is missing', 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12');
+    }
+  }
+  const prefixes = [gegevens.shvPrefix, gegevens.vsPrefix, config.verwerkingenlog.prefix, config.raadsfeed.prefix];
+  const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
+  if (nested) {
+    fault(
+      ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'RAADSFEED_PREFIX'],
+      'overlaps with another mount',
+      'four paths, none inside another',
+    );
+  }
+  return found;
+}

@@ -1,0 +1,103 @@
+import { choice, flag, integer, list, optionalText, prefix, text } from './kinds.ts';
+
+const FILE = { allowed: 'path of a file' };
+
+/** Settings of area A. */
+export const gegevensSettings = {
+  shvPrefix: prefix('GEGEVENS_SHV_PREFIX', { default: '/shv/v1', description: 'Mount of the SHV variant.' }),
+  vsPrefix: prefix('GEGEVENS_VS_PREFIX', { default: '/vs/v1', description: 'Mount of the VS variant.' }),
+  shvService: text('GEGEVENS_SHV_SERVICE', {
+    default: 'shv',
+    description: 'Service name (`svc`) in FSC tokens for SHV.',
+  }),
+  vsService: text('GEGEVENS_VS_SERVICE', { default: 'vs', description: 'Service name (`svc`) in FSC tokens for VS.' }),
+  shvModel: optionalText('GEGEVENS_SHV_MODEL', {
+    ...FILE,
+    description: 'Exchange model of SHV (JSON Schema; its mapping beside it). Absent: the model 1.0 that comes along.',
+  }),
+  vsModel: optionalText('GEGEVENS_VS_MODEL', {
+    ...FILE,
+    description: 'Exchange model of VS (JSON Schema; its mapping beside it). Absent: the published fields, as 1.1.',
+  }),
+  supplierCode: text('GEGEVENS_SUPPLIER_CODE', {
+    default: 'KOPPELVLAK',
+    description: '`codeGegevensleverancier` in every answer.',
+  }),
+  shvMaxRecords: integer('GEGEVENS_SHV_MAX_RECORDS', {
+    default: 25_000,
+    min: 1,
+    max: 25_000,
+    description: 'Most trajectories in one answer.',
+  }),
+  vsMaxRecords: integer('GEGEVENS_VS_MAX_RECORDS', {
+    default: 50_000,
+    min: 1,
+    max: 50_000,
+    description: 'Most signals in one answer.',
+  }),
+  pagePinMinutes: integer('GEGEVENS_PAGE_PIN_MINUTES', {
+    default: 60,
+    min: 1,
+    max: 10_080,
+    description: 'How long in minutes a requester that pages sees the state of its first page.',
+  }),
+  cacheMb: integer('GEGEVENS_CACHE_MB', {
+    default: 64,
+    min: 0,
+    max: 65_536,
+    description: 'Memory in megabytes for pages that were served; 0 keeps none.',
+  }),
+  rateLimit: integer('GEGEVENS_RATE_LIMIT', {
+    default: 600,
+    min: 0,
+    max: 10_000_000,
+    description: 'Requests per minute per client and mount; 0 is no limit.',
+  }),
+  trustAnchors: optionalText('GEGEVENS_TRUST_ANCHORS', {
+    allowed: 'path of a PEM bundle',
+    description: 'Roots that requesters’ certificates must lead to (PKIoverheid in production).',
+  }),
+  requiredPolicies: list('GEGEVENS_REQUIRED_POLICIES', {
+    item: /^\d+(\.\d+)+$/,
+    allowed: 'comma list of object identifiers',
+    description: 'Certificate policies, one of which the path must be valid for.',
+  }),
+  allowedSigners: list('GEGEVENS_ALLOWED_SIGNERS', {
+    item: /^\d{20}$/,
+    allowed: 'comma list of OINs (20 digits)',
+    description: 'Who may ask. Absent: every holder of a trusted certificate and a token.',
+  }),
+  revocation: choice('GEGEVENS_REVOCATION', ['hard', 'soft'], {
+    default: 'hard',
+    description: 'What no revocation answer means: `hard` refuses, `soft` accepts.',
+  }),
+  revocationAllowPrivate: flag('GEGEVENS_REVOCATION_ALLOW_PRIVATE', {
+    default: false,
+    description: 'Call revocation services on loopback, link-local and private addresses too (tests).',
+  }),
+  signingKey: optionalText('GEGEVENS_SIGNING_KEY', { ...FILE, description: 'Own private key (PEM).' }),
+  signingChain: optionalText('GEGEVENS_SIGNING_CHAIN', {
+    ...FILE,
+    description: 'Own certificate and its intermediates (PEM), leaf first.',
+  }),
+  signingP12: optionalText('GEGEVENS_SIGNING_P12', {
+    ...FILE,
+    description: 'Own key and chain as PKCS#12, instead of the two PEM files.',
+  }),
+  signingP12Passphrase: optionalText('GEGEVENS_SIGNING_P12_PASSPHRASE', {
+    secret: true,
+    description: 'Passphrase of the PKCS#12 file.',
+  }),
+  signatureForm: choice('GEGEVENS_SIGNATURE_FORM', ['mirror', 'body', 'digest'], {
+    default: 'mirror',
+    description: 'Form of the answer’s signature; `mirror` takes that of the request.',
+  }),
+  signatureTime: choice('GEGEVENS_SIGNATURE_TIME', ['none', 'iat', 'sigT'], {
+    default: 'none',
+    description: 'Signing time in the protected header of answers.',
+  }),
+  processingHeaders: choice('PROCESSING_HEADERS', ['optional', 'required'], {
+    default: 'optional',
+    description: 'Whether a missing `OIN` or `VerwerkingId` header is refused.',
+  }),
+};

@@ -1,0 +1,160 @@
+/**
+ * The kinds of setting. A setting is read from one environment variable; `parse` throws a plain `Error` whose message says
+ * what is wrong, `allowed` says what would be right. Reading them is `read-config.ts`' work.
+ */
+export interface Setting<T> {
+  readonly variable: string;
+  readonly allowed: string;
+  /** Text of the default as shown in the table of settings; absent when there is none. */
+  readonly default?: string;
+  readonly description: string;
+  /** Secret values are never printed, and may also be given as the content of the file named by `<variable>_FILE`. */
+  readonly secret: boolean;
+  readonly parse: (text: string) => T;
+  /** The value when the variable is absent. */
+  readonly absent: () => T;
+}
+
+interface Common {
+  readonly description: string;
+  readonly secret?: boolean;
+}
+
+type WithDefault<T> = Common & { readonly default: T };
+
+function setting<T>(
+  variable: string,
+  kind: { allowed: string; parse: (text: string) => T; absent: () => T; shown?: string | undefined },
+  common: Common,
+): Setting<T> {
+  return {
+    variable,
+    allowed: kind.allowed,
+    ...(kind.shown === undefined ? {} : { default: kind.shown }),
+    description: common.description,
+    secret: common.secret ?? false,
+    parse: kind.parse,
+    absent: kind.absent,
+  };
+}
+
+/** Text with a default. */
+export function text(
+  variable: string,
+  options: WithDefault<string> & { pattern?: RegExp; allowed?: string },
+): Setting<string> {
+  const parse = checkedText(options.pattern);
+  const allowed = options.allowed ?? 'text';
+  return setting(variable, { allowed, parse, absent: () => options.default, shown: options.default }, options);
+}
+
+/** Text that may be absent. */
+export function optionalText(
+  variable: string,
+  options: Common & { pattern?: RegExp; allowed?: string },
+): Setting<string | undefined> {
+  const allowed = options.allowed ?? 'text';
+  return setting(variable, { allowed, parse: checkedText(options.pattern), absent: () => undefined }, options);
+}
+
+function checkedText(pattern: RegExp | undefined): (value: string) => string {
+  return (value) => {
+    if (pattern !== undefined && !pattern.test(value)) throw new Error('does not have the right form');
+    return value;
+  };
+}
+
+/** One word of a list. */
+export function choice<const T extends string>(
+  variable: string,
+  words: readonly T[],
+  options: WithDefault<T>,
+): Setting<T> {
+  const parse = (value: string): T => {
+    const word = words.find((candidate) => candidate === value);
+    if (word === undefined) throw new Error('is not one of the allowed words');
+    return word;
+  };
+  const allowed = words.map((word) => `\`${word}\``).join(', ');
+  return setting(variable, { allowed, parse, absent: () => options.default, shown: options.default }, options);
+}
+
+/** Several words of a list, separated by commas. */
+export function choices<const T extends string>(
+  variable: string,
+  words: readonly T[],
+  options: WithDefault<readonly T[]>,
+): Setting<readonly T[]> {
+  const parse = (value: string): readonly T[] => {
+    const given = value.split(',').map((word) => word.trim());
+    const unknown = given.filter((word) => !words.some((candidate) => candidate === word));
+    if (unknown.length > 0) throw new Error(`has unknown words: ${unknown.join(', ')}`);
+    return words.filter((word) => given.includes(word));
+  };
+  const allowed = `comma list of ${words.map((word) => `\`${word}\``).join(', ')}`;
+  return setting(
+    variable,
+    { allowed, parse, absent: () => options.default, shown: options.default.join(',') },
+    options,
+  );
+}
+
+/** Texts separated by commas; empty when absent. */
+export function list(
+  variable: string,
+  options: Common & { item: RegExp; allowed: string },
+): Setting<readonly string[]> {
+  const parse = (value: string): readonly string[] => {
+    const items = value.split(',').map((item) => item.trim());
+    const wrong = items.filter((item) => !options.item.test(item));
+    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that do not have the right form`);
+    return items;
+  };
+  return setting(variable, { allowed: options.allowed, parse, absent: () => [] }, options);
+}
+
+/** A whole number within bounds. */
+export function integer(
+  variable: string,
+  options: WithDefault<number> & { min: number; max: number },
+): Setting<number> {
+  const parse = (value: string): number => {
+    if (!/^-?\d{1,15}$/.test(value)) throw new Error('is not a whole number');
+    const number = Number(value);
+    if (number < options.min || number > options.max) throw new Error('is out of bounds');
+    return number;
+  };
+  const allowed = `whole number, ${options.min} to ${options.max}`;
+  return setting(variable, { allowed, parse, absent: () => options.default, shown: String(options.default) }, options);
+}
+
+/** `true` or `false`. */
+export function flag(variable: string, options: WithDefault<boolean>): Setting<boolean> {
+  const parse = (value: string): boolean => {
+    if (value !== 'true' && value !== 'false') throw new Error('is neither `true` nor `false`');
+    return value === 'true';
+  };
+  const kind = { allowed: '`true`, `false`', parse, absent: () => options.default, shown: String(options.default) };
+  return setting(variable, kind, options);
+}
+
+/** An absolute address with one of the given schemes, without a trailing slash; may be absent. */
+export function url(variable: string, options: Common & { schemes: readonly string[] }): Setting<string | undefined> {
+  const parse = (value: string): string => {
+    const parsed = URL.canParse(value) ? new URL(value) : undefined;
+    if (parsed === undefined) throw new Error('is not an address');
+    if (!options.schemes.includes(parsed.protocol.slice(0, -1))) throw new Error('has another scheme');
+    return value.replace(/\/+$/, '');
+  };
+  const allowed = `address with ${options.schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`;
+  return setting(variable, { allowed, parse, absent: () => undefined }, options);
+}
+
+/** A mount: path segments, the last one the major version. */
+export function prefix(variable: string, options: WithDefault<string>): Setting<string> {
+  return text(variable, {
+    ...options,
+    pattern: /^(\/[a-z0-9][a-z0-9.-]*)*\/v\d+$/,
+    allowed: 'path of lower-case segments that ends in the major version, such as `/x/v1`',
+  });
+}

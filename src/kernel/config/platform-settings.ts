@@ -1,0 +1,158 @@
+import { choice, choices, flag, integer, optionalText, text, url } from './kinds.ts';
+
+const SECRET = { secret: true };
+const POSTGRES = ['postgres', 'postgresql'];
+
+/** Settings of the process and its listeners. */
+export const serverSettings = {
+  areas: choices('AREAS', ['shv', 'vs', 'verwerkingenlog', 'raadsfeed'], {
+    default: ['shv', 'vs', 'verwerkingenlog', 'raadsfeed'],
+    description: 'Which interfaces this process serves.',
+  }),
+  host: text('HOST', { default: '127.0.0.1', description: 'Address that the public listener binds to.' }),
+  port: integer('PORT', {
+    default: 8080,
+    min: 0,
+    max: 65535,
+    description: 'Port of the public listener; 0 takes a free one.',
+  }),
+  managementHost: text('MANAGEMENT_HOST', {
+    default: '127.0.0.1',
+    description: 'Address that the management listener (health, metrics) binds to.',
+  }),
+  managementPort: integer('MANAGEMENT_PORT', {
+    default: 9090,
+    min: 0,
+    max: 65535,
+    description: 'Port of the management listener; 0 takes a free one.',
+  }),
+  publicBaseUrl: url('PUBLIC_BASE_URL', {
+    schemes: ['https', 'http'],
+    description:
+      'Address that clients see, the root of every absolute link in an answer. Absent: the address listened on.',
+  }),
+  home: text('KOPPELVLAK_HOME', {
+    default: '.koppelvlak',
+    description: 'Directory of the embedded database and of the demo.',
+  }),
+  environment: choice('NODE_ENV', ['development', 'test', 'production'], {
+    default: 'development',
+    description: 'With `production` the embedded database and the demo refuse to start.',
+  }),
+  logLevel: choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    description: 'Least severe log line that is written.',
+  }),
+  trustProxy: optionalText('TRUST_PROXY', {
+    pattern: /^(\d{1,2}|[0-9a-fA-F.:/, ]+)$/,
+    allowed: 'number of proxies, or comma list of addresses and CIDR ranges',
+    description: 'Whose `X-Forwarded-For` counts. Absent: nobody’s.',
+  }),
+  bodyLimitBytes: integer('BODY_LIMIT_BYTES', {
+    default: 1_048_576,
+    min: 1024,
+    max: 104_857_600,
+    description: 'Largest request body in bytes; larger ones get 413.',
+  }),
+  headerLimitBytes: integer('HEADER_LIMIT_BYTES', {
+    default: 65_536,
+    min: 8192,
+    max: 1_048_576,
+    description: 'Largest request head in bytes (a certificate chain travels in one); larger ones get 431.',
+  }),
+  requestTimeoutMs: integer('REQUEST_TIMEOUT_MS', {
+    default: 30_000,
+    min: 100,
+    max: 600_000,
+    description: 'Deadline of one request in milliseconds.',
+  }),
+  shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', {
+    default: 10_000,
+    min: 100,
+    max: 600_000,
+    description: 'Time in milliseconds to finish running requests after `SIGTERM`.',
+  }),
+  overloadEventLoopDelayMs: integer('OVERLOAD_EVENT_LOOP_DELAY_MS', {
+    default: 1000,
+    min: 0,
+    max: 60_000,
+    description: 'Event-loop delay in milliseconds from which requests are shed; 0 never sheds.',
+  }),
+};
+
+/** Settings of the database. */
+export const databaseSettings = {
+  url: url('DATABASE_URL', {
+    ...SECRET,
+    schemes: POSTGRES,
+    description:
+      'Postgres 15 or newer. Absent: an embedded Postgres under `KOPPELVLAK_HOME`, not meant for production.',
+  }),
+  migrationUrl: url('DATABASE_MIGRATION_URL', {
+    ...SECRET,
+    schemes: POSTGRES,
+    description: 'Login of the owner, for migrations. Absent: `DATABASE_URL`.',
+  }),
+  listenUrl: url('DATABASE_LISTEN_URL', {
+    ...SECRET,
+    schemes: POSTGRES,
+    description:
+      'Direct connection for `LISTEN` when `DATABASE_URL` is a pooler. Absent: `DATABASE_URL`, or polling with a pooler.',
+  }),
+  readUrl: url('DATABASE_READ_URL', {
+    ...SECRET,
+    schemes: POSTGRES,
+    description: 'Replica for the reads of the feed. Absent: `DATABASE_URL`.',
+  }),
+  pruneUrl: url('DATABASE_PRUNE_URL', {
+    ...SECRET,
+    schemes: POSTGRES,
+    description: 'Login of the retention role (`koppelvlak_opschoner`). Absent: `DATABASE_URL`, switched to that role.',
+  }),
+  pooler: choice('DATABASE_POOLER', ['none', 'transaction'], {
+    default: 'none',
+    description:
+      '`transaction` when `DATABASE_URL` is a pgbouncer in transaction mode: no session settings, no named statements.',
+  }),
+  migrate: flag('DATABASE_MIGRATE', { default: true, description: 'Migrate at start.' }),
+  poolSize: integer('DATABASE_POOL_SIZE', { default: 10, min: 2, max: 200, description: 'Connections per process.' }),
+  connectTimeoutMs: integer('DATABASE_CONNECT_TIMEOUT_MS', {
+    default: 5000,
+    min: 50,
+    max: 60_000,
+    description: 'Time in milliseconds to get a connection.',
+  }),
+  statementTimeoutMs: integer('DATABASE_STATEMENT_TIMEOUT_MS', {
+    default: 15_000,
+    min: 50,
+    max: 600_000,
+    description: 'Time in milliseconds that one statement may take.',
+  }),
+};
+
+/** Settings of access tokens, both kinds of issuer. */
+export const tokenSettings = {
+  oauthIssuer: url('OAUTH_ISSUER', {
+    schemes: ['https', 'http'],
+    description: 'Issuer of OAuth access tokens; switches this kind on.',
+  }),
+  oauthAudience: optionalText('OAUTH_AUDIENCE', { description: 'Audience that an OAuth token must name.' }),
+  oauthJwksUrl: url('OAUTH_JWKS_URL', {
+    schemes: ['https', 'http'],
+    description: 'Keys of the issuer. Absent: found by discovery from the issuer.',
+  }),
+  fscCertificates: optionalText('FSC_TOKEN_CERTIFICATES', {
+    allowed: 'path of a PEM bundle',
+    description: 'Certificates that the Manager signs FSC tokens with; switches this kind on.',
+  }),
+  fscGroupId: optionalText('FSC_GROUP_ID', { description: 'Group (`gid`) that an FSC token must name.' }),
+  fscAudience: optionalText('FSC_AUDIENCE', {
+    description: 'Address of the Inway (`aud`) that an FSC token must name.',
+  }),
+  fscPeerId: optionalText('FSC_PEER_ID', { description: 'Own peer id (`iss`) that an FSC token must name.' }),
+  clientCertificateHeader: optionalText('CLIENT_CERT_HEADER', {
+    pattern: /^[A-Za-z0-9-]+$/,
+    allowed: 'name of a header',
+    description: 'Header in which the proxy hands on the client certificate (RFC 9440), such as `Client-Cert`.',
+  }),
+};

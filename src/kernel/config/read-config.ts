@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { contradictions } from './contradictions.ts';
+import { gegevensSettings } from './gegevens-settings.ts';
+import type { Setting } from './kinds.ts';
+import { databaseSettings, serverSettings, tokenSettings } from './platform-settings.ts';
+import { raadsfeedSettings } from './raadsfeed-settings.ts';
+import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
+
+/** Every setting there is, by group. The README's table is tested against it. */
+export const settings = {
+  server: serverSettings,
+  database: databaseSettings,
+  tokens: tokenSettings,
+  gegevens: gegevensSettings,
+  verwerkingenlog: verwerkingenlogSettings,
+  raadsfeed: raadsfeedSettings,
+};
+
+type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };
+export type Config = { readonly [G in keyof typeof settings]: Values<(typeof settings)[G]> };
+
+/** The environment as a program gets it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One fault of the configuration. */
+export interface ConfigFault {
+  readonly variable: string;
+  readonly wrong: string;
+  readonly allowed: string;
+}
+
+/** The configuration cannot be used; the message names every fault, a line each. Values are not repeated: they may be secret. */
+export class ConfigError extends Error {
+  readonly code = 'ERR_CONFIG';
+  readonly faults: readonly ConfigFault[];
+  constructor(faults: readonly ConfigFault[]) {
+    super(
+      ['The configuration has faults:', ...faults.map((f) => `  ${f.variable} ${f.wrong}; allowed: ${f.allowed}`)].join(
+        '\n',
+      ),
+    );
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The text of one setting: its variable, or for a secret the file that `<variable>_FILE` names. */
+function readText(setting: Setting<unknown>, env: Environment): string | undefined {
+  const given = env[setting.variable];
+  const file = setting.secret ? env[`${setting.variable}_FILE`] : undefined;
+  if (given !== undefined && given !== '' && file !== undefined && file !== '') {
+    throw new Error(`is given twice, as itself and as ${setting.variable}_FILE`);
+  }
+  if (file !== undefined && file !== '') {
+    try {
+      return readFileSync(file, 'utf8').trim();
+    } catch {
+      throw new Error(`cannot be read: ${setting.variable}_FILE names no readable file`);
+    }
+  }
+  return given === '' ? undefined : given;
+}
+
+function readGroup<G extends Record<string, Setting<unknown>>>(group: G, env: Environment, faults: ConfigFault[]) {
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(group)) {
+    values[name] = setting.absent();
+    try {
+      const text = readText(setting, env);
+      if (text !== undefined) values[name] = setting.parse(text);
+    } catch (error) {
+      faults.push({ variable: setting.variable, wrong: message(error), allowed: setting.allowed });
+    }
+  }
+  return values;
+}
+
+/**
+ * Reads the whole configuration from the environment.
+ * @param purpose `serve` also demands what the mounted areas need; `tool` is for commands that need only some of it
+ * @throws {ConfigError} naming every malformed, missing or contradicting variable together
+ */
+export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config {
+  const faults: ConfigFault[] = [];
+  const groups = Object.fromEntries(
+    Object.entries(settings).map(([name, group]) => [name, readGroup(group, env, faults)]),
+  );
+  assertConfig(groups);
+  if (purpose === 'serve') {
+    const malformed = new Set(faults.map((fault) => fault.variable));
+    // A variable that could not be read looks absent: what follows from that alone would only hide the real fault.
+    faults.push(...contradictions(groups).filter(({ involves }) => !involves.some((name) => malformed.has(name))));
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return groups;
+}
+
+/** The table above decides the shape; this only tells the compiler so after every group has been read. */
+function assertConfig(groups: Record<string, unknown>): asserts groups is Config {
+  for (const name of Object.keys(settings)) {
+    if (typeof groups[name] !== 'object') throw new TypeError(`group ${name} was not read`);
+  }
+}

@@ -1,0 +1,47 @@
+import { choice, flag, integer, optionalText, prefix } from './kinds.ts';
+
+/** Settings of area B. */
+export const verwerkingenlogSettings = {
+  prefix: prefix('VERWERKINGENLOG_PREFIX', {
+    default: '/verwerkingenlog/v1',
+    description: 'Mount of the processing log.',
+  }),
+  rateLimit: integer('VERWERKINGENLOG_RATE_LIMIT', {
+    default: 0,
+    min: 0,
+    max: 10_000_000,
+    description: 'Requests per minute per client; 0 is no limit (applications must never be tempted to skip logging).',
+  }),
+  checkBsn: flag('VERWERKINGENLOG_CHECK_BSN', {
+    default: false,
+    description: 'Check citizen service numbers (`BSN`) by their eleven test.',
+  }),
+  logReads: flag('VERWERKINGENLOG_LOG_READS', {
+    default: true,
+    description: 'Reading the log writes an entry of its own, in the transaction of the read.',
+  }),
+  key: optionalText('VERWERKINGENLOG_KEY', {
+    secret: true,
+    pattern: /^[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=(,[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=)*$/,
+    allowed: 'comma list of `name:base64 of 32 bytes`, the current key first',
+    description:
+      'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come.',
+  }),
+  groupSize: integer('VERWERKINGENLOG_GROUP_SIZE', {
+    default: 256,
+    min: 1,
+    max: 5000,
+    description: 'Most appends that share one transaction; 1 switches grouping off.',
+  }),
+  unknownActivity: choice('VERWERKINGENLOG_UNKNOWN_ACTIVITY', ['accept', 'refuse'], {
+    default: 'accept',
+    description: 'What happens to an action whose `verwerkingsactiviteitId` is not in this register.',
+  }),
+  pruneIntervalMinutes: integer('VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES', {
+    default: 0,
+    min: 0,
+    max: 43_200,
+    description:
+      'How often in minutes actions past their `bewaartermijn` are removed; 0 leaves that to `koppelvlak log prune`.',
+  }),
+};

@@ -1,0 +1,104 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { createAreas } from './areas.ts';
+import { buildManagement } from './http/management.ts';
+import type { Clock } from './kernel/clock.ts';
+import type { Config } from './kernel/config/read-config.ts';
+import { databaseChecks } from './kernel/database/database-checks.ts';
+import type { Logger } from './kernel/log.ts';
+import { type OpenPlatform, openPlatform } from './kernel/platform.ts';
+import { buildServer } from './server.ts';
+
+export interface ServeOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly clock?: Clock;
+}
+
+/** A running service. */
+export interface Service {
+  /** Address of the public listener. */
+  readonly url: string;
+  readonly managementUrl: string;
+  /** Address of the database as its owner (secret). */
+  readonly databaseUrl: string;
+  /** Stops accepting, answers what is running, ends streams, gives everything back; again is harmless. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Opens everything and listens.
+ * @throws {Error} with a message for operators; what was opened is given back
+ */
+export async function serve(options: ServeOptions): Promise<Service> {
+  const open = await openPlatform({ ...options, purpose: 'service' });
+  const releases: (() => Promise<void>)[] = [open.close];
+  try {
+    return await listen(open, releases);
+  } catch (error) {
+    open.beginStop();
+    await releaseAll(releases);
+    throw error;
+  }
+}
+
+async function listen(open: OpenPlatform, releases: (() => Promise<void>)[]): Promise<Service> {
+  const { platform } = open;
+  const { server } = platform.config;
+  const { areas, close: closeAreas } = await createAreas(platform);
+  releases.push(closeAreas);
+
+  const management = buildManagement({
+    metrics: platform.metrics,
+    checks: [...databaseChecks(platform.pool), ...areas.flatMap(({ checks }) => checks)],
+    stopping: () => platform.stopping.aborted,
+  });
+  releases.push(() => management.close());
+  const app = await buildServer(platform, areas);
+  releases.push(() => drain(app, server.shutdownTimeoutMs));
+
+  const managementUrl = await listenOn(management, server.managementHost, server.managementPort);
+  const url = await listenOn(app, server.host, server.port);
+  open.listensOn(url);
+  for (const area of areas) await area.start?.();
+  platform.log.info({ url, managementUrl, areas: server.areas }, 'listening');
+
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    open.beginStop();
+    stopping ??= releaseAll(releases);
+    return stopping;
+  };
+  return { url, managementUrl, databaseUrl: open.ownerUrl, stop };
+}
+
+async function listenOn(app: FastifyInstance, host: string, port: number): Promise<string> {
+  await app.listen({ host, port });
+  const address = app.server.address();
+  if (!isAddressInfo(address)) throw new TypeError('the listener has no address');
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}
+
+function isAddressInfo(address: unknown): address is AddressInfo {
+  return typeof address === 'object' && address !== null && 'port' in address;
+}
+
+/** Answers what is running; connections that are still busy after the given milliseconds are cut. */
+async function drain(app: FastifyInstance, timeoutMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
+  await app.close();
+  clearTimeout(timer);
+}
+
+/** Last opened first; all are tried, the first error is thrown on. */
+async function releaseAll(releases: (() => Promise<void>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const release of releases.splice(0).toReversed()) {
+    try {
+      await release();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+}

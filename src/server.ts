@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { measureRequests } from './http/access-log.ts';
+import type { Area } from './http/area.ts';
+import { strictJsonBody } from './http/json-body.ts';
+import { shedLoad } from './http/limits.ts';
+import { noteMethods } from './http/methods.ts';
+import { problemPages } from './http/problem-pages.ts';
+import { handleProblems, sendProblem } from './http/problem-reply.ts';
+import { refuseUnreadable } from './http/refuse-unreadable.ts';
+import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
+import type { Platform } from './kernel/platform.ts';
+
+/** Builds the public server: every Fastify option, what all areas share, then the areas. It does not listen yet. */
+export async function buildServer(platform: Platform, areas: readonly Area[]): Promise<FastifyInstance> {
+  const { server } = platform.config;
+  const loggerInstance: FastifyBaseLogger = platform.log;
+  const app = Fastify({
+    loggerInstance,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: server.bodyLimitBytes,
+    http: { maxHeaderSize: server.headerLimitBytes },
+    // The whole request must have arrived by then; the handler has the same time for its answer.
+    requestTimeout: server.requestTimeoutMs,
+    handlerTimeout: server.requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    trustProxy: trustProxy(server.trustProxy),
+    routerOptions: { maxParamLength: 4096 },
+    return503OnClosing: false,
+    clientErrorHandler: refuseUnreadable(platform.publicBaseUrl),
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(SECURITY_HEADERS);
+      sendProblem(error, request, reply, platform.publicBaseUrl);
+    },
+  });
+  noteMethods(app);
+  securityHeaders(app);
+  measureRequests(app, platform.metrics);
+  strictJsonBody(app);
+  handleProblems(app, platform.publicBaseUrl);
+  await shedLoad(app, server.overloadEventLoopDelayMs);
+  problemPages(
+    app,
+    areas.map(({ problems }) => problems),
+  );
+  for (const area of areas) {
+    area.root?.(app);
+    for (const { prefix, routes } of area.mounts) await app.register(routes, { prefix });
+  }
+  return app;
+}
+
+/** A number trusts that many proxies in front of us; else the addresses and ranges named. */
+function trustProxy(setting: string | undefined): boolean | string | ((address: string, hop: number) => boolean) {
+  if (setting === undefined) return false;
+  return /^\d+$/.test(setting) ? (_address, hop) => hop < Number(setting) : setting;
+}

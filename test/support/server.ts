@@ -1,0 +1,48 @@
+import type { Clock } from '../../src/kernel/clock.ts';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { type Service, serve } from '../../src/serve.ts';
+import { createDatabase } from './database.ts';
+
+export interface TestServer extends Service {
+  /** Lines that the server has logged, parsed. */
+  readonly logged: Record<string, unknown>[];
+}
+
+export interface TestServerOptions {
+  /** Environment of the server, as an operator would set it; ports and database are filled in. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** Shares the database of another server (several instances); absent: a database of its own. */
+  readonly databaseUrl?: string;
+}
+
+/** The real server on free loopback ports, on a database of its own; `stop` also throws the database away. */
+export async function startServer(options: TestServerOptions): Promise<TestServer> {
+  const own = options.databaseUrl === undefined ? await createDatabase() : undefined;
+  const logged: Record<string, unknown>[] = [];
+  const log = createLogger('info', { write: (line) => void logged.push(JSON.parse(line)) });
+  const env = {
+    NODE_ENV: 'test',
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
+    DATABASE_URL: options.databaseUrl ?? own?.url ?? '',
+    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    ...options.env,
+  };
+  try {
+    const service = await serve({
+      config: readConfig(env, 'serve'),
+      log,
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    });
+    const stop = async (): Promise<void> => {
+      await service.stop();
+      await own?.drop();
+    };
+    return { ...service, stop, logged };
+  } catch (error) {
+    await own?.drop();
+    throw error;
+  }
+}
