@@ -15,7 +15,7 @@ const cooldownMs = 30_000;
 const coldCooldownMs = 5_000;
 /** Older than this: refreshed while the old keys serve on (ms). */
 const refreshAfterMs = 300_000;
-/** Older than this (nobody called for a while): refreshed first, so that a key that was withdrawn is not trusted (ms). */
+/** Not even tried for this long (nobody called): refreshed first, so that a withdrawn key is not trusted (ms). */
 const waitAfterMs = 3_600_000;
 
 export type KeySetOptions = {
@@ -47,6 +47,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
   let triedAt = Number.NEGATIVE_INFINITY;
   let unknownAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
+  let isBlocking = true;
   const now = () => options.clock.now().getTime();
 
   async function load(): Promise<void> {
@@ -72,12 +73,15 @@ export function createKeySet(options: KeySetOptions): KeySet {
   }
 
   async function freshen(): Promise<void> {
-    const age = now() - fetchedAt;
-    if (age < refreshAfterMs || closed.signal.aborted) return;
-    const due = now() - triedAt >= (keys === undefined ? coldCooldownMs : cooldownMs);
-    if (running === undefined && !due) return;
-    const done = refresh();
-    if (age >= waitAfterMs) await done;
+    if (now() - fetchedAt < refreshAfterMs || closed.signal.aborted) return;
+    if (running === undefined) {
+      const sinceTry = now() - triedAt;
+      if (sinceTry < (keys === undefined ? coldCooldownMs : cooldownMs)) return;
+      // While the issuer stays away, callers are served from memory and do not wait for every new attempt.
+      isBlocking = keys === undefined || sinceTry >= waitAfterMs;
+      void refresh();
+    }
+    if (isBlocking) await running;
   }
 
   async function refreshForUnknown(calledAt: number): Promise<void> {

@@ -35,7 +35,7 @@ export type TokenVerifier = {
   /**
    * The caller of a request.
    *
-   * @param service the FSC service name of what is called. Without it no FSC token is accepted: `wrong-service`
+   * @param service the FSC service name of what is called. What has none gives the holder of an FSC token no scope
    * @throws {TokenError} when there is no token, or it is not to be accepted
    */
   verify(request: TokenRequest, service?: string): Promise<Caller>;
@@ -43,14 +43,19 @@ export type TokenVerifier = {
   cachedSubject(token: string): string | undefined;
   /** When the issuer's keys were fetched; undefined without any, or without an OAuth issuer. */
   keysFetchedAt(): Date | undefined;
+  /** The end of the FSC certificate that is valid longest; undefined without FSC. */
+  fscValidUntil(): Date | undefined;
   close(): void;
 };
+
+/** An FSC token gives scope `read` for the service that it names, and nothing elsewhere. */
+const noScopes: ReadonlySet<string> = new Set();
 
 /** @throws {Error} when the FSC certificates cannot be used; trouble with the OAuth issuer is logged and tried again */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const clock = options.clock ?? systemClock;
   const cache = createTokenCache(options.cacheSize ?? 10_000);
-  const verifyFsc = options.fsc === undefined ? undefined : createFscVerifier(options.fsc);
+  const fsc = options.fsc === undefined ? undefined : createFscVerifier(options.fsc);
   const oauth = options.oauth;
   const keys =
     oauth === undefined
@@ -59,8 +64,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
   async function verifyAnew(token: string, tokenHash: string, now: Date): Promise<VerifiedToken> {
     const header = readProtectedHeader(token);
-    if (verifyFsc !== undefined && header.certificateThumbprint !== undefined) {
-      return verifyFsc(token, tokenHash, header, now);
+    if (fsc !== undefined && header.certificateThumbprint !== undefined) {
+      return fsc.verify(token, tokenHash, header, now);
     }
     if (oauth === undefined || keys === undefined) throw new TokenError('invalid', 'no-issuer-configured');
     return verifyOAuth(token, tokenHash, header, now, { ...oauth, keys });
@@ -72,7 +77,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     if (clock.now().getTime() / 1000 >= token.expiry + leewaySeconds) throw new TokenError('expired', 'expired');
     if (token.fsc === undefined) return;
     if (token.fsc.groupId !== options.fsc?.groupId) throw new TokenError('wrong-group', 'group');
-    if (token.fsc.service !== service) throw new TokenError('wrong-service', 'service');
+    if (service !== undefined && token.fsc.service !== service) throw new TokenError('wrong-service', 'service');
   }
 
   return {
@@ -83,10 +88,12 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const verified = known ?? (await verifyAnew(token, tokenHash, clock.now()));
       judge(verified, request, service);
       if (known === undefined && clock.now().getTime() < verified.cacheUntil) cache.set(tokenHash, verified);
-      return verified.caller;
+      const isElsewhere = verified.fsc !== undefined && service === undefined;
+      return isElsewhere ? { ...verified.caller, scopes: noScopes } : verified.caller;
     },
     cachedSubject: (token) => cache.get(hash('sha256', token, 'base64url'), clock.now())?.caller.subject,
     keysFetchedAt: () => keys?.fetchedAt(),
+    fscValidUntil: () => fsc?.validUntil,
     close() {
       keys?.close();
       cache.clear();

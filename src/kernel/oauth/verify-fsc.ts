@@ -14,12 +14,18 @@ const scopes: ReadonlySet<string> = new Set(['read']);
 
 const oin = /^\d{20}$/;
 
-export type FscVerifier = (token: string, hash: string, header: ProtectedHeader, now: Date) => Promise<VerifiedToken>;
+export type FscVerifier = {
+  /** Verifies what does not change during the life of an FSC token. */
+  verify(token: string, hash: string, header: ProtectedHeader, now: Date): Promise<VerifiedToken>;
+  /** The end of the certificate that is valid longest. */
+  validUntil: Date;
+};
 
 /** @throws {Error} when the certificates cannot be used */
 export function createFscVerifier(options: FscOptions): FscVerifier {
   const certificates = readFscCertificates(options.certificates);
-  return async (token, hash, header, now) => {
+  const validUntil = new Date(Math.max(...[...certificates.values()].map(({ validTo }) => validTo)));
+  async function verify(token: string, hash: string, header: ProtectedHeader, now: Date): Promise<VerifiedToken> {
     const certificate = certificates.get(header.certificateThumbprint ?? '');
     if (certificate === undefined) throw new TokenError('invalid', 'unknown-key');
     if (!certificate.algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
@@ -56,5 +62,6 @@ export function createFscVerifier(options: FscOptions): FscVerifier {
       ...(boundTo === undefined ? {} : { boundTo }),
       fsc: { groupId, service },
     };
-  };
+  }
+  return { verify, validUntil };
 }

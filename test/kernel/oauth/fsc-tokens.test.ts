@@ -1,0 +1,243 @@
+import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FscTokenOptions, mintFscToken } from '../../../src/demo/authorization-server/mint-fsc-token.ts';
+import { ecKeys, rsaKeys, selfSigned } from './support/certificate.ts';
+import { type Issuer, audience as oauthAudience, oauthToken, signingKey, startIssuer } from './support/issuer.ts';
+import { bearer, movableClock, openVerifier, refusal } from './support/verifier.ts';
+
+const manager = await selfSigned(rsaKeys());
+const stranger = await selfSigned(rsaKeys());
+const client = await selfSigned(ecKeys());
+const otherClient = await selfSigned(ecKeys());
+
+const own = { groupId: 'fsc.voorbeeld', peerId: '00000001000000000001', audience: 'https://inway.example' };
+const fsc = { ...own, certificates: manager.certificate };
+const requester = '00000001000000000002';
+const defaults: FscTokenOptions = { ...own, ...manager, service: 'shv', subject: requester };
+const mint = (change: Partial<FscTokenOptions> = {}) => mintFscToken({ ...defaults, ...change });
+const certificateHeader = (der: Buffer) => ({ clientCertificate: `:${der.toString('base64')}:` });
+
+async function refused(change: Partial<FscTokenOptions>, service = 'shv'): Promise<string> {
+  using verifier = openVerifier({ fsc });
+  const token = await mint(change);
+  return await refusal(verifier.verify(bearer(token), service), token);
+}
+
+describe('an FSC access token', () => {
+  it('says which peer calls, and is the right to read', async () => {
+    using verifier = openVerifier({ fsc });
+    const issuedAt = new Date(Math.floor(Date.now() / 1000) * 1000);
+    const token = await mint({ issuedAt, lifetimeSeconds: 60 });
+    expect(await verifier.verify({ fscAuthorization: token }, 'shv')).toEqual({
+      kind: 'fsc',
+      subject: requester,
+      peerId: requester,
+      oin: requester,
+      scopes: new Set(['read']),
+      expiresAt: new Date(issuedAt.getTime() + 60_000),
+      tokenHash: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(verifier.cachedSubject(token)).toBe(requester);
+  });
+
+  it('names the delegate that acts for the peer', async () => {
+    using verifier = openVerifier({ fsc });
+    const actor = '00000001000000000003';
+    expect((await verifier.verify(bearer(await mint({ actor })), 'shv')).actor).toBe(actor);
+  });
+
+  it.each(['RS256', 'RS384', 'RS512'])('may be signed with %s', async (algorithm) => {
+    using verifier = openVerifier({ fsc });
+    expect((await verifier.verify(bearer(await mint({ algorithm })), 'shv')).kind).toBe('fsc');
+  });
+
+  it.each(['P-256', 'P-384', 'P-521'])(
+    'may be signed with a key on curve %s, by any certificate of the bundle',
+    async (curve) => {
+      const other = await selfSigned(ecKeys(curve));
+      using verifier = openVerifier({
+        fsc: { ...fsc, certificates: `text\n${manager.certificate}\n${other.certificate}` },
+      });
+      expect((await verifier.verify(bearer(await mint(other)), 'shv')).kind).toBe('fsc');
+      expect((await verifier.verify(bearer(await mint()), 'shv')).kind).toBe('fsc');
+    },
+  );
+
+  it.each([
+    ['by a certificate that is not ours', { ...stranger }, 'invalid unknown-key'],
+    ['by another key under the name of ours', { key: stranger.key }, 'invalid signature'],
+    ['with an algorithm that is not of the list', { algorithm: 'PS256' }, 'invalid algorithm'],
+    ['for another audience', { audience: 'https://other-inway.example' }, 'invalid audience'],
+    ['by another peer', { peerId: '00000001000000000009' }, 'invalid issuer'],
+    ['for a peer that is no OIN', { subject: 'peer' }, 'invalid claims-malformed'],
+    ['with a delegate that is no OIN', { actor: 'delegate' }, 'invalid claims-malformed'],
+    ['that is not valid yet', { issuedAt: new Date(Date.now() + 60_000) }, 'invalid not-yet-valid'],
+    ['that expired', { issuedAt: new Date(Date.now() - 600_000) }, 'expired expired'],
+    ['for another group', { groupId: 'other' }, 'wrong-group group'],
+    ['for another service', { service: 'vs' }, 'wrong-service service'],
+    ['that expired and is for another group', { issuedAt: new Date(0), groupId: 'other' }, 'expired expired'],
+    ['for another group and another service', { groupId: 'other', service: 'vs' }, 'wrong-group group'],
+    ['for another group, by another key', { groupId: 'other', key: stranger.key }, 'invalid signature'],
+  ])('is refused when issued %s', async (_name, change, verdict) => {
+    expect(await refused(change)).toBe(verdict);
+  });
+
+  it.each(['gid', 'svc', 'sub', 'exp'])('is refused without the claim %s', async (name) => {
+    const thumbprint = hash('sha256', manager.der, 'base64url');
+    const exp = Math.floor(Date.now() / 1000) + 60;
+    const claims = {
+      gid: own.groupId,
+      svc: 'shv',
+      sub: requester,
+      iss: own.peerId,
+      aud: own.audience,
+      exp,
+      [name]: undefined,
+    };
+    const token = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', 'x5t#S256': thumbprint })
+      .sign(createPrivateKey(manager.key));
+    using verifier = openVerifier({ fsc });
+    expect(await refusal(verifier.verify(bearer(token), 'shv'), token)).toBe('invalid claims-malformed');
+  });
+
+  it.each([
+    ['expired', { validFrom: -20, validTo: -10 }],
+    ['not valid yet', { validFrom: 10, validTo: 20 }],
+  ])('is refused when its certificate is %s', async (_name, validity) => {
+    const other = await selfSigned(ecKeys(), validity);
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: other.certificate } });
+    expect(await refusal(verifier.verify(bearer(await mint(other)), 'shv'))).toBe('invalid certificate-not-valid');
+  });
+
+  it('is not remembered longer than its certificate is valid', async () => {
+    const clock = movableClock();
+    const other = await selfSigned(ecKeys(), { validTo: 1 });
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: other.certificate }, clock });
+    const token = bearer(await mint({ ...other, lifetimeSeconds: 200_000 }));
+    await verifier.verify(token, 'shv');
+    clock.forward(100_000);
+    expect(await refusal(verifier.verify(token, 'shv'))).toBe('invalid certificate-not-valid');
+  });
+
+  it('that is remembered is still for one service only', async () => {
+    using verifier = openVerifier({ fsc });
+    const token = bearer(await mint());
+    await verifier.verify(token, 'shv');
+    expect(await refusal(verifier.verify(token, 'vs'))).toBe('wrong-service service');
+    expect((await verifier.verify(token, 'shv')).scopes).toEqual(new Set(['read']));
+  });
+
+  it('gives no scope where there is no FSC service', async () => {
+    using verifier = openVerifier({ fsc });
+    const token = bearer(await mint());
+    expect((await verifier.verify(token)).scopes).toEqual(new Set());
+    expect((await verifier.verify(token, 'shv')).scopes).toEqual(new Set(['read']));
+    expect((await verifier.verify(token)).scopes).toEqual(new Set());
+  });
+});
+
+describe('the binding of a token to a client certificate', () => {
+  it('is left to the Inway when the certificate is not handed on, whatever the client sends', async () => {
+    using verifier = openVerifier({ fsc });
+    const token = bearer(await mint({ boundTo: client.certificate }));
+    expect((await verifier.verify(token, 'shv')).kind).toBe('fsc');
+    expect((await verifier.verify({ ...token, ...certificateHeader(otherClient.der) }, 'shv')).kind).toBe('fsc');
+  });
+
+  it('is checked on every use when it is handed on', async () => {
+    using verifier = openVerifier({ fsc, clientCertificates: true });
+    const token = bearer(await mint({ boundTo: client.certificate }));
+    const by = (certificate: object) => verifier.verify({ ...token, ...certificate }, 'shv');
+    expect(await refusal(by(certificateHeader(otherClient.der)))).toBe('invalid client-certificate-mismatch');
+    expect((await by(certificateHeader(client.der))).kind).toBe('fsc');
+    expect(await refusal(by(certificateHeader(otherClient.der)))).toBe('invalid client-certificate-mismatch');
+    expect(await refusal(by({}))).toBe('invalid client-certificate-absent');
+    expect(await refusal(by({ clientCertificate: 'certificate' }))).toBe('invalid client-certificate-malformed');
+    const twice = Array(2).fill(certificateHeader(client.der).clientCertificate);
+    expect(await refusal(by({ clientCertificate: twice }))).toBe('invalid header-repeated');
+  });
+
+  it('must be there when the certificate is handed on', async () => {
+    using verifier = openVerifier({ fsc, clientCertificates: true });
+    const request = { ...bearer(await mint()), ...certificateHeader(client.der) };
+    expect(await refusal(verifier.verify(request, 'shv'))).toBe('invalid not-bound');
+  });
+
+  it('is judged before the group, so that a stolen token tells nothing', async () => {
+    using verifier = openVerifier({ fsc, clientCertificates: true });
+    const request = {
+      ...bearer(await mint({ boundTo: client.certificate, groupId: 'other' })),
+      ...certificateHeader(otherClient.der),
+    };
+    expect(await refusal(verifier.verify(request, 'shv'))).toBe('invalid client-certificate-mismatch');
+  });
+});
+
+describe('two kinds of issuer', () => {
+  let issuer: Issuer;
+  const key = signingKey('es', 'ES256');
+  beforeAll(async () => {
+    issuer = await startIssuer();
+    issuer.serveKeys(await key);
+  });
+  afterAll(() => issuer.close());
+  const oauth = () => ({ issuer: issuer.issuer, audience: oauthAudience, jwksUrl: issuer.jwksUrl });
+
+  it('are told apart by the certificate that the header names', async () => {
+    using verifier = openVerifier({ oauth: oauth(), fsc });
+    expect((await verifier.verify(bearer(await oauthToken(await key, issuer.issuer)), 'shv')).kind).toBe('oauth');
+    expect((await verifier.verify(bearer(await mint()), 'shv')).kind).toBe('fsc');
+  });
+
+  it('are each switched on by their configuration', async () => {
+    using onlyOAuth = openVerifier({ oauth: oauth() });
+    expect(await refusal(onlyOAuth.verify(bearer(await mint()), 'shv'))).toBe('invalid unknown-key');
+    using onlyFsc = openVerifier({ fsc });
+    const token = bearer(await oauthToken(await key, issuer.issuer));
+    expect(await refusal(onlyFsc.verify(token, 'shv'))).toBe('invalid no-issuer-configured');
+  });
+
+  it('do not vouch for each other', async () => {
+    using verifier = openVerifier({ oauth: oauth(), fsc });
+    const named = { 'x5t#S256': hash('sha256', manager.der, 'base64url') };
+    const token = await oauthToken(await key, issuer.issuer, {}, named);
+    expect(await refusal(verifier.verify(bearer(token), 'shv'))).toBe('invalid algorithm');
+  });
+
+  it('bind to a client certificate alike (RFC 8705)', async () => {
+    using verifier = openVerifier({ oauth: oauth(), clientCertificates: true });
+    const cnf = { 'x5t#S256': hash('sha256', client.der, 'base64url') };
+    const bound = bearer(await oauthToken(await key, issuer.issuer, { cnf }));
+    expect((await verifier.verify({ ...bound, ...certificateHeader(client.der) })).kind).toBe('oauth');
+    expect(await refusal(verifier.verify({ ...bound, ...certificateHeader(otherClient.der) }))).toBe(
+      'invalid client-certificate-mismatch',
+    );
+    expect((await verifier.verify(bearer(await oauthToken(await key, issuer.issuer)))).kind).toBe('oauth');
+  });
+});
+
+describe('the FSC certificates', () => {
+  it('tell until when the last of them is valid', async () => {
+    const short = await selfSigned(ecKeys(), { validTo: 10 });
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: short.certificate + manager.certificate } });
+    expect(verifier.fscValidUntil()).toEqual(new X509Certificate(manager.certificate).validToDate);
+    using none = openVerifier({});
+    expect(none.fscValidUntil()).toBeUndefined();
+  });
+
+  it.each([
+    ['none', '', 'hold no PEM certificate'],
+    ['a broken one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', 'certificate 1 cannot be read'],
+  ])('are refused at the start when there is %s', (_name, certificates, message) => {
+    expect(() => openVerifier({ fsc: { ...fsc, certificates } })).toThrow(message);
+  });
+
+  it('are refused at the start when a key is too short or of an unusable kind', async () => {
+    const short = await selfSigned(rsaKeys(1024));
+    expect(() => openVerifier({ fsc: { ...fsc, certificates: manager.certificate + short.certificate } })).toThrow(
+      'certificate 2 has neither an RSA key of 2048 bits',
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audience, type Issuer, oauthToken, signingKey, startIssuer } from './support/issuer.ts';
+import { bearer, movableClock, openVerifier, refusal } from './support/verifier.ts';
+
+const seconds = () => Math.floor(Date.now() / 1000);
+let issuer: Issuer;
+const keys = {
+  es256: await signingKey('es', 'ES256'),
+  rs256: await signingKey('rs', 'RS256'),
+  ps256: await signingKey('ps', 'PS256'),
+};
+const es = keys.es256;
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  issuer.serveKeys(...Object.values(keys));
+});
+afterAll(() => issuer.close());
+
+const oauth = () => ({ issuer: issuer.issuer, audience, jwksUrl: issuer.jwksUrl });
+const token = (claims?: Record<string, unknown>, header?: Record<string, unknown>) =>
+  oauthToken(es, issuer.issuer, claims, header);
+
+async function refused(claims?: Record<string, unknown>, header?: Record<string, unknown>): Promise<string> {
+  using verifier = openVerifier({ oauth: oauth() });
+  const text = await token(claims, header);
+  return await refusal(verifier.verify(bearer(text)), text);
+}
+
+async function accepted(claims?: Record<string, unknown>, header?: Record<string, unknown>) {
+  using verifier = openVerifier({ oauth: oauth() });
+  return await verifier.verify(bearer(await token(claims, header)));
+}
+
+describe('an OAuth access token', () => {
+  it('says who calls, by which client, with which scopes and until when', async () => {
+    const exp = seconds() + 100;
+    expect(await accepted({ scope: 'create:normal read:normal', client_id: 'applicatie', exp })).toEqual({
+      kind: 'oauth',
+      subject: 'statistiek',
+      clientId: 'applicatie',
+      scopes: new Set(['create:normal', 'read:normal']),
+      expiresAt: new Date(exp * 1000),
+      tokenHash: expect.stringMatching(/^[\w-]{43}$/),
+    });
+  });
+
+  it.each(Object.entries(keys))('is accepted with algorithm %s', async (_name, key) => {
+    using verifier = openVerifier({ oauth: oauth() });
+    const caller = await verifier.verify(bearer(await oauthToken(key, issuer.issuer)));
+    expect(caller.subject).toBe('statistiek');
+  });
+
+  it.each([
+    ['text', { scope: 'a b' }, ['a', 'b']],
+    ['text with more spaces', { scope: ' a  b ' }, ['a', 'b']],
+    ['list', { scope: ['a', 'b'] }, ['a', 'b']],
+    ['scp text', { scope: undefined, scp: 'a b' }, ['a', 'b']],
+    ['scp list', { scope: undefined, scp: ['a', 'b'] }, ['a', 'b']],
+    ['both', { scope: 'a', scp: ['b'] }, ['a', 'b']],
+    ['neither', { scope: undefined }, []],
+    ['empty', { scope: '' }, []],
+  ])('may write its scopes as %s', async (_name, claims, scopes) => {
+    expect([...(await accepted(claims)).scopes]).toEqual(scopes);
+  });
+
+  it('may name several audiences', async () => {
+    expect((await accepted({ aud: ['https://elsewhere.example', audience] })).kind).toBe('oauth');
+  });
+
+  it('is known by its client when it has no subject', async () => {
+    expect((await accepted({ sub: undefined })).subject).toBe('statistiek');
+    expect((await accepted({ sub: undefined, client_id: undefined, azp: 'keycloak-client' })).clientId).toBe(
+      'keycloak-client',
+    );
+  });
+
+  it('names the delegate that acts for its subject', async () => {
+    expect((await accepted({ act: { sub: 'delegate' } })).actor).toBe('delegate');
+  });
+
+  it.each(['at+jwt', 'AT+JWT', 'application/at+jwt', 'JWT', undefined])('may have the type %s', async (typ) => {
+    expect((await accepted({}, { typ })).subject).toBe('statistiek');
+  });
+
+  it.each([
+    ['another type, such as a logout token', {}, { typ: 'logout+jwt' }, 'invalid type'],
+    ['an unknown key', {}, { kid: 'other' }, 'invalid unknown-key'],
+    ['another issuer', { iss: 'https://elsewhere.example' }, {}, 'invalid issuer'],
+    ['no issuer', { iss: undefined }, {}, 'invalid issuer'],
+    ['an issuer that only starts like ours', { iss: 'http://127.0.0.1' }, {}, 'invalid issuer'],
+    ['another audience', { aud: 'https://elsewhere.example' }, {}, 'invalid audience'],
+    ['several other audiences', { aud: ['a', 'b'] }, {}, 'invalid audience'],
+    ['no audience', { aud: undefined }, {}, 'invalid audience'],
+    ['an audience of another kind', { aud: [{}] }, {}, 'invalid claims-malformed'],
+    ['no end', { exp: undefined }, {}, 'invalid claims-malformed'],
+    ['an end that is text', { exp: '9999999999' }, {}, 'invalid claims-malformed'],
+    ['an end beyond all time', { exp: 1e300 }, {}, 'invalid claims-malformed'],
+    ['a start that is text', { nbf: 'now' }, {}, 'invalid claims-malformed'],
+    ['a start in the future', { nbf: seconds() + 90 }, {}, 'invalid not-yet-valid'],
+    ['an end in the past', { exp: seconds() - 90 }, {}, 'expired expired'],
+    ['neither subject nor client', { sub: undefined, client_id: undefined }, {}, 'invalid claims-malformed'],
+    ['a subject of another kind', { sub: 5 }, {}, 'invalid claims-malformed'],
+    ['scopes of another kind', { scope: { read: true } }, {}, 'invalid claims-malformed'],
+    ['a delegate of another kind', { act: 'delegate' }, {}, 'invalid claims-malformed'],
+    ['a DPoP key that binds it', { cnf: { jkt: 'thumbprint' } }, {}, 'invalid not-bound'],
+    [
+      'a client certificate that binds it and that nobody hands on',
+      { cnf: { 'x5t#S256': 'thumbprint' } },
+      {},
+      'invalid client-certificate-absent',
+    ],
+  ])('is judged when it has %s', async (_name, claims, header, verdict) => {
+    expect(await refused(claims, header)).toBe(verdict);
+  });
+
+  it('may leave out the key name when one key fits its algorithm, and not when several do', async () => {
+    expect((await accepted({}, { kid: undefined })).kind).toBe('oauth');
+    issuer.serve('/two', { keys: [es.publicJwk, (await signingKey('es2', 'ES256')).publicJwk] });
+    using verifier = openVerifier({ oauth: { ...oauth(), jwksUrl: `${issuer.issuer}/two` } });
+    const text = await token({}, { kid: undefined });
+    expect(await refusal(verifier.verify(bearer(text)), text)).toBe('invalid unknown-key');
+    expect((await verifier.verify(bearer(await token()))).kind).toBe('oauth');
+  });
+
+  it('may be 30 seconds off at both ends, and not more', async () => {
+    expect((await accepted({ nbf: seconds() + 20 })).kind).toBe('oauth');
+    expect((await accepted({ exp: seconds() - 20 })).kind).toBe('oauth');
+    expect(await refused({ nbf: seconds() + 40 })).toBe('invalid not-yet-valid');
+    expect(await refused({ exp: seconds() - 31 })).toBe('expired expired');
+  });
+
+  it('that expired and is wrong in another way is called invalid, not expired', async () => {
+    expect(await refused({ exp: seconds() - 90, aud: 'https://elsewhere.example' })).toBe('invalid audience');
+    using verifier = openVerifier({ oauth: oauth() });
+    const text = await token({ exp: seconds() - 90 });
+    expect(await refusal(verifier.verify(bearer(`${text.slice(0, -4)}AAAA`)))).toBe('invalid signature');
+  });
+
+  it('is refused when no issuer is configured', async () => {
+    using verifier = openVerifier({});
+    expect(await refusal(verifier.verify(bearer(await token())))).toBe('invalid no-issuer-configured');
+    expect(await refusal(verifier.verify({}))).toBe('missing no-token');
+  });
+});
+
+describe('a verified token', () => {
+  it('is remembered until it expires', async () => {
+    const clock = movableClock();
+    using verifier = openVerifier({ oauth: oauth(), clock });
+    const text = await token({ exp: seconds() + 100 });
+    expect(verifier.cachedSubject(text)).toBeUndefined();
+    const caller = await verifier.verify(bearer(text));
+    expect(verifier.cachedSubject(text)).toBe('statistiek');
+    expect(await verifier.verify(bearer(text))).toBe(caller);
+    clock.forward(101);
+    expect(verifier.cachedSubject(text)).toBeUndefined();
+    expect((await verifier.verify(bearer(text))).subject).toBe('statistiek');
+    clock.forward(30);
+    expect(await refusal(verifier.verify(bearer(text)))).toBe('expired expired');
+  });
+
+  it('is not remembered when it was refused', async () => {
+    using verifier = openVerifier({ oauth: oauth() });
+    const text = await token({ aud: 'https://elsewhere.example' });
+    await refusal(verifier.verify(bearer(text)));
+    expect(verifier.cachedSubject(text)).toBeUndefined();
+  });
+
+  it('makes room for others: the one used longest ago goes first', async () => {
+    using verifier = openVerifier({ oauth: oauth(), cacheSize: 2 });
+    const [first, second, third] = [await token({ sub: 'a' }), await token({ sub: 'b' }), await token({ sub: 'c' })];
+    for (const text of [first, second, first, third]) await verifier.verify(bearer(text));
+    expect([first, second, third].map((text) => verifier.cachedSubject(text))).toEqual(['a', undefined, 'c']);
+  });
+});
