@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { measureRequests } from './http/access-log.ts';
 import type { Area } from './http/area.ts';
 import { strictJsonBody } from './http/json-body.ts';
@@ -17,7 +17,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   const loggerInstance: FastifyBaseLogger = platform.log;
   const app = Fastify({
     loggerInstance,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     bodyLimit: server.bodyLimitBytes,

@@ -34,8 +34,6 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);
       await apiDocs(app, contract.document, () => `${platform.publicBaseUrl()}${prefix}`);
-      const unserved = contract.unserved();
-      if (unserved.length > 0) throw new TypeError(`${prefix} has no route for ${unserved.join(', ')}`);
     },
   };
 }
