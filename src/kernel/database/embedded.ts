@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
+import { answers } from './answers.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
 import { endOrphan } from './end-orphan.ts';
 import { ensureDatabase } from './ensure-database.ts';
+import { removeForeignLock } from './foreign-lock.ts';
 import { initialiseData } from './initialise-data.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
@@ -40,6 +42,7 @@ const READY_WAIT_MS = 300_000;
 const POLL_MS = 20;
 /** `sun_path` has 108 bytes with the closing zero. */
 const SOCKET_PATH_BYTES = 107;
+const SOCKET = '.s.PGSQL.5432';
 
 /**
  * Starts the Postgres that comes with the package on a data directory of its own. Whatever way this process ends, Postgres ends.
@@ -60,7 +63,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     await makeWay(dataDir, { purpose, giveUp, log });
     const socketDir = await separateSocketDir(dataDir, user);
     const postgres = spawnPostgres({ dataDir, socketDir, binaries, user, owner, settings, log });
-    const outcome = await Promise.race([waitUntilReady(dataDir, owner), postgres.exited]);
+    const outcome = await readyOrEnded(dataDir, owner, postgres);
     if (typeof outcome !== 'string') return running(outcome, { dataDir, postgres, log });
     if (socketDir !== undefined) await rm(socketDir, { recursive: true, force: true });
     // Another starter was first: the next round says so, or waits for it.
@@ -98,7 +101,11 @@ async function makeWay(
 ): Promise<void> {
   for (let waited = false; ; waited = true) {
     const other = await readPostmaster(dataDir);
-    if (other === undefined) return;
+    if (other === undefined) {
+      if (!(await answers(join(dataDir, SOCKET)))) return removeForeignLock(dataDir);
+      if ((await readPostmaster(dataDir)) === undefined) throw inUse(dataDir, other);
+      continue;
+    }
     if (!isOwned(other)) {
       await endOrphan(other, log);
       continue;
@@ -109,17 +116,31 @@ async function makeWay(
   }
 }
 
-function inUse(dataDir: string, other: Postmaster): EmbeddedPostgresError {
-  const message = `another koppelvlak (process ${other.owner?.pid ?? 'unknown'}) uses ${dataDir}. Stop it, or choose another KOPPELVLAK_HOME`;
+function inUse(dataDir: string, other: Postmaster | undefined): EmbeddedPostgresError {
+  const who = other?.owner === undefined ? 'in another container' : `process ${other.owner.pid}`;
+  const message = `another koppelvlak (${who}) uses ${dataDir}. Stop it, or choose another KOPPELVLAK_HOME`;
   return new EmbeddedPostgresError('IN_USE', message);
 }
 
+/** The postmaster when it is ready, or the last words of one that ended instead. */
+async function readyOrEnded(dataDir: string, owner: Owner, postgres: SpawnedPostgres): Promise<Postmaster | string> {
+  const polling = new AbortController();
+  try {
+    return await Promise.race([waitUntilReady(dataDir, owner, polling.signal), postgres.exited]);
+  } catch (error) {
+    postgres.end();
+    throw error;
+  } finally {
+    polling.abort();
+  }
+}
+
 /** A postmaster is ours only when it names us: an older one may still answer on the same socket. */
-async function waitUntilReady(dataDir: string, owner: Owner): Promise<Postmaster> {
+async function waitUntilReady(dataDir: string, owner: Owner, signal: AbortSignal): Promise<Postmaster> {
   const giveUp = Date.now() + READY_WAIT_MS;
-  while (Date.now() < giveUp) {
+  while (Date.now() < giveUp && !signal.aborted) {
     const found = await readPostmaster(dataDir);
-    if (found?.ready && found.owner?.pid === owner.pid && found.owner.started === owner.started) return found;
+    if (found?.ready && found.owner?.start === owner.start) return found;
     await sleep(POLL_MS);
   }
   throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} was not ready in ${READY_WAIT_MS} ms`);
@@ -135,5 +156,5 @@ async function separateSocketDir(dataDir: string, user: PostgresUser): Promise<s
 }
 
 function fits(socketDir: string): boolean {
-  return Buffer.byteLength(join(socketDir, '.s.PGSQL.5432')) <= SOCKET_PATH_BYTES;
+  return Buffer.byteLength(join(socketDir, SOCKET)) <= SOCKET_PATH_BYTES;
 }

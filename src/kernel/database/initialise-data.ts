@@ -51,6 +51,10 @@ async function initdb(
   try {
     await run(command, args, { ...user.ids, cwd: dir, env: POSTGRES_ENV, timeout: 120_000 });
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      const advice = 'it needs Linux with glibc; set DATABASE_URL to a Postgres 15 or newer';
+      throw new EmbeddedPostgresError('UNSUPPORTED', `the embedded Postgres cannot run here: ${advice}`, error);
+    }
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
     throw new EmbeddedPostgresError('FAILED', `initdb failed: ${said || String(error)}`, error);
   }

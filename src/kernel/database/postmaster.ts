@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-error.ts';
@@ -9,6 +10,8 @@ export type Purpose = 'service' | 'command';
 /** The koppelvlak process that started a Postgres. */
 export interface Owner extends ProcessIdentity {
   readonly purpose: Purpose;
+  /** Tells several starts of one process apart. */
+  readonly start: string;
 }
 
 /** A Postgres that runs on a data directory. */
@@ -27,7 +30,7 @@ const OWNER_SETTING = 'koppelvlak.owner=';
  * no file of ours that can be stale.
  */
 export function ownerSetting(owner: Owner): string {
-  return `${OWNER_SETTING}${owner.pid}:${owner.started}:${owner.purpose}`;
+  return `${OWNER_SETTING}${owner.pid}:${owner.started}:${owner.purpose}:${owner.start}`;
 }
 
 /** This process as the owner of a Postgres that it is about to start. */
@@ -36,7 +39,7 @@ export function thisOwner(purpose: Purpose): Owner {
   if (self === undefined) {
     throw new EmbeddedPostgresError('UNSUPPORTED', 'the embedded Postgres needs /proc; set DATABASE_URL instead');
   }
-  return { ...self, purpose };
+  return { ...self, purpose, start: randomBytes(6).toString('hex') };
 }
 
 /** Whether the process that started this Postgres is still there to end it. */
@@ -65,9 +68,10 @@ export async function readPostmaster(dataDir: string): Promise<Postmaster | unde
 }
 
 function parseOwner(setting: string | undefined): Owner | undefined {
-  const [pid, started, purpose] = setting?.slice(OWNER_SETTING.length).split(':') ?? [];
-  if (started === undefined || (purpose !== 'service' && purpose !== 'command')) return undefined;
-  return { pid: Number(pid), started, purpose };
+  const [pid, started, purpose, start] = setting?.slice(OWNER_SETTING.length).split(':') ?? [];
+  if (started === undefined || start === undefined || (purpose !== 'service' && purpose !== 'command'))
+    return undefined;
+  return { pid: Number(pid), started, purpose, start };
 }
 
 async function readLockFile(path: string): Promise<string | undefined> {

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
+import { processIdentity } from '../../../src/kernel/database/process-identity.ts';
+
+/** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
+export async function temporaryHome(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-home-'));
+  await chmod(dir, 0o755);
+  onTestFinished(() => rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  return dir;
+}
+
+/** Another process with an embedded Postgres. */
+export interface Holder {
+  readonly child: ChildProcess;
+  readonly url: string | undefined;
+  readonly error: string | undefined;
+  /** Lets it stop by itself. */
+  readonly finish: () => Promise<void>;
+}
+
+/** Starts the holder program and waits for what it says. */
+export async function startHolder(
+  purpose: 'service' | 'command',
+  dir: string,
+  ids: { uid?: number; gid?: number } = {},
+): Promise<Holder> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), purpose, dir], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: '/',
+    ...ids,
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout });
+  const [line] = await Promise.race([once(lines, 'line'), ended.then(() => ['{"error":"ended without a word"}'])]);
+  const { url, error } = JSON.parse(String(line));
+  const finish = async (): Promise<void> => {
+    child.stdin.end();
+    await ended;
+  };
+  return { child, url, error, finish };
+}
+
+/** Runs statements on one connection, the rows of the last as arrays. */
+export async function run(url: string, ...statements: string[]): Promise<unknown[][]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: unknown[][] = [];
+    for (const text of statements) rows = (await client.query<unknown[]>({ text, rowMode: 'array' })).rows;
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Waits until no Postgres runs on a home directory. */
+export async function untilGone(dir: string): Promise<void> {
+  while ((await readPostmaster(join(dir, 'postgres'))) !== undefined)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** The parent of a process, by its number. */
+export function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+}
+
+/** The children of a process, by their numbers. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((number) => number > 1);
+  return pids.filter((child) => processIdentity(child) !== undefined && parentOf(child) === pid);
+}

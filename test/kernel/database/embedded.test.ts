@@ -1,0 +1,233 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
+import { postgresBinaries } from '../../../src/kernel/database/postgres-binaries.ts';
+import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
+import { isRunning } from '../../../src/kernel/database/process-identity.ts';
+import { childrenOf, parentOf, run, startHolder, temporaryHome, untilGone } from './embedded-support.ts';
+import { keepingLog, quiet } from './support.ts';
+
+const settings = { fsync: 'off' };
+const isRoot = process.getuid?.() === 0;
+const NOBODY = { uid: 65534, gid: 65534 };
+/** A checkout under a closed home directory (such as /root) cannot be used by another user at all. */
+const othersMayEnter = isRoot && spawnSync(process.execPath, ['-e', ''], { ...NOBODY, cwd: '/' }).status === 0;
+
+describe('the embedded Postgres', () => {
+  it('makes a database, keeps its data over a restart and leaves no process', async () => {
+    const dir = await temporaryHome();
+    const first = await startEmbedded({ dir, log: quiet, settings });
+    await run(first.url, 'create table t as select 42 as n');
+    const postmaster = await readPostmaster(join(dir, 'postgres'));
+    await Promise.all([first.stop(), first.stop()]);
+    expect(postmaster !== undefined && isRunning(postmaster)).toBe(false);
+
+    const second = await startEmbedded({ dir, log: quiet, settings });
+    try {
+      expect(await run(second.url, 'select n, current_user from t')).toEqual([[42, 'koppelvlak']]);
+    } finally {
+      await second.stop();
+    }
+    expect(await readdir(dir)).toEqual(['postgres']);
+  });
+
+  it('is durable, listens on no network and lets only its user in', async () => {
+    const dir = await temporaryHome();
+    const postgres = await startEmbedded({ dir, log: quiet });
+    try {
+      const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'listen_addresses'];
+      const shown = await Promise.all(names.map((name) => run(postgres.url, `show ${name}`)));
+      expect(shown.flat(2)).toEqual(['on', 'on', 'on', 'on', '']);
+      expect((await stat(join(dir, 'postgres'))).mode & 0o777).toBe(0o700);
+    } finally {
+      await postgres.stop();
+    }
+  });
+
+  it('keeps statements and values of failed statements out of the log', async () => {
+    const { log, lines } = keepingLog();
+    const postgres = await startEmbedded({ dir: await temporaryHome(), log, settings });
+    try {
+      await expect(run(postgres.url, `select '999993653'::uuid`)).rejects.toThrow('invalid input syntax');
+    } finally {
+      await postgres.stop();
+    }
+    expect(lines.join()).toContain('ready to accept connections');
+    expect(lines.join()).not.toContain('999993653');
+  });
+
+  it('gives an address that psql understands too', async ({ skip }) => {
+    const dir = join(await temporaryHome(), 'met spatie & é+%');
+    const postgres = await startEmbedded({ dir, log: quiet, settings });
+    try {
+      expect(await run(postgres.url, 'select 1')).toEqual([[1]]);
+      const psql = await promisify(execFile)('psql', [postgres.url, '-Atc', 'select 2']).catch((error) => error);
+      if (psql.code === 'ENOENT') skip('no psql on this machine');
+      expect(psql.stdout).toBe('2\n');
+    } finally {
+      await postgres.stop();
+    }
+  });
+
+  it('puts the socket elsewhere when its path would be too long, and clears it away', async () => {
+    const dir = join(await temporaryHome(), 'x'.repeat(100));
+    const postgres = await startEmbedded({ dir, log: quiet, settings });
+    const socketDir = new URL(postgres.url).searchParams.get('host') ?? '';
+    try {
+      expect(socketDir.length).toBeLessThan(90);
+      expect((await stat(socketDir)).mode & 0o777).toBe(0o700);
+      expect(await run(postgres.url, 'select 1')).toEqual([[1]]);
+    } finally {
+      await postgres.stop();
+    }
+    await expect(stat(socketDir)).rejects.toThrow('ENOENT');
+  });
+
+  it('says what Postgres said when it does not start', async () => {
+    const dir = await temporaryHome();
+    const wrong = startEmbedded({ dir, log: quiet, settings: { ...settings, shared_buffers: 'lots' } });
+    await expect(wrong).rejects.toThrow(/did not start[\s\S]*shared_buffers/);
+    const right = await startEmbedded({ dir, log: quiet, settings });
+    await right.stop();
+  });
+
+  it('reports a Postgres that ended unasked', async () => {
+    const dir = await temporaryHome();
+    const { log, lines } = keepingLog();
+    const postgres = await startEmbedded({ dir, log, settings });
+    const postmaster = await readPostmaster(join(dir, 'postgres'));
+    process.kill(postmaster?.pid ?? 0, 'SIGQUIT');
+    await postgres.exited;
+    expect(lines.join()).toContain('ended unasked');
+    await postgres.stop();
+  });
+
+  it('names the platforms there are when this is another', () => {
+    expect(() => postgresBinaries('darwin', 'arm64')).toThrow(/linux-x64 and linux-arm64.*DATABASE_URL/);
+  });
+});
+
+describe('a data directory', () => {
+  it('that initdb did not finish is made anew', async () => {
+    const dir = await temporaryHome();
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), 'service', dir], {
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    while (!(await readdir(dir)).some((name) => name.startsWith('postgres-new-'))) await new Promise(setImmediate);
+    child.kill('SIGKILL');
+    await ended;
+    expect(await readdir(dir)).toEqual([expect.stringMatching(/^postgres-new-/)]);
+
+    const postgres = await startEmbedded({ dir, log: quiet, settings });
+    await postgres.stop();
+    expect(await readdir(dir)).toEqual(['postgres']);
+  });
+
+  it('that holds something else is left alone', async () => {
+    const dir = await temporaryHome();
+    await mkdir(join(dir, 'postgres'));
+    await writeFile(join(dir, 'postgres', 'notes.txt'), 'mine');
+    await expect(startEmbedded({ dir, log: quiet, settings })).rejects.toThrow('is not a data directory of Postgres');
+    expect(await readFile(join(dir, 'postgres', 'notes.txt'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('after SIGKILL of its owner', () => {
+  it('Postgres ends by itself and the next start has everything that was committed', async () => {
+    const dir = await temporaryHome();
+    const holder = await startHolder('service', dir);
+    await run(holder.url ?? '', 'create table t as select 42 as n');
+    holder.child.kill('SIGKILL');
+    await untilGone(dir);
+    const postgres = await startEmbedded({ dir, log: quiet, settings });
+    try {
+      expect(await run(postgres.url, 'select n from t')).toEqual([[42]]);
+    } finally {
+      await postgres.stop();
+    }
+  });
+
+  it('the next start ends a Postgres that even its guard did not', async () => {
+    const dir = await temporaryHome();
+    const holder = await startHolder('service', dir);
+    await run(holder.url ?? '', 'create table t as select 42 as n');
+    const postmaster = await readPostmaster(join(dir, 'postgres'));
+    const guard = parentOf(postmaster?.pid ?? 0);
+    const guards = [guard, ...(await childrenOf(guard)).filter((pid) => pid !== postmaster?.pid)];
+    for (const pid of guards) process.kill(pid, 'SIGKILL');
+    holder.child.kill('SIGKILL');
+    await once(holder.child, 'exit');
+    expect(postmaster !== undefined && isRunning(postmaster)).toBe(true);
+
+    const { log, lines } = keepingLog();
+    const postgres = await startEmbedded({ dir, log, settings });
+    try {
+      expect(lines.join()).toContain('left behind');
+      expect(await run(postgres.url, 'select n from t')).toEqual([[42]]);
+    } finally {
+      await postgres.stop();
+    }
+  });
+
+  it('a lock file whose number now belongs to another program does not stop the next start', async () => {
+    const dir = await temporaryHome();
+    const data = join(dir, 'postgres');
+    await (await startEmbedded({ dir, log: quiet, settings })).stop();
+    const { uid, gid } = await stat(data);
+    await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n${data}\n1\n5432\n${data}\n\n  1 1\nready   \n`, {
+      mode: 0o600,
+    });
+    await chown(join(data, 'postmaster.pid'), uid, gid);
+    const postgres = await startEmbedded({ dir, log: quiet, settings });
+    await postgres.stop();
+  });
+});
+
+describe.runIf(othersMayEnter)('as root', () => {
+  it('keeps to the owner of an existing data directory', async () => {
+    const dir = await temporaryHome();
+    await mkdir(join(dir, 'postgres'), { mode: 0o700 });
+    await chown(join(dir, 'postgres'), NOBODY.uid, NOBODY.gid);
+    const postgres = await startEmbedded({ dir, log: quiet, settings });
+    try {
+      expect(await run(postgres.url, 'select 1')).toEqual([[1]]);
+    } finally {
+      await postgres.stop();
+    }
+    expect(await stat(join(dir, 'postgres', 'PG_VERSION'))).toMatchObject(NOBODY);
+  });
+
+  it('names the directory that the owner of the data may not enter, and what to do', async () => {
+    const home = await temporaryHome();
+    const dir = join(home, 'closed');
+    await mkdir(join(dir, 'postgres'), { recursive: true });
+    await chown(join(dir, 'postgres'), NOBODY.uid, NOBODY.gid);
+    await chmod(dir, 0o700);
+    const started = startEmbedded({ dir, log: quiet, settings });
+    await expect(started).rejects.toThrow(
+      /user 65534 may not enter .*\/closed\. Run as an ordinary user.*DATABASE_URL/,
+    );
+  });
+
+  it('an ordinary user does the same, in a directory of its own', async () => {
+    const dir = await temporaryHome();
+    await chown(dir, NOBODY.uid, NOBODY.gid);
+    const holder = await startHolder('service', dir, NOBODY);
+    expect(holder.error).toBeUndefined();
+    expect(await run(holder.url ?? '', 'select 1')).toEqual([[1]]);
+    await holder.finish();
+    expect(await stat(join(dir, 'postgres', 'PG_VERSION'))).toMatchObject(NOBODY);
+  });
+
+  it('an ordinary user is told that the data is of another', async () => {
+    const dir = await temporaryHome();
+    await (await startEmbedded({ dir, log: quiet, settings })).stop();
+    const { error } = await startHolder('service', dir, { uid: 65533, gid: 65533 });
+    expect(error).toMatch(/belongs to user \d+, this is user 65533/);
+  });
+});
