@@ -53,16 +53,15 @@ async function start(change: Partial<AuthorizationServerOptions> = {}) {
   const server = await startAuthorizationServer({ ...options, ...change });
   running.push(server);
   const secretOf = (id: string) => clients.find((client) => client.id === id)?.secret ?? '';
-  const ask = async (id: string, parameters: Record<string, string> = {}, secret = secretOf(id)) => {
+  const ask = async (id: string, parameters: Record<string, string> = {}, secret = secretOf(id), headers = {}) => {
     const response = await fetch(server.tokenUrl, {
       method: 'POST',
-      // As from a page: the library has more to say about those, and must not print it.
-      headers: { authorization: `Basic ${btoa(`${id}:${secret}`)}`, origin: 'https://page.example' },
+      headers: { authorization: `Basic ${btoa(`${id}:${secret}`)}`, ...headers },
       body: new URLSearchParams({ grant_type: 'client_credentials', ...parameters }),
     });
     return await answerOf(response);
   };
-  return { ...server, ask };
+  return { ...server, ask, secretOf };
 }
 
 async function answerOf(response: Response) {
@@ -169,6 +168,14 @@ describe('the authorization server', () => {
     };
     expect(await ask()).toMatchObject({ status: 200, scope: 'read' });
     expect(await ask()).toMatchObject({ status: 401, error: 'invalid_client' });
+  });
+
+  it('gives no token to a page in a browser', async () => {
+    const server = await start();
+    const answer = await server.ask('statistiek', {}, server.secretOf('statistiek'), {
+      origin: 'https://page.example',
+    });
+    expect(answer).toMatchObject({ status: 400, error: 'invalid_request', token: '' });
   });
 
   it('has no door but its token endpoint, its keys and its metadata', async () => {
