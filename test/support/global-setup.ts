@@ -22,7 +22,7 @@ const TEMPLATE = 'koppelvlak_sjabloon';
 /** One Postgres for the whole run; what it holds is thrown away, so it need not be durable. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
-  const log = createLogger('warn');
+  const log = createLogger('error');
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
   const postgres = await startEmbedded({ dir, log, settings });
   const teardown = async (): Promise<void> => {

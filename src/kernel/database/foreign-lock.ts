@@ -14,7 +14,7 @@ export async function removeForeignLock(dataDir: string): Promise<void> {
   if (stale === undefined || !Number.isSafeInteger(pid) || processIdentity(pid) === undefined) return;
   // Put aside first and looked at again: meanwhile another starter may have made its own, which then goes back.
   const aside = `${lock}.stale-${process.pid}`;
-  await rename(lock, aside);
+  if (!(await renameIfPresent(lock, aside))) return;
   if ((await readFile(aside, 'utf8')) === stale) await rm(aside);
   else await rename(aside, lock);
 }
@@ -24,6 +24,16 @@ async function readIfPresent(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function renameIfPresent(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
     throw error;
   }
 }

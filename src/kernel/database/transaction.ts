@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isDatabaseAway } from './database-away.ts';
 import type { Pool } from './pool.ts';
 
 export interface TransactionOptions {
@@ -36,17 +37,12 @@ function beginText({ isolation = 'read committed', readOnly = false }: Transacti
 
 /** Rolls back; what is wrong with the connection, if anything, so that it is not used again. Never hides the first error. */
 async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | undefined> {
+  // The connection failed or fell silent: a statement may still run on it, and `rollback` would only wait behind it.
+  if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseAway(first)) return first;
   try {
     await client.query('rollback');
-    // After a failure of the connection a statement may still run on it, however well it answers.
-    return first instanceof Error && !(first instanceof pg.DatabaseError) && isConnectionError(first)
-      ? first
-      : undefined;
+    return undefined;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
-}
-
-function isConnectionError(error: Error): boolean {
-  return error.message === 'Query read timeout' || error.message.startsWith('Connection terminated');
 }

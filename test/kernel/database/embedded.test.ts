@@ -14,6 +14,8 @@ import { keepingLog, quiet } from './support.ts';
 const settings = { fsync: 'off' };
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65534, gid: 65534 };
+/** Not part of the package; where it is installed, the address must work with it. */
+const hasPsql = spawnSync('psql', ['--version']).status === 0;
 /** A checkout under a closed home directory (such as /root) cannot be used by another user at all. */
 const othersMayEnter = isRoot && spawnSync(process.execPath, ['-e', ''], { ...NOBODY, cwd: '/' }).status === 0;
 
@@ -60,14 +62,22 @@ describe('the embedded Postgres', () => {
     expect(lines.join()).not.toContain('999993653');
   });
 
-  it('gives an address that psql understands too', async ({ skip }) => {
+  it('gives an address with which pg connects, whatever the path holds', async () => {
     const dir = join(await temporaryHome(), 'met spatie & é+%');
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     try {
       expect(await run(postgres.url, 'select 1')).toEqual([[1]]);
-      const psql = await promisify(execFile)('psql', [postgres.url, '-Atc', 'select 2']).catch((error) => error);
-      if (psql.code === 'ENOENT') skip('no psql on this machine');
-      expect(psql.stdout).toBe('2\n');
+    } finally {
+      await postgres.stop();
+    }
+  });
+
+  it.runIf(hasPsql)('gives an address with which psql connects', async () => {
+    const dir = join(await temporaryHome(), 'met spatie & é+%');
+    const postgres = await startEmbedded({ dir, log: quiet, settings });
+    try {
+      const { stdout } = await promisify(execFile)('psql', [postgres.url, '-Atc', 'select 2']);
+      expect(stdout).toBe('2\n');
     } finally {
       await postgres.stop();
     }

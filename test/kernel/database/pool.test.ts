@@ -1,23 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPool, type Pool, type PoolOptions } from '../../../src/kernel/database/pool.ts';
+import type { Pool, PoolOptions } from '../../../src/kernel/database/pool.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { quiet } from './support.ts';
+import { openPool } from './support.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 
-function open(options: Partial<PoolOptions> = {}): Pool {
-  return createPool({
-    url: database.url,
-    size: 4,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 5000,
-    pooler: 'none',
-    applicationName: 'koppelvlak test',
-    log: quiet,
-    ...options,
-  });
-}
+const open = (options: Partial<PoolOptions> = {}): Pool => openPool(database.url, options);
 
 beforeAll(async () => {
   database = await createDatabase();
