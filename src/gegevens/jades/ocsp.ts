@@ -1,0 +1,135 @@
+// An OCSP request and the judgement of its answer.
+// @see RFC 6960 sections 3.2 and 4.2, RFC 9654 (nonce); docs/decisions/0003-path-validation.md
+import { randomBytes } from 'node:crypto';
+import { OctetString } from 'asn1js';
+import {
+  BasicOCSPResponse,
+  CertID,
+  Extension,
+  getCrypto,
+  OCSPRequest,
+  OCSPResponse,
+  type Certificate as PkiCertificate,
+  type SingleResponse,
+} from 'pkijs';
+import { isStrongSignature } from './algorithms.ts';
+import { checkResponder } from './ocsp-responder.ts';
+import { type RevocationStatus, type Subject, validUntil } from './revocation-status.ts';
+
+const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
+const basicResponse = '1.3.6.1.5.5.7.48.1.1';
+const maxCertificates = 5;
+
+/** A request for one certificate, with a nonce of its own. */
+export interface OcspRequest {
+  readonly der: Uint8Array;
+  readonly nonce: Uint8Array;
+}
+
+export async function createOcspRequest({ certificate, issuer }: Subject): Promise<OcspRequest> {
+  const nonce = Uint8Array.from(randomBytes(32));
+  const request = new OCSPRequest();
+  // SHA-1 only names the issuer here, and is the one hash that every responder knows (RFC 5019 section 2.1.1).
+  await request.createForCertificate(certificate.pki, { hashAlgorithm: 'SHA-1', issuerCertificate: issuer.pki });
+  const value = new OctetString({ valueHex: nonce }).toBER();
+  request.tbsRequest.requestExtensions = [new Extension({ extnID: nonceExtension, extnValue: value })];
+  return { der: new Uint8Array(request.toSchema(true).toBER()), nonce };
+}
+
+/**
+ * Judges an answer: signed by the issuer or its delegate, about this certificate, with our nonce, and valid now.
+ * @throws Error when it is no answer
+ */
+export async function readOcspAnswer(
+  der: Uint8Array,
+  subject: Subject,
+  nonce: Uint8Array,
+  now: Date,
+): Promise<RevocationStatus> {
+  const basic = parse(der);
+  await checkSigner(basic, subject, now);
+  const single = await findAnswer(basic.tbsResponseData.responses, subject);
+  checkNonce(basic, nonce, single.nextUpdate !== undefined);
+  const until = validUntil(single.thisUpdate, single.nextUpdate, now);
+  return { revoked: isRevoked(single), validUntil: until };
+}
+
+function parse(der: Uint8Array): BasicOCSPResponse {
+  const response = OCSPResponse.fromBER(Uint8Array.from(der));
+  const status = response.responseStatus.valueBlock.valueDec;
+  if (status !== 0) throw new Error(`the responder gives status ${status}`);
+  const bytes = response.responseBytes;
+  if (bytes?.responseType !== basicResponse) throw new Error('the answer is not a basic response');
+  return BasicOCSPResponse.fromBER(Uint8Array.from(bytes.response.valueBlock.valueHexView));
+}
+
+async function checkSigner(basic: BasicOCSPResponse, subject: Subject, now: Date): Promise<void> {
+  const enclosed = basic.certs ?? [];
+  if (enclosed.length > maxCertificates) throw new Error('the answer holds too many certificates');
+  if (!isStrongSignature(basic.signatureAlgorithm)) throw new Error('the answer is signed with a weak algorithm');
+  let fault: unknown = new Error('the answer names no signer that is known');
+  for (const candidate of [subject.issuer.pki, ...enclosed]) {
+    if (!(await isNamed(basic, candidate))) continue;
+    try {
+      if (candidate !== subject.issuer.pki) await checkResponder(candidate, subject.issuer, now);
+      await checkSignature(basic, candidate);
+      return;
+    } catch (error) {
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+/** The responder is named by its name or by the hash of its key. */
+async function isNamed(basic: BasicOCSPResponse, candidate: PkiCertificate): Promise<boolean> {
+  const id: unknown = basic.tbsResponseData.responderID;
+  if (!(id instanceof OctetString)) return candidate.subject.isEqual(basic.tbsResponseData.responderID);
+  const hash = await candidate.getKeyHash('SHA-1');
+  return Buffer.from(hash).equals(id.valueBlock.valueHexView);
+}
+
+async function checkSignature(basic: BasicOCSPResponse, signer: PkiCertificate): Promise<void> {
+  const { tbsResponseData, signature, signatureAlgorithm } = basic;
+  const key = signer.subjectPublicKeyInfo;
+  const valid = await getCrypto(true).verifyWithPublicKey(tbsResponseData.tbs, signature, key, signatureAlgorithm);
+  if (!valid) throw new Error('the signature of the answer is not valid');
+}
+
+/** The one answer about this certificate; answers about others do not count. */
+async function findAnswer(
+  answers: readonly SingleResponse[],
+  { certificate, issuer }: Subject,
+): Promise<SingleResponse> {
+  const own: SingleResponse[] = [];
+  for (const answer of answers.slice(0, 20)) {
+    const algorithm = getCrypto(true).getAlgorithmByOID(answer.certID.hashAlgorithm.algorithmId);
+    if (!('name' in algorithm) || typeof algorithm.name !== 'string') continue;
+    const id = await CertID.create(certificate.pki, { hashAlgorithm: algorithm.name, issuerCertificate: issuer.pki });
+    if (answer.certID.isEqual(id)) own.push(answer);
+  }
+  const [answer] = own;
+  if (answer === undefined) throw new Error('the answer is about another certificate');
+  if (own.length > 1) throw new Error('the answer speaks of the certificate more than once');
+  return answer;
+}
+
+/** A responder that does not repeat the nonce gives answers made beforehand: these must have an end. */
+function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean): void {
+  const echoed = basic.tbsResponseData.responseExtensions?.find(({ extnID }) => extnID === nonceExtension);
+  if (echoed === undefined) {
+    if (!hasEnd) throw new Error('the answer has neither our nonce nor an end');
+    return;
+  }
+  const expected = Buffer.from(new OctetString({ valueHex: nonce }).toBER());
+  if (!expected.equals(echoed.extnValue.valueBlock.valueHexView)) throw new Error('the answer has another nonce');
+}
+
+function isRevoked({ certStatus }: SingleResponse): boolean {
+  const block: unknown = certStatus;
+  const tag = typeof block === 'object' && block !== null && 'idBlock' in block ? block.idBlock : undefined;
+  const number = typeof tag === 'object' && tag !== null && 'tagNumber' in tag ? tag.tagNumber : undefined;
+  if (number === 0) return false;
+  if (number === 1) return true;
+  throw new Error('the responder does not know the certificate');
+}

@@ -1,0 +1,112 @@
+// The own key with its certificate chain, checked before it is used. Messages are for the operator.
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { isRsa, keyFault } from './algorithms.ts';
+import type { Certificate } from './certificate.ts';
+import { authority, keyUsage, usage } from './certificate-extensions.ts';
+import { OwnKeyError } from './own-key-error.ts';
+import { parsePemCertificates } from './pem.ts';
+import { readPkcs12 } from './pkcs12.ts';
+import { signerOin } from './signer-oin.ts';
+
+export interface OwnKey {
+  readonly key: KeyObject;
+  /** Leaf first, each issued by the next. */
+  readonly chain: readonly Certificate[];
+  /** base64url of the SHA-256 of the public key. */
+  readonly kid: string;
+  readonly oin: string | undefined;
+  readonly subject: string;
+  readonly notAfter: Date;
+}
+
+export interface PemKey {
+  readonly key: string | Uint8Array;
+  readonly chain: string;
+  readonly passphrase?: string;
+}
+
+export interface Pkcs12Key {
+  readonly p12: Uint8Array;
+  readonly passphrase: string;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Reads a PEM key and a PEM chain in any order. @throws OwnKeyError */
+export function loadPemKey(files: PemKey, at: Date): OwnKey {
+  const key = readPemKey(files);
+  let certificates: Certificate[];
+  try {
+    certificates = parsePemCertificates(files.chain);
+  } catch (cause) {
+    throw new OwnKeyError('unreadable-chain', 'the signing chain holds a certificate that cannot be read', { cause });
+  }
+  if (certificates.length === 0) throw new OwnKeyError('unreadable-chain', 'the signing chain holds no certificate');
+  return accept(key, certificates, at);
+}
+
+/** Reads a PKCS#12 file with one key and its certificates. @throws OwnKeyError */
+export function loadPkcs12Key(file: Pkcs12Key, at: Date): OwnKey {
+  const { key, certificates } = readPkcs12(file);
+  return accept(key, certificates, at);
+}
+
+/** Whole days until the certificate expires; negative afterwards. */
+export function daysToExpiry(own: Pick<OwnKey, 'notAfter'>, at: Date): number {
+  return Math.floor((own.notAfter.getTime() - at.getTime()) / dayMs);
+}
+
+function readPemKey({ key, passphrase }: PemKey): KeyObject {
+  const pem = typeof key === 'string' ? key : Buffer.from(key);
+  try {
+    return createPrivateKey({ key: pem, format: 'pem', ...(passphrase === undefined ? {} : { passphrase }) });
+  } catch (cause) {
+    if (/ENCRYPTED/.test(pem.toString())) {
+      const what =
+        passphrase === undefined ? 'is encrypted and there is no passphrase' : 'does not open with its passphrase';
+      throw new OwnKeyError('wrong-passphrase', `the signing key ${what}`, { cause });
+    }
+    throw new OwnKeyError('unreadable-key', 'the signing key is not a private key in PEM', { cause });
+  }
+}
+
+function accept(key: KeyObject, certificates: readonly Certificate[], at: Date): OwnKey {
+  const leaf = certificates.find(({ x509 }) => x509.checkPrivateKey(key));
+  if (leaf === undefined)
+    throw new OwnKeyError('mismatched-pair', 'none of the certificates belongs to the signing key');
+  if (!isRsa(leaf.x509.publicKey) || keyFault(leaf.x509.publicKey) !== undefined) {
+    throw new OwnKeyError('weak-key', 'the signing key is not an RSA key of 2048 to 8192 bits');
+  }
+  const signing = (keyUsage(leaf) ?? 0) & (usage.digitalSignature | usage.nonRepudiation);
+  if (signing === 0 || authority(leaf).ca) {
+    throw new OwnKeyError('wrong-usage', 'the signing certificate is not meant for signing messages');
+  }
+  const { notAfter, x509 } = leaf;
+  if (at < leaf.notBefore) {
+    throw new OwnKeyError('not-yet-valid', `the signing certificate is valid from ${leaf.notBefore.toISOString()}`);
+  }
+  if (at > notAfter) throw new OwnKeyError('expired', `the signing certificate expired on ${notAfter.toISOString()}`);
+  const der = x509.publicKey.export({ type: 'spki', format: 'der' });
+  const kid = createHash('sha256').update(der).digest('base64url');
+  return { key, chain: order(leaf, certificates), kid, oin: signerOin(leaf), subject: x509.subject, notAfter };
+}
+
+/** Leaf first, each followed by its issuer; a receiver refuses any other order, and anything left over. */
+function order(leaf: Certificate, certificates: readonly Certificate[]): Certificate[] {
+  const left = new Map(certificates.map((certificate) => [certificate.thumbprint, certificate]));
+  const chain: Certificate[] = [];
+  for (let next: Certificate | undefined = leaf; next !== undefined; ) {
+    const current: Certificate = next;
+    left.delete(current.thumbprint);
+    chain.push(current);
+    next = [...left.values()].find(({ x509 }) => current.x509.checkIssued(x509) && current.x509.verify(x509.publicKey));
+  }
+  const [stray] = left.values();
+  if (stray !== undefined) {
+    throw new OwnKeyError(
+      'broken-chain',
+      `the signing chain holds a certificate outside the path: ${stray.x509.subject}`,
+    );
+  }
+  return chain;
+}

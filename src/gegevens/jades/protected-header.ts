@@ -1,0 +1,126 @@
+// The protected header of a detached JWS, read strictly.
+// @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
+import { decodeBase64, decodeBase64url } from './base64.ts';
+import { type Certificate, parseCertificate } from './certificate.ts';
+import { JadesError } from './errors.ts';
+import { isJsonObject, type JsonObject, parseStrictObject } from './strict-json.ts';
+
+/** How a signature is made. An answer is signed in the style of its request. */
+export interface SignatureStyle {
+  /** `body`: the payload is the HTTP body; `digest`: it is the line `digest: <Digest header>`, named by `sigD`. */
+  readonly form: 'body' | 'digest';
+  /** False: the payload enters the signing input as it is (RFC 7797). */
+  readonly b64: boolean;
+  /** Whether `crit` names what must be understood; `b64: false` always asks for it. */
+  readonly crit: boolean;
+}
+
+export interface ProtectedHeader {
+  /** The header as it was sent: what the signature covers. */
+  readonly encoded: string;
+  readonly kid: string;
+  /** Leaf first; one to five different certificates. */
+  readonly x5c: readonly Certificate[];
+  readonly style: SignatureStyle;
+  /** Everything that was in it, also what is not used. */
+  readonly members: JsonObject;
+}
+
+export const httpHeaders = 'http://uri.etsi.org/19182/HttpHeaders';
+const understood: ReadonlySet<string> = new Set(['sigD', 'b64']);
+const maxCertificates = 5;
+
+/**
+ * @param encoded the first part of the compact serialisation
+ * @throws JadesError signature-malformed, signature-algorithm
+ */
+export function parseProtectedHeader(encoded: string): ProtectedHeader {
+  const members = decode(encoded);
+  readAlgorithm(members);
+  const kid = member(members, 'kid');
+  if (typeof kid !== 'string' || kid === '') throw malformed('kid ontbreekt of is geen tekst');
+  if (member(members, 'typ') !== 'JOSE') throw malformed('typ is niet JOSE');
+  const x5c = readCertificates(member(members, 'x5c'));
+  readThumbprint(members, x5c);
+  return { encoded, kid, x5c, style: readStyle(members), members };
+}
+
+export function malformed(what: string, cause?: unknown): JadesError {
+  return new JadesError('signature-malformed', `De handtekening is niet leesbaar: ${what}.`, { cause });
+}
+
+function member(members: JsonObject, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined;
+}
+
+function decode(encoded: string): JsonObject {
+  const bytes = decodeBase64url(encoded);
+  if (bytes === undefined) throw malformed('de header is geen base64url');
+  try {
+    return parseStrictObject(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch (cause) {
+    throw malformed('de header is geen JSON-object in UTF-8 waarin elk lid eenmaal voorkomt', cause);
+  }
+}
+
+function readAlgorithm(members: JsonObject): void {
+  const alg = member(members, 'alg');
+  if (typeof alg !== 'string') throw malformed('alg ontbreekt of is geen tekst');
+  if (alg !== 'PS256') throw new JadesError('signature-algorithm', 'Alleen het algoritme PS256 is toegestaan.');
+}
+
+function readCertificates(x5c: unknown): Certificate[] {
+  if (!Array.isArray(x5c) || x5c.length === 0) throw malformed('x5c ontbreekt of is leeg');
+  if (x5c.length > maxCertificates) throw malformed(`x5c bevat meer dan ${maxCertificates} certificaten`);
+  const texts: readonly unknown[] = x5c;
+  if (new Set(texts).size !== texts.length) throw malformed('x5c bevat een certificaat meer dan eens');
+  return texts.map((text, index) => {
+    const der = typeof text === 'string' ? decodeBase64(text) : undefined;
+    if (der === undefined) throw malformed(`x5c[${index}] is geen base64`);
+    try {
+      return parseCertificate(der);
+    } catch (cause) {
+      throw malformed(`x5c[${index}] is geen certificaat in DER`, cause);
+    }
+  });
+}
+
+function readThumbprint(members: JsonObject, x5c: readonly Certificate[]): void {
+  if (!Object.hasOwn(members, 'x5t#S256')) return;
+  if (members['x5t#S256'] !== x5c[0]?.thumbprint) throw malformed('x5t#S256 hoort niet bij het eerste certificaat');
+}
+
+function readStyle(members: JsonObject): SignatureStyle {
+  const crit = readCrit(members);
+  const b64 = Object.hasOwn(members, 'b64') ? members.b64 : true;
+  if (typeof b64 !== 'boolean') throw malformed('b64 is geen waar of onwaar');
+  if (!b64 && !crit.includes('b64')) throw malformed('b64 is onwaar zonder in crit te staan');
+  return { form: readForm(members), b64, crit: crit.length > 0 };
+}
+
+function readCrit(members: JsonObject): readonly unknown[] {
+  if (!Object.hasOwn(members, 'crit')) return [];
+  const crit = members.crit;
+  if (!Array.isArray(crit) || crit.length === 0) throw malformed('crit is geen gevulde lijst');
+  const names: readonly unknown[] = crit;
+  if (new Set(names).size !== names.length) throw malformed('crit noemt een lid meer dan eens');
+  for (const name of names) {
+    if (typeof name !== 'string' || !understood.has(name)) throw malformed('crit noemt iets anders dan sigD en b64');
+    if (!Object.hasOwn(members, name)) throw malformed('crit noemt een lid dat ontbreekt');
+  }
+  return names;
+}
+
+/** The presence of `sigD` decides the form; its only use is the signing of the Digest header. */
+function readForm(members: JsonObject): SignatureStyle['form'] {
+  if (!Object.hasOwn(members, 'sigD')) return 'body';
+  const sigD = members.sigD;
+  if (!isJsonObject(sigD)) throw malformed('sigD is geen object');
+  if (Object.keys(sigD).some((name) => name !== 'mId' && name !== 'pars'))
+    throw malformed('sigD bevat onbekende leden');
+  if (member(sigD, 'mId') !== httpHeaders) throw malformed('sigD.mId is niet HttpHeaders');
+  const pars = member(sigD, 'pars');
+  if (!Array.isArray(pars) || pars.length !== 1 || pars[0] !== 'digest')
+    throw malformed('sigD.pars is niet ["digest"]');
+  return 'digest';
+}

@@ -1,0 +1,64 @@
+// What is signed: BASE64URL(header) "." payload, the payload encoded or not.
+// @see RFC 7515 section 5.1, RFC 7797 section 3
+import { setImmediate } from 'node:timers/promises';
+
+/** Bytes of a large body that are handled before others get a turn on the event loop; a multiple of 3. */
+const pieceBytes = 768 * 1024;
+
+export type Sink = (piece: Uint8Array | string) => void;
+
+/** Feeds a payload that comes in pieces into a signing input, encoded when `b64` is true. */
+export class PayloadFeed {
+  readonly #sink: Sink;
+  readonly #b64: boolean;
+  #rest: Uint8Array = new Uint8Array();
+
+  constructor(sink: Sink, b64: boolean) {
+    this.#sink = sink;
+    this.#b64 = b64;
+  }
+
+  update(bytes: Uint8Array): void {
+    if (!this.#b64) {
+      this.#sink(bytes);
+      return;
+    }
+    // Only whole groups of three bytes can be encoded apart from what follows.
+    let from = 0;
+    if (this.#rest.length > 0) {
+      from = Math.min(3 - this.#rest.length, bytes.length);
+      this.#rest = Buffer.concat([this.#rest, bytes.subarray(0, from)]);
+      if (this.#rest.length < 3) return;
+      this.#encode(this.#rest);
+    }
+    const whole = bytes.length - ((bytes.length - from) % 3);
+    this.#encode(bytes.subarray(from, whole));
+    this.#rest = Uint8Array.from(bytes.subarray(whole));
+  }
+
+  end(): void {
+    this.#encode(this.#rest);
+    this.#rest = new Uint8Array();
+  }
+
+  #encode(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#sink(encodePayload(bytes));
+  }
+}
+
+export function encodePayload(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
+}
+
+/** The payload of the digest form (ETSI TS 119 182-1 clause 5.2.8.2): one line, the header's value as sent. */
+export function digestPayload(digestHeader: string): Buffer {
+  return Buffer.from(`digest: ${digestHeader}`, 'latin1');
+}
+
+/** Hands a body over in pieces and gives others a turn between them, so that 30 MB do not hold the event loop. */
+export async function inPieces(body: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
+  for (let from = 0; from < body.length; from += pieceBytes) {
+    if (from > 0) await setImmediate();
+    take(body.subarray(from, from + pieceBytes));
+  }
+}

@@ -1,0 +1,168 @@
+// Verification of a signed message: digest, signature, certificate path and revocation, cheapest first.
+import { createHash } from 'node:crypto';
+import { decodeBase64url } from './base64.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { Certificate } from './certificate.ts';
+import { validatePath } from './chain.ts';
+import { checkValidity } from './chain-rules.ts';
+import { checkDigest, createDigest, parseDigest } from './digest.ts';
+import type { Fetch } from './fetch.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
+import { type HeaderValues, onlyValue } from './header-values.ts';
+import { parsePemCertificates } from './pem.ts';
+import { malformed, parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
+import { createRevocationCheck, type RevocationMode } from './revocation.ts';
+import { createRevocationSource } from './revocation-source.ts';
+import { signerOin } from './signer-oin.ts';
+import { inPieces } from './signing-input.ts';
+import { verifySignature } from './verify-signature.ts';
+
+export interface VerifierLimits {
+  /** Characters of the signature header. */
+  readonly signatureCharacters: number;
+  /** Milliseconds that a verification waits for revocation answers. */
+  readonly revocationDeadlineMs: number;
+  /** Milliseconds for one OCSP answer; leaves room for the list within the deadline. */
+  readonly ocspTimeoutMs: number;
+  /** Milliseconds for one revocation list; one that comes after the deadline serves the next verification. */
+  readonly crlTimeoutMs: number;
+}
+
+export interface VerifierOptions {
+  /** PEM bundle. */
+  readonly anchors: string;
+  /** Policies (OIDs) of which one must hold for the whole path. */
+  readonly requiredPolicies?: readonly string[];
+  readonly revocation: RevocationMode;
+  /** Lets revocation addresses be loopback or private: for tests. */
+  readonly allowPrivate: boolean;
+  readonly now: () => Date;
+  /** In place of the guarded fetch. */
+  readonly fetch?: Fetch;
+  readonly limits?: Partial<VerifierLimits>;
+}
+
+/** A message as received: raw header values, so that a repeated header is seen, and the exact bytes. */
+export interface SignedMessage {
+  readonly signatureHeader: HeaderValues;
+  readonly digestHeader: HeaderValues;
+  readonly body: Uint8Array;
+}
+
+export interface Verified {
+  readonly form: SignatureStyle['form'];
+  /** What to give to the signer for an answer in the same style. */
+  readonly style: SignatureStyle;
+  /** The signer's OIN, if its certificate has one. */
+  readonly oin: string | undefined;
+  readonly leaf: {
+    readonly subject: string;
+    /** Hexadecimal. */
+    readonly serialNumber: string;
+    readonly thumbprint: string;
+    readonly notAfter: Date;
+  };
+  readonly kid: string;
+  /** `SHA-256=<base64>`. */
+  readonly digest: string;
+  /** The signature header as received. */
+  readonly signature: string;
+}
+
+export interface Verifier {
+  /** @throws JadesError */
+  verify(message: SignedMessage): Promise<Verified>;
+  close(): Promise<void>;
+}
+
+const defaultLimits: VerifierLimits = {
+  signatureCharacters: 64 * 1024,
+  revocationDeadlineMs: 1_500,
+  ocspTimeoutMs: 600,
+  crlTimeoutMs: 5_000,
+};
+const maxPaths = 200;
+const pathLifeMs = 5 * 60_000;
+
+/** @throws Error when the bundle holds no readable anchor */
+export function createVerifier(options: VerifierOptions): Verifier {
+  const limits = { ...defaultLimits, ...options.limits };
+  const { now } = options;
+  const stop = new AbortController();
+  const guarded = options.fetch === undefined ? createGuardedFetch({ allowPrivate: options.allowPrivate }) : undefined;
+  const fetch = options.fetch ?? guarded?.fetch;
+  if (fetch === undefined) throw new Error('there is no fetch');
+  const { ocspTimeoutMs, crlTimeoutMs, revocationDeadlineMs: deadlineMs } = limits;
+  const ask = createRevocationSource({ now, fetch, signal: stop.signal, ocspTimeoutMs, crlTimeoutMs });
+  const checkRevocation = createRevocationCheck({ mode: options.revocation, now, ask, deadlineMs });
+  const findPath = rememberPaths(options);
+
+  return {
+    async verify({ signatureHeader, digestHeader, body }) {
+      const digest = parseDigest(digestHeader);
+      const hash = createDigest();
+      await inPieces(body, (piece) => hash.update(piece));
+      checkDigest(digest, hash.value());
+      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters);
+      await verifySignature(header, signature, body, digest.sent);
+      const path = await findPath(header.x5c);
+      await checkRevocation(path);
+      return {
+        ...describe(header.x5c),
+        form: header.style.form,
+        style: header.style,
+        kid: header.kid,
+        digest: digest.sha256,
+        signature: sent,
+      };
+    },
+    async close() {
+      stop.abort(new Error('the verifier is closed'));
+      await guarded?.close();
+    },
+  };
+}
+
+function readSignature(values: HeaderValues, maxCharacters: number) {
+  const sent = onlyValue(values, 'signature-missing', 'signature-malformed', 'nlgov-adr-payload-sig');
+  if (sent.length > maxCharacters) throw malformed(`langer dan ${maxCharacters} tekens`);
+  const [encoded, payload, last, ...more] = sent.split('.');
+  if (encoded === undefined || payload === undefined || last === undefined || more.length > 0) {
+    throw malformed('de vorm is niet <header>..<handtekening>');
+  }
+  if (payload !== '') throw malformed('de handtekening bevat de inhoud, die er los van moet staan');
+  const signature = decodeBase64url(last);
+  if (signature === undefined) throw malformed('het laatste deel is geen base64url');
+  return { header: parseProtectedHeader(encoded), signature, sent };
+}
+
+function describe([leaf]: readonly Certificate[]): Pick<Verified, 'oin' | 'leaf'> {
+  if (leaf === undefined) throw malformed('x5c is leeg');
+  const { x509, thumbprint, notAfter } = leaf;
+  return {
+    oin: signerOin(leaf),
+    leaf: { subject: x509.subject, serialNumber: x509.serialNumber.toLowerCase(), thumbprint, notAfter },
+  };
+}
+
+/** Validates paths, and remembers for a while those that were good; their dates are looked at every time. */
+function rememberPaths(options: VerifierOptions): (x5c: readonly Certificate[]) => Promise<readonly Certificate[]> {
+  const anchors = parsePemCertificates(options.anchors);
+  if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
+  const requiredPolicies = options.requiredPolicies ?? [];
+  const paths = new BoundedMap<{ readonly path: readonly Certificate[]; readonly until: number }>(maxPaths);
+  return async (x5c) => {
+    const at = options.now();
+    const key = createHash('sha256')
+      .update(x5c.map(({ thumbprint }) => thumbprint).join())
+      .digest('base64');
+    const known = paths.get(key);
+    if (known !== undefined && at.getTime() < known.until) {
+      checkValidity(known.path, at);
+      return known.path;
+    }
+    const path = await validatePath(x5c, { anchors, requiredPolicies, at });
+    paths.set(key, { path, until: at.getTime() + pathLifeMs });
+    return path;
+  };
+}
