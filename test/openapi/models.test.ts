@@ -1,0 +1,112 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import {
+  compileDocument,
+  faultsOf,
+  gegevensDocument,
+  isObject,
+  type JsonObject,
+  objectAt,
+  openapiFolder,
+  readJson,
+  strictAjv,
+} from './contract-schemas.ts';
+
+const models = new URL('modellen/', openapiFolder);
+const fixtures = new URL('../fixtures/gegevens/', import.meta.url);
+const examples = new URL('../../../shared/examples/gegevens/', import.meta.url);
+const exampleFiles = existsSync(examples) ? readdirSync(examples) : [];
+
+const MODELS = { shv: 'shv-1.0', vs: 'vs-1.1' };
+
+/** Per invalid file: every place where the model finds a fault. */
+const INVALID: Record<string, string[]> = {
+  'shv-onbekend-veld.json': ['/leveringen/0/schuldhulptrajecten/0/bijnaam'],
+  'shv-zonder-gemeentecode.json': ['/leveringen/0/schuldhulptrajecten/0/gemeentecode'],
+  'shv-onmogelijke-datum.json': ['/leveringen/0/schuldhulptrajecten/0/startdatum'],
+  'shv-drie-clienten.json': ['/leveringen/0/schuldhulptrajecten/0/client'],
+  'shv-meerdere-fouten.json': [
+    ...['/extra', '/leveringen/0/schuldhulptrajecten/0/uitstroom/reden', '/leveringen/0/teller'],
+  ],
+  'shv-zonder-leveringen.json': ['/leveringen'],
+  'vs-zonder-id.json': ['/leveringen/0/vroegsignalen/0/ID'],
+  'vs-bedrag-met-centen.json': ['/leveringen/0/vroegsignalen/0/bedrag'],
+  'vs-zaak-zonder-signalen.json': ['/leveringen/0/vroegsignaalzaken/0/vroegsignalen'],
+  'vs-dubbele-levering.json': ['/leveringen'],
+};
+
+/** The schema of the member that a pointer names, array items entered where `into` says so. */
+function schemaAt(schema: JsonObject, pointer: unknown): JsonObject {
+  const steps = String(pointer).split('/').slice(1);
+  return steps.reduce<JsonObject>((at, step) => objectAt(at, 'properties', step), schema);
+}
+
+describe.each(Object.entries(MODELS))('the exchange model %s', (variant, name) => {
+  const model = readJson(new URL(`${name}.schema.json`, models));
+  const mapping = readJson(new URL(`${name}.mapping.json`, models));
+  const validate = strictAjv().compile(model);
+
+  it('accepts a delivery', () => {
+    expect(faultsOf(validate, readJson(new URL(`${variant}-klein.json`, fixtures)))).toEqual([]);
+  });
+
+  it.each(Object.entries(INVALID).filter(([file]) => file.startsWith(variant)))(
+    'refuses %s and says where',
+    (file, places) => {
+      expect(faultsOf(validate, readJson(new URL(file, fixtures)))).toEqual(places);
+    },
+  );
+
+  it.runIf(exampleFiles.length > 0)('accepts the example deliveries of the interface', () => {
+    const files = exampleFiles.filter((file) => file.startsWith(variant));
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) expect(faultsOf(validate, readJson(new URL(file, examples))), file).toEqual([]);
+  });
+
+  it('describes every field', () => {
+    const bare: string[] = [];
+    const visit = (schema: unknown, at: string): void => {
+      if (!isObject(schema)) return;
+      if (typeof schema.description !== 'string') bare.push(at);
+      visit(schema.items, `${at}[]`);
+      for (const [key, member] of Object.entries(isObject(schema.properties) ? schema.properties : {})) {
+        visit(member, `${at}/${key}`);
+      }
+    };
+    visit(model, '');
+    expect(bare).toEqual([]);
+  });
+
+  it('has a mapping that says where everything is', () => {
+    const valid = strictAjv().compile(readJson(new URL('mapping.schema.json', models)));
+    expect(faultsOf(valid, mapping)).toEqual([]);
+    expect([mapping.variant, mapping.versie]).toEqual([variant, name.split('-')[1]]);
+
+    const envelop = objectAt(mapping, 'envelop');
+    for (const pointer of Object.values(envelop)) expect(schemaAt(model, pointer)).toBeDefined();
+    const levering = objectAt(schemaAt(model, envelop.leveringen), 'items');
+    const places = objectAt(mapping, 'levering');
+    const organisatie = objectAt(places, 'organisatie');
+    for (const pointer of Object.values(organisatie)) expect(schemaAt(levering, pointer)).toBeDefined();
+    expect(schemaAt(levering, places.teller).type).toBe('integer');
+    const record = objectAt(schemaAt(levering, places.records), 'items');
+    if (places.recordId !== undefined) expect(schemaAt(record, places.recordId).type).toBe('string');
+    if (places.zaken !== undefined) {
+      const zaken = objectAt(places, 'zaken');
+      const zaak = objectAt(schemaAt(levering, zaken.lijst), 'items');
+      const signaal = objectAt(schemaAt(zaak, zaken.signalen), 'items');
+      expect(schemaAt(signaal, zaken.signaalId).type).toBe('string');
+    }
+  });
+
+  it('fits into the contract, which stays valid', async () => {
+    const document = gegevensDocument(model);
+    const result = await new Validator().validate(structuredClone(document));
+    expect([result.valid, result.errors ?? []]).toEqual([true, []]);
+    const answer = compileDocument(document)('#/components/schemas/GegevensResponse');
+    const gegevens = readJson(new URL(`${variant}-klein.json`, fixtures));
+    expect(faultsOf(answer, { gegevens })).toEqual([]);
+    expect(faultsOf(answer, { gegevens: { ...gegevens, extra: 1 } })).toEqual(['/gegevens/extra']);
+  });
+});
