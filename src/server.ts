@@ -3,8 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { measureRequests } from './http/access-log.ts';
 import type { Area } from './http/area.ts';
 import { strictJsonBody } from './http/json-body.ts';
-import { shedLoad } from './http/limits.ts';
-import { noteMethods } from './http/methods.ts';
+import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
 import { problemPages } from './http/problem-pages.ts';
 import { handleProblems, sendProblem } from './http/problem-reply.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
@@ -27,7 +26,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     handlerTimeout: server.requestTimeoutMs,
     keepAliveTimeout: 72_000,
     trustProxy: trustProxy(server.trustProxy),
-    routerOptions: { maxParamLength: 4096 },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(platform.publicBaseUrl),
     frameworkErrors: (error, request, reply) => {
@@ -40,7 +39,6 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
   handleProblems(app, platform.publicBaseUrl);
-  await shedLoad(app, server.overloadEventLoopDelayMs);
   problemPages(
     app,
     areas.map(({ problems }) => problems),

@@ -4,7 +4,7 @@ import type { Platform } from '../kernel/platform.ts';
 import { apiDocs } from './api-docs.ts';
 import type { Area } from './area.ts';
 import type { Contract } from './contract.ts';
-import { limitRate } from './limits.ts';
+import { limitRate, shedLoad } from './limits.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
 
 export interface MountOptions {
@@ -25,12 +25,13 @@ export function mount(options: MountOptions): Area['mounts'][number] {
   return {
     prefix,
     routes: async (app) => {
-      await limitRate(app, options.rateLimit, options.verifier);
-      // The full version of the interface (API Design Rules, /core/version-header).
+      // The full version of the interface (API Design Rules, /core/version-header); before anything that can refuse.
       app.addHook('onRequest', (_request, reply, done) => {
         reply.header('api-version', contract.document.info.version);
         done();
       });
+      await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
+      await limitRate(app, options.rateLimit, options.verifier);
       handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);
       await apiDocs(app, contract.document, () => `${platform.publicBaseUrl()}${prefix}`);
