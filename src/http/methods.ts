@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
 
-// Fastify can say whether a pattern has a method, not which patterns a path meets; so the same router is kept beside it.
 /** Characters of one path parameter: a `bronidentificatie` of 500 characters, each percent-encoded in up to 12. */
 export const MAX_PARAM_LENGTH = 6000;
 
+// Fastify can say whether a pattern has a method, not which patterns a path meets; so the same router is kept beside it.
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 type Method = (typeof METHODS)[number];
 
