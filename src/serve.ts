@@ -1,18 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { createAreas } from './areas.ts';
+import { type Areas, createAreas } from './areas.ts';
 import { buildManagement } from './http/management.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import { databaseChecks } from './kernel/database/database-checks.ts';
 import type { Logger } from './kernel/log.ts';
-import { type OpenPlatform, openPlatform } from './kernel/platform.ts';
+import { type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
 import { buildServer } from './server.ts';
 
 export interface ServeOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly clock?: Clock;
+  /** What is mounted; by default the areas that the configuration names. */
+  readonly areas?: (platform: Platform) => Promise<Areas>;
 }
 
 /** A running service. */
@@ -34,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const open = await openPlatform({ ...options, purpose: 'service' });
   const releases: (() => Promise<void>)[] = [open.close];
   try {
-    return await listen(open, releases);
+    return await listen(open, releases, options.areas ?? createAreas);
   } catch (error) {
     open.beginStop();
     await releaseAll(releases);
@@ -42,10 +44,14 @@ export async function serve(options: ServeOptions): Promise<Service> {
   }
 }
 
-async function listen(open: OpenPlatform, releases: (() => Promise<void>)[]): Promise<Service> {
+async function listen(
+  open: OpenPlatform,
+  releases: (() => Promise<void>)[],
+  openAreas: (platform: Platform) => Promise<Areas>,
+): Promise<Service> {
   const { platform } = open;
   const { server } = platform.config;
-  const { areas, close: closeAreas } = await createAreas(platform);
+  const { areas, close: closeAreas } = await openAreas(platform);
   releases.push(closeAreas);
 
   const management = buildManagement({

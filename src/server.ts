@@ -7,6 +7,7 @@ import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
 import { problemPages } from './http/problem-pages.ts';
 import { handleProblems, sendProblem } from './http/problem-reply.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
+import { demandAccess } from './http/route-access.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
 
@@ -35,6 +36,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     },
   });
   noteMethods(app);
+  demandAccess(app);
   securityHeaders(app);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);

@@ -34,7 +34,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isOpenapiDocument(value: unknown): value is OpenapiDocument {
+export function isOpenapiDocument(value: unknown): value is OpenapiDocument {
   return isRecord(value) && isRecord(value.info) && isRecord(value.paths) && typeof value.openapi === 'string';
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/kernel/clock.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { type Service, serve } from '../../src/serve.ts';
+import { type ServeOptions, type Service, serve } from '../../src/serve.ts';
 import { createDatabase } from './database.ts';
 
 export interface TestServer extends Service {
@@ -15,6 +15,8 @@ export interface TestServerOptions {
   readonly clock?: Clock;
   /** Shares the database of another server (several instances); absent: a database of its own. */
   readonly databaseUrl?: string;
+  /** What is mounted instead of the areas that the environment names. */
+  readonly areas?: NonNullable<ServeOptions['areas']>;
 }
 
 /** The real server on free loopback ports, on a database of its own; `stop` also throws the database away. */
@@ -32,8 +34,9 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   };
   try {
     const service = await serve({
-      config: readConfig(env, 'serve'),
+      config: readConfig(env, options.areas === undefined ? 'serve' : 'tool'),
       log,
+      ...(options.areas === undefined ? {} : { areas: options.areas }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     });
     const stop = async (): Promise<void> => {

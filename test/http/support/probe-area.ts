@@ -1,0 +1,146 @@
+import type { FastifyInstance } from 'fastify';
+import { parse } from 'yaml';
+import type { Areas } from '../../../src/areas.ts';
+import { logRequests } from '../../../src/http/access-log.ts';
+import { authenticate } from '../../../src/http/auth.ts';
+import { createContract } from '../../../src/http/contract.ts';
+import { mount } from '../../../src/http/mount.ts';
+import { isOpenapiDocument, type OpenapiDocument } from '../../../src/http/openapi-document.ts';
+import { openToOrigins } from '../../../src/http/security-headers.ts';
+import { createTokenVerifier } from '../../../src/kernel/oauth/token-verifier.ts';
+import type { Platform } from '../../../src/kernel/platform.ts';
+
+/** Where the two mounts of the probe stand: one that asks for a token, one that is public. */
+export const CLOSED = '/dicht/v1';
+export const OPEN = '/open/v1';
+
+const CONTRACT = `
+openapi: 3.1.0
+info: { title: Proef, version: 1.2.3 }
+paths:
+  /dingen:
+    post:
+      operationId: postDing
+      ACCESS
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [naam]
+              additionalProperties: false
+              properties:
+                naam: { type: string, maxLength: 40 }
+                aantal: { type: integer, minimum: 1 }
+      responses:
+        '201': { description: gemaakt, content: { application/json: { schema: { type: object } } } }
+  /dingen/{id}:
+    get:
+      operationId: getDing
+      ACCESS
+      parameters:
+        - { name: id, in: path, required: true, schema: { type: string } }
+        - { name: soort, in: query, schema: { type: string, enum: [klein, groot] } }
+        - { name: limit, in: query, schema: { type: integer, minimum: 1, maximum: 10 } }
+      responses:
+        '200': { description: ding, content: { application/json: { schema: { type: object } } } }
+  /databank:
+    get:
+      operationId: getDatabank
+      ACCESS
+      responses:
+        '200': { description: gevraagd, content: { application/json: { schema: { type: object } } } }
+  /traag:
+    get:
+      operationId: getTraag
+      ACCESS
+      responses:
+        '200': { description: losgelaten, content: { application/json: { schema: { type: object } } } }
+  /fout:
+    get:
+      operationId: getFout
+      ACCESS
+      responses:
+        '200': { description: nooit, content: { application/json: { schema: { type: object } } } }
+`;
+
+/** What a test holds of the probe. */
+export interface Probe {
+  readonly open: (platform: Platform) => Promise<Areas>;
+  /** Resolves when a request waits in `/traag`. */
+  readonly arrived: Promise<void>;
+  /** Lets what waits in `/traag` answer. */
+  readonly release: () => void;
+}
+
+export interface ProbeOptions {
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly rateLimit?: number;
+}
+
+/** An area with one route for each thing that the platform must be able to handle, on the real server. */
+export function createProbe({ issuer, audience, rateLimit = 0 }: ProbeOptions = {}): Probe {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const open = async (platform: Platform): Promise<Areas> => {
+    const verifier = createTokenVerifier({
+      ...platform,
+      clientCertificates: false,
+      ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl: undefined } }),
+    });
+    const serve = (app: FastifyInstance, contract: ReturnType<typeof createContract>): void => {
+      logRequests(app);
+      const options = { authenticate: authenticate({ verifier }) };
+      contract.serve<{ Body: object }>(app, 'postDing', options, async (request, reply) =>
+        reply.code(201).send(request.body),
+      );
+      contract.serve(app, 'getDing', options, async (request) => request.params);
+      contract.serve(app, 'getDatabank', options, async () => (await platform.pool.query('select 1 as een')).rows[0]);
+      contract.serve(app, 'getTraag', options, async () => {
+        arrived.resolve();
+        await released.promise;
+        return { klaar: true };
+      });
+      contract.serve(app, 'getFout', options, async () => {
+        throw new Error('relation geheim does not exist');
+      });
+    };
+    const closed = createContract(readContract("x-scopes: ['create:normal']"));
+    const publicOne = createContract(readContract('x-public: true'));
+    const area = {
+      problems: {},
+      checks: [{ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) }],
+      close: async () => {},
+      mounts: [
+        mount({
+          platform,
+          prefix: CLOSED,
+          contract: closed,
+          rateLimit,
+          verifier,
+          routes: (app) => serve(app, closed),
+        }),
+        mount({
+          platform,
+          prefix: OPEN,
+          contract: publicOne,
+          rateLimit,
+          routes: (app) => {
+            openToOrigins(app);
+            serve(app, publicOne);
+          },
+        }),
+      ],
+    };
+    return { areas: [area], close: async () => verifier.close() };
+  };
+  return { open, arrived: arrived.promise, release: () => released.resolve() };
+}
+
+function readContract(access: string): OpenapiDocument {
+  const document: unknown = parse(CONTRACT.replaceAll('ACCESS', access));
+  if (!isOpenapiDocument(document)) throw new TypeError('the contract of the probe is none');
+  return document;
+}
