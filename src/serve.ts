@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type Areas, createAreas } from './areas.ts';
 import { buildManagement } from './http/management.ts';
+import { noteUnusedConnections } from './http/unused-connections.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import { databaseChecks } from './kernel/database/database-checks.ts';
@@ -59,9 +60,11 @@ async function listen(
     checks: [...databaseChecks(platform.pool), ...areas.flatMap(({ checks }) => checks)],
     stopping: () => platform.stopping.aborted,
   });
-  releases.push(() => management.close());
+  const closeUnusedManagement = noteUnusedConnections(management.server);
+  releases.push(() => drain(management, closeUnusedManagement, server.shutdownTimeoutMs));
   const app = await buildServer(platform, areas);
-  releases.push(() => drain(app, server.shutdownTimeoutMs));
+  const closeUnused = noteUnusedConnections(app.server);
+  releases.push(() => drain(app, closeUnused, server.shutdownTimeoutMs));
 
   const managementUrl = await listenOn(management, server.managementHost, server.managementPort);
   const url = await listenOn(app, server.host, server.port);
@@ -90,7 +93,8 @@ function isAddressInfo(address: unknown): address is AddressInfo {
 }
 
 /** Answers what is running; connections that are still busy after the given milliseconds are cut. */
-async function drain(app: FastifyInstance, timeoutMs: number): Promise<void> {
+async function drain(app: FastifyInstance, closeUnused: () => void, timeoutMs: number): Promise<void> {
+  closeUnused();
   const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
   await app.close();
   clearTimeout(timer);

@@ -21,7 +21,11 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     bodyLimit: server.bodyLimitBytes,
-    http: { maxHeaderSize: server.headerLimitBytes },
+    http: {
+      maxHeaderSize: server.headerLimitBytes,
+      // How often Node looks for requests that are late: by default only every 30 seconds.
+      connectionsCheckingInterval: Math.min(5000, server.requestTimeoutMs),
+    },
     // The whole request must have arrived by then; the handler has the same time for its answer.
     requestTimeout: server.requestTimeoutMs,
     handlerTimeout: server.requestTimeoutMs,

@@ -39,9 +39,10 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
       ...(options.areas === undefined ? {} : { areas: options.areas }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     });
-    const stop = async (): Promise<void> => {
-      await service.stop();
-      await own?.drop();
+    let stopping: Promise<void> | undefined;
+    const stop = (): Promise<void> => {
+      stopping ??= service.stop().then(() => own?.drop());
+      return stopping;
     };
     return { ...service, stop, logged };
   } catch (error) {
