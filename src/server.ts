@@ -23,6 +23,8 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     bodyLimit: server.bodyLimitBytes,
     http: {
       maxHeaderSize: server.headerLimitBytes,
+      // Node exchanges the two when the time for the head is longer than that for the whole request.
+      headersTimeout: Math.min(60_000, server.requestTimeoutMs),
       // How often Node looks for requests that are late: by default only every 30 seconds.
       connectionsCheckingInterval: Math.min(5000, server.requestTimeoutMs),
     },
