@@ -1,13 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type Areas, createAreas } from './areas.ts';
+import { trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
-import { noteUnusedConnections } from './http/unused-connections.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import { databaseChecks } from './kernel/database/database-checks.ts';
 import type { Logger } from './kernel/log.ts';
 import { type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
+import { portError } from './kernel/port-error.ts';
+import { measureProcess } from './kernel/process-metrics.ts';
 import { buildServer } from './server.ts';
 
 export interface ServeOptions {
@@ -54,20 +56,21 @@ async function listen(
   const { server } = platform.config;
   const { areas, close: closeAreas } = await openAreas(platform);
   releases.push(closeAreas);
+  measureProcess(platform);
 
   const management = buildManagement({
     metrics: platform.metrics,
     checks: [...databaseChecks(platform.pool), ...areas.flatMap(({ checks }) => checks)],
     stopping: () => platform.stopping.aborted,
   });
-  const closeUnusedManagement = noteUnusedConnections(management.server);
-  releases.push(() => drain(management, closeUnusedManagement, server.shutdownTimeoutMs));
+  const stopManagementConnections = trackConnections(management.server);
+  releases.push(() => drain(management, stopManagementConnections, server.shutdownTimeoutMs));
   const app = await buildServer(platform, areas);
-  const closeUnused = noteUnusedConnections(app.server);
-  releases.push(() => drain(app, closeUnused, server.shutdownTimeoutMs));
+  const stopConnections = trackConnections(app.server);
+  releases.push(() => drain(app, stopConnections, server.shutdownTimeoutMs));
 
-  const managementUrl = await listenOn(management, server.managementHost, server.managementPort);
-  const url = await listenOn(app, server.host, server.port);
+  const managementUrl = await listenOn(management, server.managementHost, server.managementPort, 'MANAGEMENT_PORT');
+  const url = await listenOn(app, server.host, server.port, 'PORT');
   open.listensOn(url);
   for (const area of areas) await area.start?.();
   platform.log.info({ url, managementUrl, areas: server.areas }, 'listening');
@@ -81,8 +84,12 @@ async function listen(
   return { url, managementUrl, databaseUrl: open.ownerUrl, stop };
 }
 
-async function listenOn(app: FastifyInstance, host: string, port: number): Promise<string> {
-  await app.listen({ host, port });
+async function listenOn(app: FastifyInstance, host: string, port: number, variable: string): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw portError(error, port, variable) ?? error;
+  }
   const address = app.server.address();
   if (!isAddressInfo(address)) throw new TypeError('the listener has no address');
   return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
@@ -93,8 +100,8 @@ function isAddressInfo(address: unknown): address is AddressInfo {
 }
 
 /** Answers what is running; connections that are still busy after the given milliseconds are cut. */
-async function drain(app: FastifyInstance, closeUnused: () => void, timeoutMs: number): Promise<void> {
-  closeUnused();
+async function drain(app: FastifyInstance, stopConnections: () => void, timeoutMs: number): Promise<void> {
+  stopConnections();
   const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
   await app.close();
   clearTimeout(timer);

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer, type TestServer } from '../support/server.ts';
+import { ask, post, sendRaw } from './support/ask.ts';
+import { createProbe, OPEN } from './support/probe-area.ts';
+
+let server: TestServer;
+let dingen: string;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: { BODY_LIMIT_BYTES: '2048', HEADER_LIMIT_BYTES: '8192' },
+    areas: createProbe().open,
+  });
+  dingen = `${server.url}${OPEN}/dingen`;
+});
+afterAll(() => server.stop());
+
+describe('a body', () => {
+  it.each([
+    ['no JSON', '{"naam":', 'De inhoud is geen geldige JSON.'],
+    ['nothing', '', 'De inhoud is leeg.'],
+    ['a member that would change the prototype', '{"__proto__":{"x":1},"naam":"a"}', 'De inhoud is geen geldige JSON.'],
+    [
+      'a constructor with a prototype',
+      '{"constructor":{"prototype":{}},"naam":"a"}',
+      'De inhoud is geen geldige JSON.',
+    ],
+  ])('is refused with 400 when it holds %s', async (_what, body, detail) => {
+    const reply = await ask(dingen, post(body));
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatchObject({ type: `${server.url}/problems/invalid-request`, detail });
+  });
+
+  it('is refused with 400 when it is not UTF-8', async () => {
+    const reply = await ask(dingen, post(new Uint8Array([...Buffer.from('{"naam":"'), 0xff, ...Buffer.from('"}')])));
+    expect(reply.status).toBe(400);
+    expect(reply.body.detail).toBe('De inhoud is geen geldige UTF-8.');
+  });
+
+  it.each([
+    'text/plain',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'application/json-patch+json',
+    'json',
+  ])('is refused with 415 when it is %s', async (type) => {
+    const reply = await ask(dingen, post('{"naam":"a"}', type));
+    expect(reply.status).toBe(415);
+    expect(reply.body.type).toBe(`${server.url}/problems/unsupported-media-type`);
+  });
+
+  it('is refused with 415 in another character set, and taken with the name of ours', async () => {
+    expect((await ask(dingen, post('{"naam":"a"}', 'application/json; charset=iso-8859-1'))).status).toBe(415);
+    expect((await ask(dingen, post('{"naam":"a"}', 'application/json; charset=UTF-8'))).status).toBe(201);
+  });
+
+  it('is refused with 413 when it is larger than the limit, said beforehand or not', async () => {
+    const body = JSON.stringify({ naam: 'a'.repeat(3000) });
+    const said = await ask(dingen, post(body));
+    expect(said.status).toBe(413);
+    expect(said.body.type).toBe(`${server.url}/problems/body-too-large`);
+    const stream = new Blob([body]).stream();
+    const unsaid = await ask(dingen, { ...post(''), body: stream, duplex: 'half' });
+    expect(unsaid.status).toBe(413);
+  });
+
+  it('is answered with every fault at once', async () => {
+    const reply = await ask(dingen, post('{"naam":7,"aantal":0,"kleur":"rood"}'));
+    expect(reply.status).toBe(400);
+    expect(reply.body.invalidParams).toEqual(
+      expect.arrayContaining([
+        { name: 'naam', code: 'type', reason: 'moet tekst zijn' },
+        { name: 'aantal', code: 'minimum', reason: 'moet minstens 1 zijn' },
+        { name: 'kleur', code: 'unknown', reason: 'is niet bekend' },
+      ]),
+    );
+    expect(reply.text).not.toContain('rood');
+  });
+
+  it('is never converted to the type that was wanted', async () => {
+    expect((await ask(dingen, post('{"naam":"a","aantal":"3"}'))).status).toBe(400);
+  });
+});
+
+describe('a query', () => {
+  it('is answered with every fault at once', async () => {
+    const reply = await ask(`${dingen}/1?soort=rond&limit=20&kleur=rood`);
+    expect(reply.status).toBe(400);
+    expect(reply.body.invalidParams).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'soort', code: 'enum' }),
+        expect.objectContaining({ name: 'limit', code: 'maximum' }),
+        expect.objectContaining({ name: 'kleur', code: 'unknown' }),
+      ]),
+    );
+  });
+
+  it('is refused when a single parameter comes twice', async () => {
+    expect((await ask(`${dingen}/1?soort=klein&soort=groot`)).status).toBe(400);
+  });
+});
+
+describe('what is no request at all', () => {
+  it('answers 431 when the head is larger than the limit', async () => {
+    const answer = await sendRaw(server.url, `GET /a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(10_000)}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(answer).toContain('content-type: application/problem+json');
+    expect(answer).toContain('x-content-type-options: nosniff');
+    expect(answer).toContain(`${server.url}/problems/headers-too-large`);
+  });
+
+  it.each([
+    ['words', 'hallo daar\r\n\r\n'],
+    [
+      'a length and chunks together',
+      'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['no host', 'GET /a HTTP/1.1\r\n\r\n'],
+  ])('answers 400 to %s', async (_what, bytes) => {
+    const answer = await sendRaw(server.url, bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});

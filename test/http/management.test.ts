@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer, type TestServer } from '../support/server.ts';
+import { ask } from './support/ask.ts';
+import { createProbe, OPEN } from './support/probe-area.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ env: {}, areas: createProbe().open });
+});
+afterAll(() => server.stop());
+
+describe('the management listener', () => {
+  it('says that the process lives', async () => {
+    expect(await ask(`${server.managementUrl}/health/live`)).toMatchObject({ status: 200, body: { status: 'live' } });
+  });
+
+  it('names each condition for work, with its warning', async () => {
+    const { status, body } = await ask(`${server.managementUrl}/health/ready`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      status: 'ready',
+      checks: [
+        { name: 'database', ok: true },
+        { name: 'migrations', ok: true },
+        { name: 'probe', ok: true, warning: 'only a probe' },
+      ],
+    });
+  });
+
+  it('measures requests by route and status, never by address', async () => {
+    await ask(`${server.url}${OPEN}/dingen/geheim-nummer`);
+    const { text, headers } = await ask(`${server.managementUrl}/metrics`);
+    expect(headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(text).toContain(
+      `http_request_duration_seconds_count{method="GET",route="${OPEN}/dingen/:id",status="200"} 1`,
+    );
+    expect(text).not.toContain('geheim-nummer');
+  });
+
+  it('shows the pool and the event loop', async () => {
+    const { text } = await ask(`${server.managementUrl}/metrics`);
+    expect(text).toMatch(/^database_pool_connections\{state="total"\} \d/m);
+    expect(text).toMatch(/^database_pool_connections\{state="idle"\} \d/m);
+    expect(text).toMatch(/^database_pool_waiting \d/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds/m);
+  });
+
+  it('has nothing else, and is not on the public listener', async () => {
+    expect((await ask(`${server.managementUrl}/`)).status).toBe(404);
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      expect((await ask(server.url + path)).status).toBe(404);
+    }
+  });
+});

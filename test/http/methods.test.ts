@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer, type TestServer } from '../support/server.ts';
+import { ask, post } from './support/ask.ts';
+import { createProbe, OPEN } from './support/probe-area.ts';
+
+let server: TestServer;
+let at: (path: string) => string;
+
+beforeAll(async () => {
+  server = await startServer({ env: {}, areas: createProbe().open });
+  at = (path) => server.url + path;
+});
+afterAll(() => server.stop());
+
+describe('an address that does not exist', () => {
+  it.each(['/', '/nergens', `${OPEN}/nergens`, `${OPEN}/dingen/1/2`])('answers 404 on %s', async (path) => {
+    const reply = await ask(at(path));
+    expect(reply.status).toBe(404);
+    expect(reply.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(reply.body).toMatchObject({ type: `${server.url}/problems/not-found`, status: 404, title: 'Niet gevonden' });
+  });
+
+  it('answers 404 on a known path with a slash behind it', async () => {
+    expect((await ask(at(`${OPEN}/databank`))).status).toBe(200);
+    expect((await ask(at(`${OPEN}/databank/`))).status).toBe(404);
+  });
+
+  it('answers 404 on a parameter that is longer than the router reads', async () => {
+    expect((await ask(at(`${OPEN}/dingen/${'a'.repeat(5000)}`))).status).toBe(404);
+  });
+
+  it('answers 400 on an address that is not well encoded', async () => {
+    const reply = await ask(at(`${OPEN}/dingen/%zz`));
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatchObject({
+      type: `${server.url}/problems/invalid-request`,
+      detail: 'Het adres is niet goed gecodeerd.',
+    });
+    expect(reply.headers.get('strict-transport-security')).not.toBeNull();
+  });
+});
+
+describe('another method on a known address', () => {
+  it.each([
+    ['DELETE', '/dingen/1', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/dingen', 'POST'],
+    ['GET', '/dingen', 'POST'],
+    ['PATCH', '/dingen?x=1', 'POST'],
+  ])('answers 405 to %s %s and names what is allowed', async (method, path, allow) => {
+    const reply = await ask(at(OPEN + path), { method });
+    expect(reply.status).toBe(405);
+    expect(reply.headers.get('allow')).toBe(allow);
+    expect(reply.body).toMatchObject({ status: 405, type: `${server.url}/problems/method-not-allowed` });
+  });
+
+  it('answers 405 also when the body is of a type that nobody reads', async () => {
+    const reply = await ask(at(`${OPEN}/dingen/1`), post('a,b', 'text/csv'));
+    expect(reply.status).toBe(405);
+  });
+
+  it('answers 405 also to a method that Node knows and HTTP servers seldom see', async () => {
+    const reply = await ask(at(`${OPEN}/dingen`), { method: 'PROPFIND' });
+    expect(reply.status).toBe(405);
+    expect(reply.headers.get('allow')).toBe('POST');
+  });
+});
+
+describe('HEAD and OPTIONS', () => {
+  it('answers HEAD where GET is, with the headers and without the body', async () => {
+    const get = await ask(at(`${OPEN}/dingen/1`));
+    const head = await ask(at(`${OPEN}/dingen/1`), { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(head.text).toBe('');
+    for (const name of ['content-type', 'content-length', 'api-version']) {
+      expect(head.headers.get(name), name).toBe(get.headers.get(name));
+    }
+  });
+
+  it('answers OPTIONS where GET is with 204 and what is allowed', async () => {
+    const reply = await ask(at(`${OPEN}/dingen/1`), { method: 'OPTIONS' });
+    expect(reply.status).toBe(204);
+    expect(reply.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  });
+
+  it('answers a preflight of a browser on a public mount', async () => {
+    const reply = await ask(at(`${OPEN}/dingen/1`), {
+      method: 'OPTIONS',
+      headers: { origin: 'https://elders.example', 'access-control-request-method': 'GET' },
+    });
+    expect(reply.status).toBe(204);
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    expect(reply.headers.get('access-control-allow-methods')).toContain('GET');
+  });
+
+  it('answers 404 to OPTIONS on an unknown address', async () => {
+    expect((await ask(at('/nergens'), { method: 'OPTIONS' })).status).toBe(404);
+  });
+});
