@@ -24,12 +24,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
   const log = createLogger('error');
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
-  const postgres = await startEmbedded({ dir, log, settings });
+  let stop = async (): Promise<void> => {};
   const teardown = async (): Promise<void> => {
-    await postgres.stop();
+    await stop();
     await rm(dir, { recursive: true, force: true });
   };
   try {
+    const postgres = await startEmbedded({ dir, log, settings });
+    stop = postgres.stop;
     const server = new URL(postgres.url);
     server.pathname = '/postgres';
     await makeTemplate(server.href, log);

@@ -1,5 +1,4 @@
-import { chown, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log.ts';
@@ -10,8 +9,9 @@ import { ensureDatabase } from './ensure-database.ts';
 import { removeForeignLock } from './foreign-lock.ts';
 import { initialiseData } from './initialise-data.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
-import { choosePostgresUser, type PostgresUser } from './postgres-user.ts';
+import { choosePostgresUser } from './postgres-user.ts';
 import { isOwned, type Owner, type Postmaster, type Purpose, readPostmaster, thisOwner } from './postmaster.ts';
+import { SOCKET_NAME, separateSocketDir } from './socket-dir.ts';
 import { socketUrl } from './socket-url.ts';
 import { type SpawnedPostgres, spawnPostgres } from './spawn-postgres.ts';
 import { stopPostgres } from './stop-postgres.ts';
@@ -40,9 +40,6 @@ export interface EmbeddedOptions {
 const COMMAND_WAIT_MS = 30_000;
 const READY_WAIT_MS = 300_000;
 const POLL_MS = 20;
-/** `sun_path` has 108 bytes with the closing zero. */
-const SOCKET_PATH_BYTES = 107;
-const SOCKET = '.s.PGSQL.5432';
 
 /**
  * Starts the Postgres that comes with the package on a data directory of its own. Whatever way this process ends, Postgres ends.
@@ -66,8 +63,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     const outcome = await readyOrEnded(dataDir, owner, postgres);
     if (typeof outcome !== 'string') return running(outcome, { dataDir, postgres, log });
     if (socketDir !== undefined) await rm(socketDir, { recursive: true, force: true });
-    // Another starter was first: the next round says so, or waits for it.
-    if ((await readPostmaster(dataDir)) === undefined) {
+    // Another starter was first (and may have ended since): the next round says so, waits for it, or tries again.
+    const wasFirst = outcome.includes('postmaster.pid') && Date.now() < giveUp;
+    if (!wasFirst && (await readPostmaster(dataDir)) === undefined) {
       throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} did not start:\n${outcome}`);
     }
   }
@@ -102,7 +100,7 @@ async function makeWay(
   for (let waited = false; ; waited = true) {
     const other = await readPostmaster(dataDir);
     if (other === undefined) {
-      if (!(await answers(join(dataDir, SOCKET)))) return removeForeignLock(dataDir);
+      if (!(await answers(join(dataDir, SOCKET_NAME)))) return removeForeignLock(dataDir);
       if ((await readPostmaster(dataDir)) === undefined) throw inUse(dataDir, other);
       continue;
     }
@@ -144,17 +142,4 @@ async function waitUntilReady(dataDir: string, owner: Owner, signal: AbortSignal
     await sleep(POLL_MS);
   }
   throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} was not ready in ${READY_WAIT_MS} ms`);
-}
-
-/** A private directory for the socket when its path in the data directory would be too long; undefined when it is not. */
-async function separateSocketDir(dataDir: string, user: PostgresUser): Promise<string | undefined> {
-  if (fits(dataDir)) return undefined;
-  const base = fits(join(tmpdir(), 'koppelvlak-XXXXXX')) ? tmpdir() : '/tmp';
-  const socketDir = await mkdtemp(join(base, 'koppelvlak-'));
-  if (user.ids !== undefined) await chown(socketDir, user.ids.uid, user.ids.gid);
-  return socketDir;
-}
-
-function fits(socketDir: string): boolean {
-  return Buffer.byteLength(join(socketDir, SOCKET)) <= SOCKET_PATH_BYTES;
 }

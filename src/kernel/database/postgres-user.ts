@@ -1,15 +1,20 @@
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { EmbeddedPostgresError } from './embedded-error.ts';
+
+interface Ids {
+  readonly uid: number;
+  readonly gid: number;
+}
 
 /** As whom the programs of Postgres run: they refuse root. */
 export interface PostgresUser {
   /** Put before every command. */
   readonly prefix: readonly string[];
   /** Numbers to switch to, and to give the files to; undefined: ours. */
-  readonly ids: { readonly uid: number; readonly gid: number } | undefined;
+  readonly ids: Ids | undefined;
 }
 
 const NOBODY = 65534;
@@ -40,9 +45,10 @@ export async function choosePostgresUser(home: string, dataDir: string, postgres
     if (owner === undefined || owner.uid === self) return AS_IS;
     throw notAllowed(`${dataDir} belongs to user ${owner.uid}, this is user ${self}`);
   }
-  const candidates = owner === undefined ? await candidatesForRoot(home) : [owner.uid === 0 ? NAMESPACE : as(owner)];
+  const candidates = await candidatesForRoot(home, owner, await ownerOf(join(dataDir, 'PG_VERSION')));
   const refusals: string[] = [];
   for (const candidate of candidates) {
+    if (candidate.ids !== undefined) await openHome(home);
     const refusal = await tryRun(candidate, postgres, home);
     if (refusal === undefined) return candidate;
     refusals.push(refusal);
@@ -50,17 +56,25 @@ export async function choosePostgresUser(home: string, dataDir: string, postgres
   throw notAllowed(`Postgres refuses to run as root, and ${refusals.join('; ')}`);
 }
 
-async function candidatesForRoot(home: string): Promise<PostgresUser[]> {
+/** The home directory is ours to open (for passing through, not for reading); what lies above it is not. */
+async function openHome(home: string): Promise<void> {
+  const { uid, mode } = await stat(home);
+  if (uid === 0) await chmod(home, (mode & 0o7777) | 0o011);
+}
+
+async function candidatesForRoot(home: string, dir: Ids | undefined, data: Ids | undefined): Promise<PostgresUser[]> {
+  if (data?.uid === 0) return [NAMESPACE];
+  if (dir !== undefined && dir.uid !== 0) return [as(dir)];
   const around = await ownerOf(dirname(home));
   const nobody = as({ uid: NOBODY, gid: NOBODY });
   return around === undefined || around.uid === 0 ? [NAMESPACE, nobody] : [NAMESPACE, nobody, as(around)];
 }
 
-function as(ids: { uid: number; gid: number }): PostgresUser {
+function as(ids: Ids): PostgresUser {
   return { prefix: [], ids };
 }
 
-async function ownerOf(path: string): Promise<{ uid: number; gid: number } | undefined> {
+async function ownerOf(path: string): Promise<Ids | undefined> {
   try {
     const { uid, gid } = await stat(path);
     return { uid, gid };
@@ -87,7 +101,7 @@ async function tryRun(user: PostgresUser, postgres: string, home: string): Promi
 }
 
 /** The outermost directory above (and at) a path that a user may not enter. */
-async function closedTo(ids: { uid: number; gid: number }, path: string): Promise<string | undefined> {
+async function closedTo(ids: Ids, path: string): Promise<string | undefined> {
   const above = dirname(path) === path ? undefined : await closedTo(ids, dirname(path));
   if (above !== undefined) return above;
   const { uid, gid, mode } = await stat(path);

@@ -33,6 +33,11 @@ export function ownerSetting(owner: Owner): string {
   return `${OWNER_SETTING}${owner.pid}:${owner.started}:${owner.purpose}:${owner.start}`;
 }
 
+/** Where Postgres keeps the lock of a data directory. */
+export function lockFile(dataDir: string): string {
+  return join(dataDir, 'postmaster.pid');
+}
+
 /** This process as the owner of a Postgres that it is about to start. */
 export function thisOwner(purpose: Purpose): Owner {
   const self = processIdentity(process.pid);
@@ -53,8 +58,13 @@ export function isOwned(postmaster: Postmaster): boolean {
  * @throws EmbeddedPostgresError NOT_ALLOWED when the directory belongs to another user.
  */
 export async function readPostmaster(dataDir: string): Promise<Postmaster | undefined> {
-  const lines = (await readLockFile(join(dataDir, 'postmaster.pid')))?.split('\n');
-  if (lines === undefined) return undefined;
+  const text = await readLockFile(dataDir);
+  return text === undefined ? undefined : postmasterOf(text, dataDir);
+}
+
+/** The Postgres that a lock file's text speaks of; undefined when that does not run. */
+export function postmasterOf(text: string, dataDir: string): Postmaster | undefined {
+  const lines = text.split('\n');
   const pid = Number(lines[0]);
   if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
   const identity = processIdentity(pid);
@@ -74,7 +84,12 @@ function parseOwner(setting: string | undefined): Owner | undefined {
   return { pid: Number(pid), started, purpose, start };
 }
 
-async function readLockFile(path: string): Promise<string | undefined> {
+/**
+ * The text of a data directory's lock file; undefined when there is none.
+ * @throws EmbeddedPostgresError NOT_ALLOWED when the directory belongs to another user.
+ */
+export async function readLockFile(dataDir: string): Promise<string | undefined> {
+  const path = lockFile(dataDir);
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

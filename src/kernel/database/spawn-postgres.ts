@@ -89,7 +89,7 @@ async function watch(child: ChildProcess, stderr: NodeJS.ReadableStream, log: Lo
     tail.push(line);
     if (tail.length > 10) tail.shift();
     if (line.startsWith('PANIC')) log.error({ postgres: line }, 'embedded Postgres');
-    else if (line.startsWith('FATAL')) log.warn({ postgres: line }, 'embedded Postgres');
+    else if (line.startsWith('FATAL')) log.info({ postgres: line }, 'embedded Postgres');
     else log.debug({ postgres: line }, 'embedded Postgres');
   });
   return new Promise((resolve, reject) => {

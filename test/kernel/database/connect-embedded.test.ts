@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { connectEmbedded } from '../../../src/kernel/database/connect-embedded.ts';
 import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
 import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
-import { run, startHolder, temporaryHome } from './embedded-support.ts';
+import { initialisedHome, run, startHolder, temporaryHome } from './embedded-support.ts';
 import { keepingLog, quiet } from './support.ts';
 
 const settings = { fsync: 'off' };
 
 it('refuses a second service on the same home and names the process that has it', async () => {
-  const dir = await temporaryHome();
+  const dir = await initialisedHome();
   const holder = await startHolder('service', dir);
   const second = startEmbedded({ dir, log: quiet, settings });
   await expect(second).rejects.toThrow(`another koppelvlak (process ${holder.child.pid}) uses`);
@@ -28,7 +28,7 @@ it('lets one of many services that start on an empty home at the same time win, 
 });
 
 it('connects a command to the running one and leaves it running', async () => {
-  const dir = await temporaryHome();
+  const dir = await initialisedHome();
   const service = await startEmbedded({ dir, log: quiet, settings });
   try {
     const command = await connectEmbedded({ dir, log: quiet });
@@ -41,7 +41,7 @@ it('connects a command to the running one and leaves it running', async () => {
 });
 
 it('starts one for a command alone and ends it with the command', async () => {
-  const dir = await temporaryHome();
+  const dir = await initialisedHome();
   const command = await connectEmbedded({ dir, log: quiet, settings });
   expect(await run(command.url, 'select 1')).toEqual([[1]]);
   await command.stop();
@@ -49,7 +49,7 @@ it('starts one for a command alone and ends it with the command', async () => {
 });
 
 it('lets commands that start together share one, and the one that started it waits for the others', async () => {
-  const dir = await temporaryHome();
+  const dir = await initialisedHome();
   const { log, lines } = keepingLog();
   const commands = await Promise.all([1, 2, 3].map(() => connectEmbedded({ dir, log, settings })));
   expect(new Set(commands.map(({ url }) => url)).size).toBe(1);
@@ -67,7 +67,7 @@ it('lets commands that start together share one, and the one that started it wai
 });
 
 it('lets a service wait for a command that has the database', async () => {
-  const dir = await temporaryHome();
+  const dir = await initialisedHome();
   const command = await startHolder('command', dir);
   const { log, lines } = keepingLog();
   const starting = startEmbedded({ dir, log, settings });

@@ -1,14 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import pg from 'pg';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
+import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
 import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
 import { processIdentity } from '../../../src/kernel/database/process-identity.ts';
+import { quiet } from './support.ts';
 
 /** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
 export async function temporaryHome(): Promise<string> {
@@ -17,6 +20,27 @@ export async function temporaryHome(): Promise<string> {
   onTestFinished(() => rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   return dir;
 }
+
+let initialised: Promise<string> | undefined;
+
+/** A home directory whose database is made already, for tests that are not about making one. */
+export async function initialisedHome(path = ''): Promise<string> {
+  initialised ??= initialise();
+  const dir = join(await temporaryHome(), path);
+  await mkdir(dir, { recursive: true });
+  await promisify(execFile)('cp', ['-a', join(await initialised, 'postgres'), dir]);
+  return dir;
+}
+
+async function initialise(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-home-'));
+  await (await startEmbedded({ dir, log: quiet, settings: { fsync: 'off' } })).stop();
+  return dir;
+}
+
+afterAll(async () => {
+  if (initialised !== undefined) await rm(await initialised, { recursive: true, force: true });
+});
 
 /** Another process with an embedded Postgres. */
 export interface Holder {

@@ -8,7 +8,15 @@ import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
 import { postgresBinaries } from '../../../src/kernel/database/postgres-binaries.ts';
 import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
 import { isRunning } from '../../../src/kernel/database/process-identity.ts';
-import { childrenOf, parentOf, run, startHolder, temporaryHome, untilGone } from './embedded-support.ts';
+import {
+  childrenOf,
+  initialisedHome,
+  parentOf,
+  run,
+  startHolder,
+  temporaryHome,
+  untilGone,
+} from './embedded-support.ts';
 import { keepingLog, quiet } from './support.ts';
 
 const settings = { fsync: 'off' };
@@ -38,7 +46,7 @@ describe('the embedded Postgres', () => {
   });
 
   it('is durable, listens on no network and lets only its user in', async () => {
-    const dir = await temporaryHome();
+    const dir = await initialisedHome();
     const postgres = await startEmbedded({ dir, log: quiet });
     try {
       const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'listen_addresses'];
@@ -52,7 +60,7 @@ describe('the embedded Postgres', () => {
 
   it('keeps statements and values of failed statements out of the log', async () => {
     const { log, lines } = keepingLog();
-    const postgres = await startEmbedded({ dir: await temporaryHome(), log, settings });
+    const postgres = await startEmbedded({ dir: await initialisedHome(), log, settings });
     try {
       await expect(run(postgres.url, `select '999993653'::uuid`)).rejects.toThrow('invalid input syntax');
     } finally {
@@ -63,7 +71,7 @@ describe('the embedded Postgres', () => {
   });
 
   it('gives an address with which pg connects, whatever the path holds', async () => {
-    const dir = join(await temporaryHome(), 'met spatie & é+%');
+    const dir = await initialisedHome('met spatie & é+%');
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     try {
       expect(await run(postgres.url, 'select 1')).toEqual([[1]]);
@@ -73,7 +81,7 @@ describe('the embedded Postgres', () => {
   });
 
   it.runIf(hasPsql)('gives an address with which psql connects', async () => {
-    const dir = join(await temporaryHome(), 'met spatie & é+%');
+    const dir = await initialisedHome('met spatie & é+%');
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     try {
       const { stdout } = await promisify(execFile)('psql', [postgres.url, '-Atc', 'select 2']);
@@ -84,7 +92,7 @@ describe('the embedded Postgres', () => {
   });
 
   it('puts the socket elsewhere when its path would be too long, and clears it away', async () => {
-    const dir = join(await temporaryHome(), 'x'.repeat(100));
+    const dir = await initialisedHome('x'.repeat(100));
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     const socketDir = new URL(postgres.url).searchParams.get('host') ?? '';
     try {
@@ -98,7 +106,7 @@ describe('the embedded Postgres', () => {
   });
 
   it('says what Postgres said when it does not start', async () => {
-    const dir = await temporaryHome();
+    const dir = await initialisedHome();
     const wrong = startEmbedded({ dir, log: quiet, settings: { ...settings, shared_buffers: 'lots' } });
     await expect(wrong).rejects.toThrow(/did not start[\s\S]*shared_buffers/);
     const right = await startEmbedded({ dir, log: quiet, settings });
@@ -106,7 +114,7 @@ describe('the embedded Postgres', () => {
   });
 
   it('reports a Postgres that ended unasked', async () => {
-    const dir = await temporaryHome();
+    const dir = await initialisedHome();
     const { log, lines } = keepingLog();
     const postgres = await startEmbedded({ dir, log, settings });
     const postmaster = await readPostmaster(join(dir, 'postgres'));
@@ -149,7 +157,7 @@ describe('a data directory', () => {
 
 describe('after SIGKILL of its owner', () => {
   it('Postgres ends by itself and the next start has everything that was committed', async () => {
-    const dir = await temporaryHome();
+    const dir = await initialisedHome();
     const holder = await startHolder('service', dir);
     await run(holder.url ?? '', 'create table t as select 42 as n');
     holder.child.kill('SIGKILL');
@@ -163,7 +171,7 @@ describe('after SIGKILL of its owner', () => {
   });
 
   it('the next start ends a Postgres that even its guard did not', async () => {
-    const dir = await temporaryHome();
+    const dir = await initialisedHome();
     const holder = await startHolder('service', dir);
     await run(holder.url ?? '', 'create table t as select 42 as n');
     const postmaster = await readPostmaster(join(dir, 'postgres'));
@@ -185,7 +193,7 @@ describe('after SIGKILL of its owner', () => {
   });
 
   it('a lock file whose number now belongs to another program does not stop the next start', async () => {
-    const dir = await temporaryHome();
+    const dir = await initialisedHome();
     const data = join(dir, 'postgres');
     await (await startEmbedded({ dir, log: quiet, settings })).stop();
     const { uid, gid } = await stat(data);
@@ -201,6 +209,7 @@ describe('after SIGKILL of its owner', () => {
 describe.runIf(othersMayEnter)('as root', () => {
   it('keeps to the owner of an existing data directory', async () => {
     const dir = await temporaryHome();
+    await chmod(dir, 0o700);
     await mkdir(join(dir, 'postgres'), { mode: 0o700 });
     await chown(join(dir, 'postgres'), NOBODY.uid, NOBODY.gid);
     const postgres = await startEmbedded({ dir, log: quiet, settings });
@@ -214,10 +223,10 @@ describe.runIf(othersMayEnter)('as root', () => {
 
   it('names the directory that the owner of the data may not enter, and what to do', async () => {
     const home = await temporaryHome();
-    const dir = join(home, 'closed');
+    const dir = join(home, 'closed', 'home');
     await mkdir(join(dir, 'postgres'), { recursive: true });
     await chown(join(dir, 'postgres'), NOBODY.uid, NOBODY.gid);
-    await chmod(dir, 0o700);
+    await chmod(join(home, 'closed'), 0o700);
     const started = startEmbedded({ dir, log: quiet, settings });
     await expect(started).rejects.toThrow(
       /user 65534 may not enter .*\/closed\. Run as an ordinary user.*DATABASE_URL/,
