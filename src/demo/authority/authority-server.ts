@@ -65,7 +65,7 @@ async function answer(
   response: ServerResponse,
   contents: ServerContents | undefined,
 ): Promise<void> {
-  const path = request.url ?? '/';
+  const [path = '/'] = (request.url ?? '/').split('?');
   if (contents === undefined) return void response.writeHead(503).end();
   const issuer = listIssuer(path, contents);
   if (issuer !== undefined) {
@@ -80,8 +80,8 @@ async function answer(
 }
 
 function listIssuer(path: string, { root, intermediate }: ServerContents): Issuer | undefined {
-  if (path.startsWith('/root.crl')) return root;
-  return path.startsWith('/intermediate.crl') ? intermediate : undefined;
+  if (path === '/root.crl') return root;
+  return path === '/intermediate.crl' ? intermediate : undefined;
 }
 
 function list(issuer: Issuer, { behaviour, now, revoked, signers }: ServerContents): Buffer {

@@ -4,6 +4,7 @@ import { CertificateChainValidationEngine } from 'pkijs';
 import type { Certificate } from './certificate.ts';
 import { checkPathRules, untrusted } from './chain-rules.ts';
 import { JadesError } from './errors.ts';
+import { meetsPolicies } from './policies.ts';
 
 export interface PathOptions {
   readonly anchors: readonly Certificate[];
@@ -22,6 +23,7 @@ const expired = 8;
 export async function validatePath(x5c: readonly Certificate[], options: PathOptions): Promise<Certificate[]> {
   const path = assemble(x5c, options.anchors);
   checkPathRules(path, options.at);
+  if (!meetsPolicies(path, options.requiredPolicies)) throw untrusted('het pad voldoet niet aan het vereiste beleid');
   await checkByLibrary(path, options);
   return path;
 }
@@ -60,10 +62,7 @@ async function checkByLibrary(path: readonly Certificate[], options: PathOptions
     trustedCerts: anchor.map(({ pki }) => pki),
     checkDate: options.at,
   });
-  const demanded = options.requiredPolicies;
-  const outcome = await engine.verify(
-    demanded.length > 0 ? { initialPolicySet: [...demanded], initialExplicitPolicy: true } : {},
-  );
+  const outcome = await engine.verify();
   if (outcome.resultCode === expired)
     throw new JadesError('certificate-expired', 'Een certificaat in het pad is verlopen.');
   if (!outcome.result) throw untrusted('het certificaatpad is ongeldig', outcome.error ?? outcome.resultMessage);

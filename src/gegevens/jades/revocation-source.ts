@@ -27,11 +27,17 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
   const queue = new AddressQueue();
   const lists = new BoundedMap<RevocationList>(maxLists);
 
+  /** What waited in line while the end came is not called any more. */
+  const fetch: Fetch = async (request) => {
+    options.signal.throwIfAborted();
+    return options.fetch(request);
+  };
+
   const askOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
     const { der, nonce } = await createOcspRequest(subject);
     const contentType = 'application/ocsp-request';
     const answer = await queue.run(url, () =>
-      options.fetch({
+      fetch({
         url,
         method: 'POST',
         body: der,
@@ -51,7 +57,7 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
       const kept = lists.get(key);
       if (kept !== undefined && options.now() < kept.refreshAt) return kept;
       const { crlTimeoutMs: timeoutMs, signal } = options;
-      const der = await options.fetch({ url, method: 'GET', timeoutMs, maxBytes: maxCrlBytes, signal });
+      const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: maxCrlBytes, signal });
       const list = await readCrl(der, subject.issuer, options.now());
       if (isWorthKeeping(list.validUntil, options.now())) lists.set(key, list);
       return list;

@@ -1,0 +1,186 @@
+// Every way in which a responder or a list can be wrong, each for the leaf and the intermediate.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { CrlBehaviour, OcspBehaviour } from '../../../src/demo/authority/behaviour.ts';
+import {
+  type Addresses,
+  intermediateName,
+  leafExtensions,
+  mintAuthority,
+} from '../../../src/demo/authority/profiles.ts';
+import { craft, type Kit, leafFor, openKit, revoke, verdict, verifierFor } from './support/kit.ts';
+
+let kit: Kit;
+beforeAll(async () => {
+  kit = await openKit();
+});
+afterAll(() => kit.close());
+beforeEach(() => {
+  kit.authority.behaviour.ocsp = 'honest';
+  kit.authority.behaviour.crl = 'not-found';
+  kit.authority.behaviour.lifeSeconds = 2;
+});
+
+const limits = { revocationDeadlineMs: 700, ocspTimeoutMs: 250, crlTimeoutMs: 250 };
+
+/** A leaf of its own under the intermediate, so that nothing is known of it. */
+function fresh(addresses: Addresses = kit.authority) {
+  const leaf = leafFor(kit, { extensions: leafExtensions(addresses) });
+  return { leaf, message: craft(kit, { chain: [leaf.raw, kit.intermediate] }) };
+}
+
+describe('OCSP', () => {
+  it.each<[OcspBehaviour, string]>([
+    ['honest', 'accepted'],
+    ['issuer-signed', 'accepted'],
+    ['by-key', 'accepted'],
+    ['no-nonce', 'accepted'],
+    ['no-end', 'accepted'],
+    ['redirect-own-host', 'accepted'],
+    ['forged', 'revocation-unknown'],
+    ['foreign', 'revocation-unknown'],
+    ['unappointed', 'revocation-unknown'],
+    ['expired-delegate', 'revocation-unknown'],
+    ['weak-signature', 'revocation-unknown'],
+    ['stale', 'revocation-unknown'],
+    ['years-old', 'revocation-unknown'],
+    ['future', 'revocation-unknown'],
+    ['no-nonce-no-end', 'revocation-unknown'],
+    ['other-nonce', 'revocation-unknown'],
+    ['wrong-certificate', 'revocation-unknown'],
+    ['twice', 'revocation-unknown'],
+    ['unknown', 'revocation-unknown'],
+    ['try-later', 'revocation-unknown'],
+    ['hang', 'revocation-unknown'],
+    ['drip', 'revocation-unknown'],
+    ['not-found', 'revocation-unknown'],
+    ['garbage', 'revocation-unknown'],
+    ['empty', 'revocation-unknown'],
+    ['gigabyte', 'revocation-unknown'],
+    ['redirect-elsewhere', 'revocation-unknown'],
+    ['redirect-forever', 'revocation-unknown'],
+  ])('that answers %s: %s, and a revoked leaf is never accepted', async (behaviour, code) => {
+    kit.authority.behaviour.ocsp = behaviour;
+    const verifier = verifierFor(kit, { limits });
+    expect(await verdict(verifier, fresh().message)).toBe(code);
+    const { leaf, message } = fresh();
+    revoke(kit, leaf);
+    expect(await verdict(verifier, message)).toBe(code === 'accepted' ? 'certificate-revoked' : code);
+    kit.authority.behaviour.ocsp = 'honest';
+    expect(await verdict(verifier, fresh().message)).toBe('accepted');
+    expect(await verdict(verifier, message)).toBe('certificate-revoked');
+  });
+
+  it('of a revoked intermediate refuses every leaf under it', async () => {
+    const { issuers, ocspUrl } = kit.authority;
+    const { key } = issuers.intermediate;
+    const again = mintAuthority({ subject: intermediateName, key, issuer: issuers.root, now: new Date(), ocspUrl });
+    revoke(kit, again);
+    const chain = [leafFor(kit).raw, again.raw];
+    expect(await verdict(verifierFor(kit), craft(kit, { chain }))).toBe('certificate-revoked');
+    expect(await verdict(verifierFor(kit), fresh().message)).toBe('accepted');
+  });
+
+  it('finds serial numbers that begin with a high bit or are short', async () => {
+    for (const serial of ['ff00000000000000000000000000ff', '80', '01', '7f', '0123']) {
+      const leaf = leafFor(kit, { serial });
+      const message = craft(kit, { chain: [leaf.raw, kit.intermediate] });
+      expect(await verdict(verifierFor(kit), message)).toBe('accepted');
+      revoke(kit, leaf);
+      expect(await verdict(verifierFor(kit), message)).toBe('certificate-revoked');
+      kit.authority.behaviour.ocsp = 'not-found';
+      kit.authority.behaviour.crl = 'honest';
+      expect(await verdict(verifierFor(kit), message)).toBe('certificate-revoked');
+      kit.authority.behaviour.ocsp = 'honest';
+    }
+  });
+});
+
+describe('the revocation list', () => {
+  beforeEach(() => {
+    kit.authority.behaviour.ocsp = 'not-found';
+  });
+
+  it.each<[CrlBehaviour, string]>([
+    ['honest', 'accepted'],
+    ['redirect-own-host', 'accepted'],
+    ['forged', 'revocation-unknown'],
+    ['foreign', 'revocation-unknown'],
+    ['weak-signature', 'revocation-unknown'],
+    ['stale', 'revocation-unknown'],
+    ['years-old', 'revocation-unknown'],
+    ['future', 'revocation-unknown'],
+    ['delta', 'revocation-unknown'],
+    ['partial', 'revocation-unknown'],
+    ['authorities-only', 'revocation-unknown'],
+    ['elsewhere', 'revocation-unknown'],
+    ['unknown-extension', 'revocation-unknown'],
+    ['hang', 'revocation-unknown'],
+    ['drip', 'revocation-unknown'],
+    ['not-found', 'revocation-unknown'],
+    ['garbage', 'revocation-unknown'],
+    ['empty', 'revocation-unknown'],
+    ['gigabyte', 'revocation-unknown'],
+    ['redirect-elsewhere', 'revocation-unknown'],
+    ['redirect-forever', 'revocation-unknown'],
+  ])('that is %s: %s, and a revoked leaf is never accepted', async (behaviour, code) => {
+    kit.authority.behaviour.crl = behaviour;
+    const verifier = verifierFor(kit, { limits });
+    expect(await verdict(verifier, fresh().message)).toBe(code);
+    const { leaf, message } = fresh();
+    revoke(kit, leaf);
+    expect(await verdict(verifier, message)).toBe(code === 'accepted' ? 'certificate-revoked' : code);
+    kit.authority.behaviour.crl = 'honest';
+    expect(await verdict(verifier, message)).toBe('certificate-revoked');
+  });
+
+  it('of a revoked intermediate refuses every leaf under it', async () => {
+    kit.authority.behaviour.crl = 'honest';
+    const { issuers, rootCrlUrl: crlUrl } = kit.authority;
+    const { key } = issuers.intermediate;
+    const again = mintAuthority({ subject: intermediateName, key, issuer: issuers.root, now: new Date(), crlUrl });
+    revoke(kit, again);
+    expect(await verdict(verifierFor(kit), craft(kit, { chain: [leafFor(kit).raw, again.raw] }))).toBe(
+      'certificate-revoked',
+    );
+  });
+
+  it('is enough for a certificate that names no responder', async () => {
+    kit.authority.behaviour.ocsp = 'honest';
+    kit.authority.behaviour.crl = 'honest';
+    expect(await verdict(verifierFor(kit), fresh({ crlUrl: kit.authority.crlUrl }).message)).toBe('accepted');
+  });
+});
+
+describe('without an answer', () => {
+  it('a certificate that names no address is refused', async () => {
+    const { message } = fresh({});
+    expect(await verdict(verifierFor(kit), message)).toBe('revocation-unknown');
+  });
+
+  it.each(['ldap://127.0.0.1/x', 'ftp://127.0.0.1/x', 'file:///etc/passwd', 'http:/', 'javascript:1'])(
+    'the address %s is not called',
+    async (ocspUrl) => {
+      const { message } = fresh({ ocspUrl });
+      expect(await verdict(verifierFor(kit), message)).toBe('revocation-unknown');
+    },
+  );
+
+  it('loopback is not called unless it is allowed', async () => {
+    const calls = kit.authority.calls.length;
+    expect(await verdict(verifierFor(kit, { allowPrivate: false }), fresh().message)).toBe('revocation-unknown');
+    expect(kit.authority.calls.length).toBe(calls);
+  });
+
+  it('everything but a revocation is accepted in soft mode', async () => {
+    const soft = verifierFor(kit, { revocation: 'soft', limits });
+    for (const behaviour of ['not-found', 'hang', 'forged', 'unknown'] as const) {
+      kit.authority.behaviour.ocsp = behaviour;
+      expect(await verdict(soft, fresh().message)).toBe('accepted');
+    }
+    kit.authority.behaviour.ocsp = 'honest';
+    const { leaf, message } = fresh();
+    revoke(kit, leaf);
+    expect(await verdict(soft, message)).toBe('certificate-revoked');
+    expect(await verdict(soft, craft(kit, { chain: kit.requesterChain.slice(0, 1) }))).toBe('certificate-untrusted');
+  });
+});
