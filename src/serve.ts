@@ -27,6 +27,8 @@ export interface Service {
   readonly managementUrl: string;
   /** Address of the database as its owner (secret). */
   readonly databaseUrl: string;
+  /** Settles when an embedded database has ended, asked or not. */
+  readonly databaseExited: Promise<void>;
   /** Stops accepting, answers what is running, ends streams, gives everything back; again is harmless. */
   readonly stop: () => Promise<void>;
 }
@@ -81,7 +83,7 @@ async function listen(
     stopping ??= releaseAll(releases);
     return stopping;
   };
-  return { url, managementUrl, databaseUrl: open.ownerUrl, stop };
+  return { url, managementUrl, databaseUrl: open.ownerUrl, databaseExited: open.databaseExited, stop };
 }
 
 async function listenOn(app: FastifyInstance, host: string, port: number, variable: string): Promise<string> {

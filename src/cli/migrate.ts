@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { runCommand } from './run-command.ts';
+import { runTool } from './run-command.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -7,13 +7,19 @@ export function migrateCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ DATABASE_URL=postgres://owner@db/koppelvlak koppelvlak migrate')
     .action((options: { json?: boolean }) =>
-      runCommand(options, async ({ ownerUrl, platform, output }) => {
+      runTool(options, async ({ config, log, output }) => {
+        const { openDatabaseServer } = await import('../kernel/database/database-server.ts');
         const { migrate } = await import('../kernel/database/migrate.ts');
         const { MIGRATIONS } = await import('../kernel/database/migrations-directory.ts');
-        const applied = await migrate({ url: ownerUrl, dir: MIGRATIONS, log: platform.log });
-        output.result({ applied }, () => {
-          output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);
-        });
+        const database = await openDatabaseServer({ config, log, purpose: 'command' });
+        try {
+          const applied = await migrate({ url: database.ownerUrl, dir: MIGRATIONS, log });
+          output.result({ applied }, () => {
+            output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);
+          });
+        } finally {
+          await database.stop();
+        }
       }),
     );
 }

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { processEnvironment } from '../kernel/config/environment.ts';
-import { ConfigError, readConfig } from '../kernel/config/read-config.ts';
-import { createLogger } from '../kernel/log.ts';
+import { type Config, ConfigError, readConfig } from '../kernel/config/read-config.ts';
+import { createLogger, type Logger } from '../kernel/log.ts';
 import { openPlatform, type Platform } from '../kernel/platform.ts';
 import { createOutput, type Output } from './output.ts';
 
@@ -34,10 +34,18 @@ export interface CommandOptions {
   readonly json?: boolean;
 }
 
-/** Runs a command on an open platform; its exit status is 0, or 1 with the reason on standard error. */
-export async function runCommand(
+/** What a command has that needs no open database. */
+export interface ToolContext {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly output: Output;
+  readonly interrupted: AbortSignal;
+}
+
+/** Runs a command that opens what it needs by itself; its exit status is 0, or 1 with the reason on standard error. */
+export async function runTool(
   options: CommandOptions,
-  command: (context: CommandContext) => Promise<unknown>,
+  command: (context: ToolContext) => Promise<unknown>,
 ): Promise<void> {
   await reportFailure(async () => {
     const config = readConfig(processEnvironment(), 'tool');
@@ -46,18 +54,26 @@ export async function runCommand(
     const interruption = new AbortController();
     const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    try {
+      await command({ config, log, output: createOutput(options.json ?? false), interrupted: interruption.signal });
+    } finally {
+      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    }
+  });
+}
+
+/** Runs a command on an open platform. */
+export async function runCommand(
+  options: CommandOptions,
+  command: (context: CommandContext) => Promise<unknown>,
+): Promise<void> {
+  await runTool(options, async ({ config, log, output, interrupted }) => {
     const open = await openPlatform({ config, log, purpose: 'command' });
     try {
-      await command({
-        platform: open.platform,
-        ownerUrl: open.ownerUrl,
-        output: createOutput(options.json ?? false),
-        interrupted: interruption.signal,
-      });
+      await command({ platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
     } finally {
       open.beginStop();
       await open.close();
-      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     }
   });
 }

@@ -15,7 +15,12 @@ export function serveCommand(): Command {
         const { stopOnSignals } = await import('../stop-on-signals.ts');
         const log = createLogger(config.server.logLevel);
         const service = await serve({ config, log });
-        await stopOnSignals({ stop: service.stop, log, timeoutMs: config.server.shutdownTimeoutMs });
+        await stopOnSignals({
+          stop: service.stop,
+          log,
+          timeoutMs: config.server.shutdownTimeoutMs,
+          lost: service.databaseExited,
+        });
       }),
     );
 }

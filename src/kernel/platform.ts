@@ -30,6 +30,8 @@ export interface OpenPlatform {
   readonly ownerUrl: string;
   /** Sets the address that clients see, unless the configuration names one. */
   readonly listensOn: (url: string) => void;
+  /** Settles when the database that this process started has ended, asked or not. */
+  readonly databaseExited: Promise<void>;
   /** Fires `stopping`. */
   readonly beginStop: () => void;
   /** Gives everything back, last opened first. */
@@ -70,6 +72,7 @@ export async function openPlatform({
   return {
     platform,
     ownerUrl: database.ownerUrl,
+    databaseExited: database.exited,
     listensOn: (url) => {
       baseUrl = config.server.publicBaseUrl ?? url;
     },

@@ -1,7 +1,5 @@
-import type { Config } from '../config/read-config.ts';
-import type { Logger } from '../log.ts';
-import { connectEmbedded } from './connect-embedded.ts';
-import { type EmbeddedPostgres, startEmbedded } from './embedded.ts';
+import { checkLogin } from './check-login.ts';
+import { type DatabaseOptions, type DatabaseServer, openDatabaseServer } from './database-server.ts';
 import { createListener, type Listener } from './listen.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations-directory.ts';
@@ -15,67 +13,58 @@ export interface OpenDatabase {
   readonly readPool: Pool;
   readonly listener: Listener;
   readonly ownerUrl: string;
+  /** Settles when the embedded Postgres ended, asked or not. */
+  readonly exited: Promise<void>;
   readonly close: () => Promise<void>;
-}
-
-export interface OpenDatabaseOptions {
-  readonly config: Config;
-  readonly log: Logger;
-  /** A service keeps the embedded Postgres; a command uses the running one, or starts it for as long as it lasts. */
-  readonly purpose: 'service' | 'command';
 }
 
 /**
  * Opens the configured database, or the embedded one, and migrates it when configured so.
  * @throws {Error} with a message for operators; what was opened is given back
  */
-export async function openDatabase({ config, log, purpose }: OpenDatabaseOptions): Promise<OpenDatabase> {
-  const { database, server } = config;
-  const embedded = database.url === undefined ? await openEmbedded(server.home, log, purpose) : undefined;
-  const url = database.url ?? embedded?.url ?? '';
-  const ownerUrl = database.migrationUrl ?? url;
+export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+  const databaseServer = await openDatabaseServer(options);
   try {
-    if (database.migrate) await migrate({ url: ownerUrl, dir: MIGRATIONS, log });
+    return await connect(options, databaseServer);
   } catch (error) {
-    await embedded?.stop();
+    await databaseServer.stop();
     throw error;
   }
+}
+
+async function connect(
+  { config, log, purpose }: DatabaseOptions,
+  databaseServer: DatabaseServer,
+): Promise<OpenDatabase> {
+  const { database } = config;
+  const { url, ownerUrl, exited } = databaseServer;
+  if (database.migrate) await migrate({ url: ownerUrl, dir: MIGRATIONS, log });
   const poolOptions = {
     size: database.poolSize,
     connectTimeoutMs: database.connectTimeoutMs,
     statementTimeoutMs: database.statementTimeoutMs,
     pooler: database.pooler,
-    // With a login of its own for migrations, the service's login is already the restricted one or a member of it.
     role: SERVICE_ROLE,
     applicationName: `koppelvlak ${purpose}`,
     log,
   };
   const pool = createPool({ ...poolOptions, url });
   const readPool = database.readUrl === undefined ? pool : createPool({ ...poolOptions, url: database.readUrl });
-  const listener = createListener({
-    url: database.listenUrl ?? (database.pooler === 'transaction' ? undefined : url),
-    log,
-  });
-  return {
-    pool,
-    readPool,
-    listener,
-    ownerUrl,
-    close: async () => {
-      await listener.close();
-      if (readPool !== pool) await readPool.end();
-      await pool.end();
-      await embedded?.stop();
-    },
+  const listenUrl = database.listenUrl ?? (database.pooler === 'transaction' ? undefined : url);
+  const listener = createListener({ url: listenUrl, log });
+  const close = async (): Promise<void> => {
+    await listener.close();
+    if (readPool !== pool) await readPool.end();
+    await pool.end();
+    await databaseServer.stop();
   };
-}
-
-function openEmbedded(
-  dir: string,
-  log: Logger,
-  purpose: 'service' | 'command',
-): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> {
-  if (purpose === 'command') return connectEmbedded({ dir, log });
-  log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
-  return startEmbedded({ dir, log, purpose });
+  try {
+    const { bound } = await checkLogin(pool, url, SERVICE_ROLE);
+    if (!bound)
+      log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { pool, readPool, listener, ownerUrl, exited, close };
 }

@@ -1,0 +1,41 @@
+import type { Config } from '../config/read-config.ts';
+import type { Logger } from '../log.ts';
+import { connectEmbedded } from './connect-embedded.ts';
+import { startEmbedded } from './embedded.ts';
+
+/** A database that can be reached; nothing is connected to it yet. */
+export interface DatabaseServer {
+  /** For the service. */
+  readonly url: string;
+  /** For the owner: migrations. */
+  readonly ownerUrl: string;
+  /** Settles when an embedded Postgres ended; never with a configured one. */
+  readonly exited: Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** A service keeps the embedded Postgres; a command uses the running one, or starts it for as long as it lasts. */
+  readonly purpose: 'service' | 'command';
+}
+
+/**
+ * The configured database, or the embedded one, started when it must be.
+ * @throws {EmbeddedPostgresError} when the embedded one cannot be used
+ */
+export async function openDatabaseServer({ config, log, purpose }: DatabaseOptions): Promise<DatabaseServer> {
+  const { database, server } = config;
+  const never = new Promise<void>(() => {});
+  if (database.url !== undefined) {
+    return { url: database.url, ownerUrl: database.migrationUrl ?? database.url, exited: never, stop: async () => {} };
+  }
+  if (purpose === 'command') {
+    const { url, stop } = await connectEmbedded({ dir: server.home, log });
+    return { url, ownerUrl: url, exited: never, stop };
+  }
+  log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
+  const { url, exited, stop } = await startEmbedded({ dir: server.home, log, purpose });
+  return { url, ownerUrl: url, exited, stop };
+}
