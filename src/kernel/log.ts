@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { logError } from './log-error.ts';
 
 /** The part of a pino logger that ours is used through. */
 export type Logger = pino.Logger;
@@ -13,6 +14,7 @@ export function createLogger(level: string, stream?: pino.DestinationStream): Lo
   const options = {
     level,
     base: null,
+    serializers: { err: (error: unknown) => logError(error) },
     redact: { paths: SECRET_PATHS, censor: '[hidden]' },
     timestamp: pino.stdTimeFunctions.isoTime,
   };
