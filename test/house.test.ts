@@ -1,0 +1,183 @@
+/** The rules of docs/architecture.md, read from the source itself. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'];
+
+interface Source {
+  /** From the root of the repository: `src/http/mount.ts`. */
+  readonly path: string;
+  readonly text: string;
+  /** What it imports of ours, as paths from the root. */
+  readonly ours: readonly string[];
+  /** What it imports of others: `fastify`, `node:fs`. */
+  readonly packages: readonly string[];
+}
+
+function read(pattern: string): Source[] {
+  return globSync(pattern, { cwd: ROOT }).map((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    const specifiers = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) =>
+      String(specifier),
+    );
+    const ours = specifiers
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => relative(ROOT, resolve(ROOT, dirname(path), specifier)));
+    return { path, text, ours, packages: specifiers.filter((specifier) => !specifier.startsWith('.')) };
+  });
+}
+
+const source = read('src/**/*.ts');
+const everything = [...source, ...read('{test,bench,scripts,examples}/**/*.ts')];
+
+/** Files under `from` whose imports of ours are not under one of `may`. */
+function strays(from: RegExp, may: RegExp): string[] {
+  return source
+    .filter(({ path }) => from.test(path))
+    .flatMap(({ path, ours }) => ours.filter((target) => !may.test(target)).map((target) => `${path} -> ${target}`));
+}
+
+/** Files under `from` that import one of these packages. */
+function users(from: RegExp, packages: RegExp): string[] {
+  return source
+    .filter(({ path }) => from.test(path))
+    .flatMap(({ path, packages: used }) =>
+      used.filter((name) => packages.test(name)).map((name) => `${path} -> ${name}`),
+    );
+}
+
+it('reads imports of every form', () => {
+  expect(source.length).toBeGreaterThan(50);
+  const cli = source.find(({ path }) => path === 'src/cli/demo.ts');
+  expect(cli?.ours).toContain('src/demo/run-demo.ts');
+  expect(cli?.packages).toContain('commander');
+});
+
+describe('the direction of imports', () => {
+  it('lets the kernel import nothing of ours', () => {
+    expect(strays(/^src\/kernel\//, /^src\/kernel\//)).toEqual([]);
+  });
+
+  it('lets the http layer import the kernel only', () => {
+    expect(strays(/^src\/http\//, /^src\/(http|kernel)\//)).toEqual([]);
+  });
+
+  it('lets the signature library import nothing of ours', () => {
+    expect(strays(/^src\/gegevens\/jades\//, /^src\/gegevens\/jades\//)).toEqual([]);
+  });
+
+  it.each(AREAS)('lets area %s import only itself, http and the kernel', (area) => {
+    expect(strays(new RegExp(`^src/${area}/`), new RegExp(`^src/(${area}|http|kernel)/`))).toEqual([]);
+  });
+
+  it.each(AREAS)('keeps the stores of %s away from its routes and from http', (area) => {
+    const may = new RegExp(`^src/(kernel/|${area}/(?!routes/|plugin|area\\.ts))`);
+    expect(strays(new RegExp(`^src/${area}/store/`), may)).toEqual([]);
+  });
+
+  it.each(AREAS)('keeps the domain of %s free of stores, routes and http', (area) => {
+    const may = new RegExp(`^src/(kernel/(?!database/)|${area}/(domain/|jades/|problems\\.ts))`);
+    expect(strays(new RegExp(`^src/${area}/domain/`), may)).toEqual([]);
+  });
+
+  it('lets the catalogues of problems import the kind of a problem only', () => {
+    expect(strays(/^src\/\w+\/problems\.ts$/, /^src\/kernel\/problem\.ts$/)).toEqual([]);
+  });
+
+  it('lets the package for other applications import the kernel only', () => {
+    expect(strays(/^src\/client\//, /^src\/(client|kernel)\//)).toEqual([]);
+  });
+
+  it('keeps the server free of areas by name, and of the command line', () => {
+    expect(strays(/^src\/server\.ts$/, /^src\/(http|kernel)\//)).toEqual([]);
+    expect(strays(/^src\/[^/]+\.ts$/, /^src\/(?!cli\/|demo\/)/)).toEqual([]);
+  });
+
+  it('lets nothing import the demo but the command line', () => {
+    expect(strays(/^src\/(?!cli\/|demo\/)/, /^src\/(?!demo\/)/)).toEqual([]);
+  });
+
+  it('lets nothing import the command line', () => {
+    expect(strays(/^src\/(?!cli\/)/, /^src\/(?!cli\/)/)).toEqual([]);
+  });
+
+  it('keeps test support out of the source', () => {
+    expect(strays(/^src\//, /^(src\/|package\.json$)/)).toEqual([]);
+  });
+
+  it('keeps web and database libraries out of domains, and web libraries out of kernel and stores', () => {
+    expect(users(/\/domain\//, /^(fastify|@fastify\/|pg|undici)/)).toEqual([]);
+    expect(users(/^src\/kernel\/|\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
+  });
+});
+
+describe('one place for each thing', () => {
+  it('reads the environment in the configuration only', () => {
+    const readers = source.filter(
+      ({ path, text }) => !path.startsWith('src/kernel/config/') && /process\.env\b/.test(text),
+    );
+    expect(readers.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('writes to the console nowhere', () => {
+    expect(source.filter(({ text }) => /\bconsole\./.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('writes error bodies in the problem reply only', () => {
+    const writers = source.filter(
+      ({ path, text }) => path.startsWith('src/') && text.includes("'application/problem+json"),
+    );
+    expect(writers.map(({ path }) => path).filter((path) => !path.startsWith('src/http/'))).toEqual([]);
+  });
+
+  it('keeps statements of SQL out of routes, domains and the http layer', () => {
+    const statement = /`\s*(select|insert into|update|delete from)\s/i;
+    const found = source.filter(
+      ({ path, text }) => /\/(routes|domain)\/|^src\/http\//.test(path) && statement.test(text),
+    );
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('form', () => {
+  it('keeps files of the source within 250 lines and tests within 400', () => {
+    const long = everything.filter(
+      ({ path, text }) => text.split('\n').length - 1 > (path.startsWith('test/') ? 400 : 250),
+    );
+    expect(long.map(({ path, text }) => `${path}: ${text.split('\n').length - 1}`)).toEqual([]);
+  });
+
+  it('names files in kebab-case, and none for what belongs together only by chance', () => {
+    const odd = everything.filter(({ path }) => !/^([a-z0-9-]+\/)*[a-z0-9-]+(\.test)?\.ts$/.test(path));
+    expect(odd.map(({ path }) => path)).toEqual([]);
+    const chance = source.filter(({ path }) => /\/(utils?|helpers?|misc|common|index)\.ts$/.test(path));
+    expect(chance.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has no way round the compiler or the linter, and nothing left to be done', () => {
+    // In pieces, so that this file does not find itself.
+    const marks = ['@ts', '-|biome', '-ignore|eslint', '-disable|\\b(TO', 'DO|FIX', 'ME|XX', 'X|HA', 'CK)\\b'].join('');
+    const found = everything.filter(({ text }) => new RegExp(marks).test(text)).map(({ path }) => path);
+    expect(found).toEqual([]);
+  });
+
+  it('looks away from no type: the linter refuses `any` and a non-null `!`, and no cast goes over `unknown`', () => {
+    const linter = readFileSync(join(ROOT, 'biome.json'), 'utf8');
+    for (const rule of ['noExplicitAny', 'noNonNullAssertion', 'noConsole'])
+      expect(linter).toContain(`"${rule}": "error"`);
+    const casts = new RegExp('\\bas (unknown as|an' + 'y)\\b');
+    expect(everything.filter(({ text }) => casts.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has no test that is switched off', () => {
+    const off = new RegExp(`\\b(it|test|describe)\\.(only|${'sk' + 'ip'}|todo|fails)\\b`);
+    expect(everything.filter(({ text }) => off.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('exports by name', () => {
+    const nameless = source.filter(({ text }) => /^export default\b/m.test(text));
+    expect(nameless.map(({ path }) => path)).toEqual([]);
+  });
+});
