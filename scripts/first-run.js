@@ -2,15 +2,20 @@
 // Plain JavaScript, because it must run on whatever Node the machine has (20 or newer).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const stamp = join(root, 'node_modules', '.koppelvlak-installed');
-const lockHash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+const modules = join(root, 'node_modules');
+const stamp = join(modules, '.koppelvlak-installed');
+// A link leads to an installation that others use too (a second worktree): npm would empty it under their hands.
+const isShared = lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+const lockHash = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex');
 
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash) {
+if (!isShared && (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash)) {
   process.stderr.write('Installing what is missing (first run only) …\n');
   const npm = process.env.npm_execpath;
   const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
