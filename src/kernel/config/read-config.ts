@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { contradictions } from './contradictions.ts';
+import { demoSettings } from './demo-settings.ts';
 import { gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
 import { databaseSettings, serverSettings, tokenSettings } from './platform-settings.ts';
@@ -14,6 +15,7 @@ export const settings = {
   gegevens: gegevensSettings,
   verwerkingenlog: verwerkingenlogSettings,
   raadsfeed: raadsfeedSettings,
+  demo: demoSettings,
 };
 
 type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };

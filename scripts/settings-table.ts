@@ -1,0 +1,55 @@
+/** Prints the table of settings for the README; with `--write` puts it there. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Setting } from '../src/kernel/config/kinds.ts';
+import { settings } from '../src/kernel/config/read-config.ts';
+
+const README = join(import.meta.dirname, '../README.md');
+const BEGIN = '<!-- settings: written by `npm run docs` -->';
+const END = '<!-- end of settings -->';
+
+const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
+  server: 'The process',
+  database: 'The database',
+  tokens: 'Access tokens',
+  gegevens: 'The data exchange (SHV, VS)',
+  verwerkingenlog: 'The processing log',
+  raadsfeed: 'The council feed',
+  demo: 'The demo',
+};
+
+/** Every variable with its default, what it may be and what it does, as Markdown. */
+export function settingsTable(): string {
+  const groups: readonly [string, Readonly<Record<string, Setting<unknown>>>][] = Object.entries(settings);
+  return groups
+    .map(([group, entries]) => {
+      const heading = Object.entries(HEADINGS).find(([name]) => name === group)?.[1] ?? group;
+      return [
+        `#### ${heading}`,
+        '',
+        '| variable | default | allowed | meaning |',
+        '|---|---|---|---|',
+        ...Object.values(entries).map(row),
+      ].join('\n');
+    })
+    .join('\n\n');
+}
+
+function row(setting: Setting<unknown>): string {
+  const name = `\`${setting.variable}\`${setting.secret ? ' (secret)' : ''}`;
+  const standard = setting.default === undefined ? '' : `\`${setting.default}\``;
+  return `| ${name} | ${standard} | ${setting.allowed} | ${setting.description} |`;
+}
+
+/** The README with the table as it must be. */
+export function withSettingsTable(readme: string): string {
+  const [before, rest] = readme.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error('the README has no place for the settings');
+  return `${before}${BEGIN}\n\n${settingsTable()}\n\n${END}${after}`;
+}
+
+if (import.meta.main) {
+  if (process.argv.includes('--write')) writeFileSync(README, withSettingsTable(readFileSync(README, 'utf8')));
+  else console.log(settingsTable());
+}
