@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { configCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
 import { migrateCommand } from './migrate.ts';
+import { raadsfeedCommand } from './raadsfeed.ts';
 import { serveCommand } from './serve.ts';
 
 const program = new Command('koppelvlak')
@@ -13,7 +14,8 @@ const program = new Command('koppelvlak')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true });
 
-for (const command of [serveCommand(), migrateCommand(), demoCommand(), configCommand()]) program.addCommand(command);
+for (const command of [serveCommand(), migrateCommand(), demoCommand(), configCommand(), raadsfeedCommand()])
+  program.addCommand(command);
 inheritExit(program);
 
 try {

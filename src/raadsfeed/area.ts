@@ -4,21 +4,58 @@ import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { createFeedState } from './feed-state.ts';
+import type { RaadsfeedParts } from './parts.ts';
 import { raadsfeedProblems } from './problems.ts';
+import type { Register } from './register.ts';
+import { collectionRoutes } from './routes/collections.ts';
+import { feedRoute } from './routes/feed.ts';
+import { registerRoute } from './routes/register.ts';
+import { serviceRoute } from './routes/service.ts';
+import { snapshotRoute } from './routes/snapshot.ts';
+import { streamRoute } from './routes/stream.ts';
+import { wellKnownRoutes } from './routes/well-known.ts';
+import { createHub } from './stream/hub.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
+export interface RaadsfeedNeeds {
+  /** What `/register` lists; absent when this service is no register. */
+  readonly register?: Register | undefined;
+}
+
 /** Area C: the public council feed. */
-export async function createRaadsfeed(platform: Platform): Promise<Area> {
-  const { prefix, rateLimit } = platform.config.raadsfeed;
+export async function createRaadsfeed(platform: Platform, { register }: RaadsfeedNeeds = {}): Promise<Area> {
+  const { readPool: db, listener, log, stopping } = platform;
+  const settings = platform.config.raadsfeed;
+  const { prefix, rateLimit } = settings;
   const contract = createContract(readOpenapi(CONTRACT));
+  const mountUrl = (): string => `${platform.publicBaseUrl()}${prefix}`;
+  const state = createFeedState({ db, listener, log });
+  const hub = createHub({ db, state, mountUrl, log, heartbeatSeconds: settings.streamHeartbeatSeconds });
+  const parts: RaadsfeedParts = { settings, db, state, mountUrl, log, stopping };
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);
+    serviceRoute(app, contract, parts);
+    feedRoute(app, contract, parts);
+    streamRoute(app, contract, parts, hub);
+    snapshotRoute(app, contract, parts);
+    collectionRoutes(app, contract, parts, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
+    collectionRoutes(app, contract, parts, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
+    collectionRoutes(app, contract, parts, 'Informatieobject', {
+      list: 'getInformatieobjecten',
+      one: 'getInformatieobject',
+    });
+    registerRoute(app, contract, parts, register);
   };
   return {
     problems: raadsfeedProblems,
     checks: [],
-    close: async () => {},
+    close: async () => {
+      hub.close();
+      state.close();
+    },
+    root: (app) => wellKnownRoutes(app, mountUrl),
     mounts: [mount({ platform, prefix, contract, rateLimit, routes })],
   };
 }

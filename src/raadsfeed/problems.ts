@@ -1,4 +1,19 @@
 import type { ProblemKind } from '../kernel/problem.ts';
 
 /** Problems of area C beside those of the platform. */
-export const raadsfeedProblems = {} as const satisfies Record<string, ProblemKind>;
+export const raadsfeedProblems = {
+  invalidCursor: {
+    slug: 'ongeldige-cursor',
+    status: 400,
+    title: 'Ongeldige cursor',
+    explanation:
+      'De cursor is onleesbaar, hoort bij een andere feed, ligt voor de geschiedenis die bewaard is of ligt verder dan deze feed. Begin opnieuw bij `/snapshot` en ga met `feedCursor` verder op `/feed`.',
+  },
+  tooManyStreams: {
+    slug: 'te-veel-stromen',
+    status: 503,
+    title: 'Te veel stromen',
+    explanation:
+      'Het hoogste aantal stromen tegelijk is bereikt. Wacht het aantal seconden in de kop `Retry-After`, of lees `/feed`: die geeft dezelfde records.',
+  },
+} as const satisfies Record<string, ProblemKind>;

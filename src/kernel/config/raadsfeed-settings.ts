@@ -1,4 +1,4 @@
-import { choice, flag, integer, prefix, url } from './kinds.ts';
+import { choice, flag, integer, prefix, text, url } from './kinds.ts';
 
 const WEB = ['https', 'http'];
 
@@ -11,6 +11,12 @@ export const raadsfeedSettings = {
   }),
   contact: url('RAADSFEED_CONTACT', { schemes: ['mailto', ...WEB], description: '`contact` in the service document.' }),
   licentie: url('RAADSFEED_LICENTIE', { schemes: WEB, description: '`licentie` in the service document.' }),
+  retentie: text('RAADSFEED_RETENTIE', {
+    default: 'permanent',
+    pattern: /^(permanent|P(?=[0-9])([0-9]+Y)?([0-9]+M)?([0-9]+D)?|P[0-9]+W)$/,
+    allowed: '`permanent`, or an ISO 8601 duration in years, months and days, or weeks',
+    description: '`retentie` in the service document; `feed prune` is what removes history.',
+  }),
   rateLimit: integer('RAADSFEED_RATE_LIMIT', {
     default: 6000,
     min: 0,
@@ -46,6 +52,12 @@ export const raadsfeedSettings = {
     min: 16_384,
     max: 104_857_600,
     description: 'Unread bytes after which a stream is cut off.',
+  }),
+  streamDrainSeconds: integer('RAADSFEED_STREAM_DRAIN_SECONDS', {
+    default: 30,
+    min: 1,
+    max: 3600,
+    description: 'Time that a stream that catches up may leave what was sent unread; then it is cut off.',
   }),
   streamHeartbeatSeconds: integer('RAADSFEED_STREAM_HEARTBEAT_SECONDS', {
     default: 15,

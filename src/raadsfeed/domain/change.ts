@@ -1,0 +1,47 @@
+import type { Resource } from './resource.ts';
+import type { ResourceType } from './resource-type.ts';
+
+export const VERWIJDERREDENEN = [
+  'ingetrokken',
+  'correctie',
+  'niet_langer_openbaar',
+  'persoonsgegevens',
+  'overig',
+] as const;
+export type Verwijderreden = (typeof VERWIJDERREDENEN)[number];
+
+/** Where an aggregator has a record from. */
+export interface Herkomst {
+  readonly feedUrl: string;
+  readonly sequenceNumber: number;
+}
+
+interface Common {
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+  readonly gewijzigdOp?: string | undefined;
+  readonly herkomst?: Herkomst | undefined;
+  /** Own identifier of an aggregator, beside the identity. */
+  readonly aggregatorId?: string | undefined;
+}
+
+/** A resource that was made or changed, ready to be written. */
+export interface Upsert extends Common {
+  readonly op: 'upsert';
+  /** `data` as it will be served for ever. */
+  readonly dataText: string;
+  readonly contentHash: string;
+  /** Name of the organisation, for the service document. */
+  readonly organisatienaam: string;
+}
+
+/** A resource that was removed, or whose content must disappear everywhere. */
+export interface Removal extends Common {
+  readonly op: 'delete' | 'redact';
+  readonly verwijderreden: Verwijderreden;
+  readonly toelichting?: string | undefined;
+  /** Of a redaction that came from another feed: the numbers there (of `herkomst.feedUrl`) whose content must go. */
+  readonly sourceNumbers?: readonly number[] | undefined;
+}
+
+export type Change = Upsert | Removal;

@@ -1,0 +1,75 @@
+/** The text of a record, made once when it is published. What varies with the address of this service is left out of it. */
+import type { Change, Removal } from './change.ts';
+import { resourcePath } from './resource.ts';
+
+export interface RecordText {
+  /** The whole record, or for an upsert all up to the address of the mount. */
+  readonly kop: string;
+  /** What follows the address of the mount; only of an upsert. */
+  readonly rest: string | null;
+}
+
+/** The record of a change. `redacted` are the numbers that a redaction reaches. */
+export function recordText(
+  change: Change,
+  sequenceNumber: number,
+  storedAt: string,
+  redacted: readonly number[] = [],
+): RecordText {
+  const { op, resourceType, resource, gewijzigdOp, herkomst, aggregatorId } = change;
+  const common = {
+    sequenceNumber,
+    op,
+    resourceType,
+    resource: { organisatiecode: resource.organisatiecode, bronidentificatie: resource.bronidentificatie },
+    storedAt,
+    ...(change.op === 'upsert' ? { contentHash: change.contentHash } : {}),
+    gewijzigdOp,
+    herkomst: herkomst && { feedUrl: herkomst.feedUrl, sequenceNumber: herkomst.sequenceNumber },
+    aggregatorId,
+  };
+  if (change.op === 'upsert') {
+    return {
+      kop: `${JSON.stringify(common).slice(0, -1)},"resourceUrl":"`,
+      rest: `${dataPrefix(change)}${change.dataText}}`,
+    };
+  }
+  const { verwijderreden, toelichting } = change;
+  const numbers = change.op === 'redact' ? { geredigeerdeSequenceNumbers: redacted } : {};
+  return { kop: JSON.stringify({ ...common, verwijderreden, toelichting, ...numbers }), rest: null };
+}
+
+/** What a place of history says once its content is gone: the same place and resource, the reason of the redaction, its own number. */
+export function redactedPlace(
+  place: {
+    sequenceNumber: number;
+    storedAt: string;
+    resourceType: Change['resourceType'];
+    resource: Change['resource'];
+    herkomst?: Change['herkomst'];
+  },
+  redaction: Removal,
+): string {
+  const { sequenceNumber, storedAt, resourceType, resource, herkomst } = place;
+  const { verwijderreden, toelichting } = redaction;
+  return recordText(
+    { op: 'redact', resourceType, resource, verwijderreden, toelichting, herkomst },
+    sequenceNumber,
+    storedAt,
+    [sequenceNumber],
+  ).kop;
+}
+
+/** Joins a stored record with the address of the mount. */
+export function joinRecord(text: RecordText, mountUrl: string): string {
+  return text.rest === null ? text.kop : text.kop + mountUrl + text.rest;
+}
+
+/** `data` alone, out of the stored rest of the record. */
+export function dataOf(rest: string, of: Pick<Change, 'resourceType' | 'resource'>): string {
+  return rest.slice(dataPrefix(of).length, -1);
+}
+
+function dataPrefix({ resourceType, resource }: Pick<Change, 'resourceType' | 'resource'>): string {
+  return `${resourcePath(resourceType, resource)}","data":`;
+}

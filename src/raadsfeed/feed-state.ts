@@ -1,0 +1,82 @@
+import type { Db } from '../kernel/database/db.ts';
+import type { Listener } from '../kernel/database/listen.ts';
+import type { Logger } from '../kernel/log.ts';
+import { FEED_CHANNEL } from './store/move-head.ts';
+import { type FeedRow, readFeedRow } from './store/read-feed-row.ts';
+
+/** Older than this, in milliseconds, what is known of the head is asked anew before an answer is built on it. */
+const FRESH_MS = 50;
+/** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
+const POLL_MS = 400;
+
+/** How the feed stands, as far as this process knows. */
+export interface FeedState {
+  /** At most 50 ms old; often told by a notification, and then it costs nothing. */
+  current(): FeedRow | Promise<FeedRow>;
+  /** Asked after this call. */
+  refresh(): Promise<FeedRow>;
+  /** Calls back whenever the head has moved or something earlier has changed. Returns the end of it. */
+  onChange(callback: (row: FeedRow) => void): () => void;
+  close(): void;
+}
+
+/** @param options.db the database that pages are read from: the head must not run ahead of them on a replica */
+export function createFeedState(options: { db: Db; listener: Listener; log: Logger }): FeedState {
+  const { db, listener, log } = options;
+  const callbacks = new Set<(row: FeedRow) => void>();
+  let known: FeedRow | undefined;
+  let knownAt = 0;
+  let running: Promise<FeedRow> | undefined;
+  let next: Promise<FeedRow> | undefined;
+
+  const ask = async (): Promise<FeedRow> => {
+    const askedAt = performance.now();
+    const row = await readFeedRow(db);
+    const before = known;
+    known = row;
+    knownAt = askedAt;
+    if (before?.head.sequenceNumber !== row.head.sequenceNumber || before.redactions !== row.redactions) {
+      for (const callback of [...callbacks]) callback(row);
+    }
+    return row;
+  };
+  const run = (): Promise<FeedRow> => {
+    running = ask().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  const refresh = (): Promise<FeedRow> => {
+    if (running === undefined) return run();
+    // What is under way may have begun before the change that is looked for: one more, shared by all who wait.
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return run();
+      });
+    return next;
+  };
+  const look = (): void => {
+    refresh().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
+  };
+  const unsubscribe = listener.subscribe(FEED_CHANNEL, look);
+  const poll = setInterval(() => {
+    if (performance.now() - knownAt > POLL_MS / 2) look();
+  }, POLL_MS);
+  poll.unref();
+
+  return {
+    current: () => (known !== undefined && performance.now() - knownAt < FRESH_MS ? known : refresh()),
+    refresh,
+    onChange: (callback) => {
+      callbacks.add(callback);
+      return () => callbacks.delete(callback);
+    },
+    close: () => {
+      unsubscribe();
+      clearInterval(poll);
+      callbacks.clear();
+    },
+  };
+}

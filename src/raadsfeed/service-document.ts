@@ -1,0 +1,50 @@
+import type { Config } from '../kernel/config/read-config.ts';
+import { RESOURCE_TYPES } from './domain/resource-type.ts';
+import type { FeedRow } from './store/read-feed-row.ts';
+import type { FeedOrganisation } from './store/read-organisations.ts';
+
+/** What the feed says of itself. */
+export interface ServiceDocument {
+  readonly rol: 'bronhouder' | 'aggregator';
+  readonly organisaties: readonly {
+    readonly organisatiecode: string;
+    readonly naam: string;
+    readonly laatstBijgewerkt: string | null;
+    readonly herkomst?: string;
+    readonly herkomstSoort: FeedOrganisation['herkomstSoort'];
+  }[];
+  readonly resourceTypes: readonly string[];
+  readonly feedUrl: string;
+  readonly snapshotUrl: string;
+  readonly streamUrl: string;
+  readonly historieVanaf: string;
+  readonly retentie: string;
+  readonly contact?: string;
+  readonly licentie?: string;
+}
+
+export function serviceDocument(
+  mountUrl: string,
+  settings: Config['raadsfeed'],
+  feed: FeedRow,
+  organisations: readonly FeedOrganisation[],
+): ServiceDocument {
+  return {
+    rol: settings.rol,
+    organisaties: organisations.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => ({
+      organisatiecode,
+      naam,
+      laatstBijgewerkt: laatstBijgewerkt?.toISOString() ?? null,
+      ...(herkomst === null ? {} : { herkomst }),
+      herkomstSoort,
+    })),
+    resourceTypes: RESOURCE_TYPES,
+    feedUrl: `${mountUrl}/feed`,
+    snapshotUrl: `${mountUrl}/snapshot`,
+    streamUrl: `${mountUrl}/feed/stream`,
+    historieVanaf: feed.historieVanaf.toISOString().slice(0, 10),
+    retentie: settings.retentie,
+    ...(settings.contact === undefined ? {} : { contact: settings.contact }),
+    ...(settings.licentie === undefined ? {} : { licentie: settings.licentie }),
+  };
+}

@@ -1,0 +1,53 @@
+import { invalidCursor } from './cursor-problem.ts';
+import {
+  decodeSnapshotCursor,
+  encodeFeedCursor,
+  encodeSnapshotCursor,
+  type SnapshotPosition,
+} from './domain/cursor.ts';
+import { joinRecord } from './domain/record-text.ts';
+import type { FeedPageSource, FeedQuery } from './feed-page.ts';
+import { checkMark, within } from './find-place.ts';
+import { readSnapshot } from './store/read-snapshot.ts';
+
+export interface SnapshotPage {
+  readonly records: string;
+  readonly feedCursor: string;
+  /** `null` on the last page. */
+  readonly cursor: string | null;
+}
+
+/**
+ * A page of the current state. The place in the feed is fixed before the first row is read, and travels in the cursor.
+ * @throws {Problem} `ongeldige-cursor`
+ */
+export async function readSnapshotPage(source: FeedPageSource, query: FeedQuery): Promise<SnapshotPage> {
+  const { db, mountUrl } = source;
+  const { feedId, position } = await findPosition(source, query.cursor);
+  const { feed, after } = position;
+  const found = await readSnapshot(db, after, feed.sequenceNumber, query.limit + 1, query);
+  const records = found.slice(0, query.limit);
+  const last = records.at(-1);
+  const hasMore = found.length > records.length && last !== undefined;
+  const url = mountUrl();
+  return {
+    records: records.map((record) => joinRecord(record, url)).join(','),
+    feedCursor: encodeFeedCursor(feedId, feed),
+    cursor: hasMore ? encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber }) : null,
+  };
+}
+
+async function findPosition({ db, state }: FeedPageSource, cursor: string | undefined) {
+  const known = await state.current();
+  if (cursor === undefined) {
+    const position: SnapshotPosition = { feed: known.head, after: 0 };
+    return { feedId: known.feedId, position };
+  }
+  const decoded = decodeSnapshotCursor(known.feedId, cursor);
+  if ('fault' in decoded) throw invalidCursor(decoded.fault);
+  const { position } = decoded;
+  if (position.after > position.feed.sequenceNumber) throw invalidCursor('onleesbaar');
+  const feed = await within(state, known, position.feed.sequenceNumber);
+  await checkMark(db, feed, position.feed);
+  return { feedId: feed.feedId, position };
+}

@@ -1,0 +1,75 @@
+/**
+ * The only giver of numbers. It locks the feed's one row, so the numbers are in the order of the commits, and a rollback (or a
+ * writer that was killed) leaves no hole: the numbers it gave were never anyone's.
+ */
+import { randomInt } from 'node:crypto';
+import type { Db } from '../../kernel/database/db.ts';
+import type { Change } from '../domain/change.ts';
+import { recordText } from '../domain/record-text.ts';
+import { resourceKey } from '../domain/resource.ts';
+import { insertRecords, type NumberedRecord } from './insert-records.ts';
+import { moveHead } from './move-head.ts';
+import { lockFeedRow } from './read-feed-row.ts';
+import { readStateHashes } from './read-state-hashes.ts';
+import { redactPlaces } from './redact-places.ts';
+import { writeState } from './write-state.ts';
+
+/** What became of a change. */
+export type Outcome =
+  | { readonly recorded: number; readonly redacted?: readonly number[] }
+  /** It changes nothing, so it is not in the log. */
+  | 'no-op';
+
+/**
+ * Publishes changes in their order, within the transaction that the caller owns: everything or nothing is in the feed at its commit.
+ * @param now time of the caller's clock; `storedAt` never goes back, even when it does
+ */
+export async function publishBatch(db: Db, changes: readonly Change[], now: Date): Promise<Outcome[]> {
+  const feed = await lockFeedRow(db);
+  const state = await readStateHashes(db, changes);
+  const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
+  const storedAtText = storedAt.toISOString();
+  const merk = randomInt(-(2 ** 31), 2 ** 31);
+  let head = feed.head.sequenceNumber;
+  let redactions = 0;
+  let waiting: NumberedRecord[] = [];
+  const write = async (): Promise<void> => {
+    if (waiting.length === 0) return;
+    await insertRecords(db, waiting, storedAt, merk);
+    await writeState(db, waiting);
+    waiting = [];
+  };
+  const record = (change: Change, redacted?: readonly number[]): Outcome => {
+    head += 1;
+    waiting.push({ sequenceNumber: head, change, text: recordText(change, head, storedAtText, redacted) });
+    return redacted === undefined ? { recorded: head } : { recorded: head, redacted };
+  };
+
+  const outcomes: Outcome[] = [];
+  for (const change of changes) {
+    const key = resourceKey(change.resourceType, change.resource);
+    if (change.op === 'upsert') {
+      const same = state.get(key) === change.contentHash;
+      outcomes.push(same ? 'no-op' : record(change));
+      state.set(key, change.contentHash);
+    } else if (change.op === 'delete') {
+      outcomes.push(state.delete(key) ? record(change) : 'no-op');
+    } else {
+      // What was published before it in this batch must be there to be reached.
+      await write();
+      const redacted = await redactPlaces(db, change);
+      outcomes.push(redacted.length > 0 ? record(change, redacted) : 'no-op');
+      if (redacted.length > 0) redactions += 1;
+      state.delete(key);
+      // It may have reached other resources too: their state is read again.
+      if ((change.sourceNumbers?.length ?? 0) > 0) {
+        state.clear();
+        await write();
+        for (const [other, hash] of await readStateHashes(db, changes)) state.set(other, hash);
+      }
+    }
+  }
+  await write();
+  if (head > feed.head.sequenceNumber) await moveHead(db, { sequenceNumber: head, merk }, storedAt, redactions);
+  return outcomes;
+}

@@ -1,0 +1,113 @@
+import type { Db } from '../../kernel/database/db.ts';
+import type { FeedPosition } from '../domain/cursor.ts';
+import type { RecordText } from '../domain/record-text.ts';
+import type { ResourceType } from '../domain/resource-type.ts';
+
+/** A record as it is kept: text, never parsed on its way out. */
+export interface StoredRecord extends RecordText {
+  readonly sequenceNumber: number;
+}
+
+/** Which records are wanted; absent: all. */
+export interface RecordFilter {
+  readonly organisatiecode?: string | undefined;
+  readonly resourceType?: ResourceType | undefined;
+}
+
+interface Row extends RecordText {
+  readonly sequence_number: number;
+  readonly merk: number;
+}
+
+/**
+ * The records after a place, up to and including `upTo`, together with the mark of the place itself (`undefined` when there is no such
+ * record). Numbers have no gap, so the range says how many there are.
+ */
+export async function readRange(
+  db: Db,
+  after: number,
+  upTo: number,
+): Promise<{ records: StoredRecord[]; merk: number | undefined }> {
+  const { rows } = await db.query<Row>({
+    name: 'raadsfeed-range',
+    text: `select sequence_number, merk, case when sequence_number = $2 then '' else kop end as kop,
+                  case when sequence_number = $2 then null else rest end as rest
+             from raadsfeed.tekst
+            where deel = any ($1::smallint[]) and sequence_number >= $2::bigint and sequence_number <= $3::bigint
+            order by sequence_number`,
+    values: [partsOf(after, upTo), after, upTo],
+  });
+  const [first] = rows;
+  const isPlace = first?.sequence_number === after;
+  return { records: (isPlace ? rows.slice(1) : rows).map(toStored), merk: isPlace ? first.merk : undefined };
+}
+
+/** The first `limit` records after a place, up to and including `upTo`, that pass the filter. */
+export async function readFiltered(
+  db: Db,
+  after: number,
+  upTo: number,
+  limit: number,
+  filter: RecordFilter,
+): Promise<StoredRecord[]> {
+  const { organisatiecode, resourceType } = filter;
+  const place = [after, upTo, limit];
+  // Three texts, so that each has the plan of its own index.
+  const [name, condition, values] =
+    organisatiecode === undefined
+      ? (['type', 'resource_type = $4::text', [...place, resourceType]] as const)
+      : resourceType === undefined
+        ? (['organisation', 'organisatiecode = $4::text', [...place, organisatiecode]] as const)
+        : ([
+            'both',
+            'organisatiecode = $4::text and resource_type = $5::text',
+            [...place, organisatiecode, resourceType],
+          ] as const);
+  const { rows } = await db.query<Row>({
+    name: `raadsfeed-filtered-${name}`,
+    text: `select t.sequence_number, t.kop, t.rest
+             from (select sequence_number from raadsfeed.record
+                    where sequence_number > $1::bigint and sequence_number <= $2::bigint and ${condition}
+                    order by sequence_number
+                    limit $3::integer) r
+             join raadsfeed.tekst t on t.deel = ((r.sequence_number >> 12) & 31) and t.sequence_number = r.sequence_number
+            order by r.sequence_number`,
+    values: [...values],
+  });
+  return rows.map(toStored);
+}
+
+/** The mark of one record; `undefined` when it is not there. */
+export async function readMark(db: Db, sequenceNumber: number): Promise<FeedPosition['merk'] | undefined> {
+  const { rows } = await db.query<{ merk: number }>({
+    name: 'raadsfeed-mark',
+    text: 'select merk from raadsfeed.tekst where deel = $1::smallint and sequence_number = $2::bigint',
+    values: [partOf(sequenceNumber), sequenceNumber],
+  });
+  return rows[0]?.merk;
+}
+
+function toStored({ sequence_number: sequenceNumber, kop, rest }: Row): StoredRecord {
+  return { sequenceNumber, kop, rest };
+}
+
+/** Records per stretch that lies in one part, as a power of two; the check of `tekst.deel` says the same. */
+const STRETCH_BITS = 12;
+const PARTS = 32;
+
+function partOf(sequenceNumber: number): number {
+  return Math.floor(sequenceNumber / 2 ** STRETCH_BITS) % PARTS;
+}
+
+function partsOf(first: number, last: number): number[] {
+  const parts = [partOf(first)];
+  for (
+    let n = first + 2 ** STRETCH_BITS;
+    n < last + 2 ** STRETCH_BITS && parts.length < PARTS;
+    n += 2 ** STRETCH_BITS
+  ) {
+    const part = partOf(Math.min(n, last));
+    if (part !== parts.at(-1)) parts.push(part);
+  }
+  return parts;
+}

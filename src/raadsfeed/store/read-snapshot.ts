@@ -1,0 +1,35 @@
+import type { Db } from '../../kernel/database/db.ts';
+import type { RecordText } from '../domain/record-text.ts';
+import type { RecordFilter, StoredRecord } from './read-records.ts';
+
+/**
+ * The first `limit` resources of the current state whose record stands after `after` and not after `upTo`, in the order of the feed.
+ * What changes while a snapshot is read gets a higher number than `upTo`, so it is not here any more, and the feed after `upTo` has it.
+ */
+export async function readSnapshot(
+  db: Db,
+  after: number,
+  upTo: number,
+  limit: number,
+  { organisatiecode, resourceType }: RecordFilter,
+): Promise<StoredRecord[]> {
+  const { rows } = await db.query<RecordText & { sequence_number: number }>({
+    name: organisatiecode === undefined ? 'raadsfeed-snapshot' : 'raadsfeed-snapshot-organisation',
+    text: `select t.sequence_number, t.kop, t.rest
+             from (select sequence_number from raadsfeed.stand
+                    where sequence_number > $1::bigint and sequence_number <= $2::bigint
+                      and resource_type = any ($4::text[])${organisatiecode === undefined ? '' : ' and organisatiecode = $5::text'}
+                    order by sequence_number
+                    limit $3::integer) s
+             join raadsfeed.tekst t on t.deel = ((s.sequence_number >> 12) & 31) and t.sequence_number = s.sequence_number
+            order by s.sequence_number`,
+    values: [
+      after,
+      upTo,
+      limit,
+      resourceType === undefined ? ['Vergadering', 'Agendapunt', 'Informatieobject'] : [resourceType],
+      ...(organisatiecode === undefined ? [] : [organisatiecode]),
+    ],
+  });
+  return rows.map(({ sequence_number: sequenceNumber, kop, rest }) => ({ sequenceNumber, kop, rest }));
+}

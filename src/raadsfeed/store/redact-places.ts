@@ -1,0 +1,81 @@
+import type { Db } from '../../kernel/database/db.ts';
+import type { Removal } from '../domain/change.ts';
+import { redactedPlace } from '../domain/record-text.ts';
+import type { ResourceType } from '../domain/resource-type.ts';
+
+interface Place {
+  readonly sequence_number: number;
+  readonly resource_type: ResourceType;
+  readonly organisatiecode: string;
+  readonly bronidentificatie: string;
+  readonly opgeslagen: Date;
+  readonly herkomst_feed: string | null;
+  readonly herkomst_nummer: number | null;
+}
+
+/**
+ * Takes the content out of every place that a redaction reaches: those of its resource, and those that came from the numbers that its
+ * source names. The current state of what they held goes too. The files are written anew later (`rewriteParts`).
+ * @returns the numbers, ascending; empty when nothing held content
+ */
+export async function redactPlaces(db: Db, redaction: Removal): Promise<number[]> {
+  const places = await findPlaces(db, redaction);
+  if (places.length === 0) return [];
+  const numbers = places.map(({ sequence_number }) => sequence_number);
+  const texts = places.map((place) =>
+    redactedPlace(
+      {
+        sequenceNumber: place.sequence_number,
+        storedAt: place.opgeslagen.toISOString(),
+        resourceType: place.resource_type,
+        resource: place,
+        herkomst:
+          place.herkomst_feed === null || place.herkomst_nummer === null
+            ? undefined
+            : { feedUrl: place.herkomst_feed, sequenceNumber: place.herkomst_nummer },
+      },
+      redaction,
+    ),
+  );
+  await db.query({
+    name: 'raadsfeed-redact',
+    text: `with plaats as (
+             select * from unnest($1::bigint[], $2::text[]) as p (sequence_number, kop)
+           ), teksten as (
+             update raadsfeed.tekst set kop = plaats.kop, rest = null
+               from plaats
+              where tekst.deel = (plaats.sequence_number >> 12) & 31 and tekst.sequence_number = plaats.sequence_number
+           ), standen as (
+             delete from raadsfeed.stand using plaats where stand.sequence_number = plaats.sequence_number
+           ), delen as (
+             insert into raadsfeed.opruimen (deel)
+             select distinct ((sequence_number >> 12) & 31)::smallint from plaats
+                 on conflict (deel) do update set sinds = now()
+           )
+           update raadsfeed.record set op = 'redact' from plaats where record.sequence_number = plaats.sequence_number`,
+    values: [numbers, texts],
+  });
+  return numbers;
+}
+
+async function findPlaces(db: Db, { resource, resourceType, herkomst, sourceNumbers }: Removal): Promise<Place[]> {
+  const { rows } = await db.query<Place>({
+    name: 'raadsfeed-redact-places',
+    text: `select sequence_number, resource_type, organisatiecode, bronidentificatie, opgeslagen, herkomst_feed, herkomst_nummer
+             from raadsfeed.record
+            where op = 'upsert' and organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text
+            union
+           select sequence_number, resource_type, organisatiecode, bronidentificatie, opgeslagen, herkomst_feed, herkomst_nummer
+             from raadsfeed.record
+            where op = 'upsert' and herkomst_feed = $4::text and herkomst_nummer = any ($5::bigint[])
+            order by sequence_number`,
+    values: [
+      resource.organisatiecode,
+      resourceType,
+      resource.bronidentificatie,
+      herkomst?.feedUrl ?? null,
+      sourceNumbers ?? [],
+    ],
+  });
+  return rows;
+}

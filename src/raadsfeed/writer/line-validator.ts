@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import type { ErrorObject } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormatsModule from 'ajv-formats';
+import { parse } from 'yaml';
+import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
+
+const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
+
+/** A line that may be published, or all that is wrong with it (English, a sentence each; values are not repeated). */
+export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults: readonly string[] };
+export type LineValidator = (value: unknown) => CheckedLine;
+
+/** Checks lines against `PubliceerRegel` of the contract. */
+export function createLineValidator(): LineValidator {
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  addFormatsModule.default(ajv);
+  const document: unknown = parse(readFileSync(CONTRACT, 'utf8'));
+  if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
+  ajv.addSchema(document, 'doc:');
+  const validate = ajv.compile<PubliceerRegel>({ $ref: 'doc:#/components/schemas/PubliceerRegel' });
+  return (value) => {
+    if (!validate(value)) return { faults: describe(validate.errors ?? []) };
+    const broken = brokenText(value);
+    return broken === undefined ? { line: value } : { faults: [broken] };
+  };
+}
+
+/** Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash. */
+function brokenText(line: PubliceerRegel): string | undefined {
+  return JSON.stringify(line).includes('\\ud') && !allWellFormed(line)
+    ? 'a text holds half of a surrogate pair'
+    : undefined;
+}
+
+function allWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, member]) => name.isWellFormed() && allWellFormed(member));
+}
+
+function describe(errors: readonly ErrorObject[]): string[] {
+  // The combining keywords only say that one of the faults beside them made them fail.
+  const telling = errors.filter(({ keyword }) => !['if', 'allOf'].includes(keyword));
+  return [...new Set(telling.map(sentence))];
+}
+
+function sentence({ instancePath, message, params, keyword }: ErrorObject): string {
+  const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  const extra = keyword === 'additionalProperties' ? ` (${String(params.additionalProperty)})` : '';
+  const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
+  return `${place === '' ? 'the line' : place} ${message ?? keyword}${extra}${allowed}`;
+}

@@ -1,0 +1,91 @@
+import type { Change } from '../domain/change.ts';
+import { prepareChange } from '../domain/prepare-change.ts';
+import type { LineValidator } from './line-validator.ts';
+import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
+import { readLines } from './read-lines.ts';
+
+/** What became of the lines. */
+export interface LineCounts {
+  lines: number;
+  recorded: number;
+  noOp: number;
+  refused: number;
+}
+
+export interface PublishLinesOptions {
+  readonly validate: LineValidator;
+  /** Absent: lines are only checked. */
+  readonly publisher?: Publisher | undefined;
+  /** Lines of another organisation are refused. */
+  readonly organisatiecode?: string | undefined;
+  /** Hears of every line that is refused; may throw to stop. */
+  readonly refused: (line: number, faults: readonly string[]) => void;
+  readonly progress: (counts: Readonly<LineCounts>) => void;
+  /** Fires to stop between two batches. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads NDJSON and publishes it in batches; a line that is refused is passed over. Memory is bounded by the size of a batch.
+ * @throws what `refused` throws, the signal's reason, or a failure of the source or the database
+ */
+export async function publishLines(
+  source: AsyncIterable<Uint8Array>,
+  options: PublishLinesOptions,
+): Promise<LineCounts> {
+  const { validate, publisher, organisatiecode, refused, progress, signal } = options;
+  const counts: LineCounts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
+  let batch: Change[] = [];
+  let characters = 0;
+  const flush = async (): Promise<void> => {
+    signal.throwIfAborted();
+    if (publisher !== undefined && batch.length > 0) {
+      const outcomes = await publisher.publish(batch);
+      const noOp = outcomes.filter((outcome) => outcome === 'no-op').length;
+      counts.noOp += noOp;
+      counts.recorded += outcomes.length - noOp;
+    }
+    batch = [];
+    characters = 0;
+    progress(counts);
+  };
+  for await (const lines of readLines(source)) {
+    for (const line of lines) {
+      counts.lines += 1;
+      const checked = 'fault' in line ? { faults: [line.fault] } : check(line.text, validate, organisatiecode);
+      if ('faults' in checked) {
+        counts.refused += 1;
+        refused(line.number, checked.faults);
+      } else if (publisher !== undefined) {
+        batch.push(checked.change());
+        characters += 'text' in line ? line.text.length : 0;
+      }
+      if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
+    }
+    signal.throwIfAborted();
+    if (publisher === undefined) progress(counts);
+  }
+  await flush();
+  return counts;
+}
+
+function check(
+  text: string,
+  validate: LineValidator,
+  organisatiecode: string | undefined,
+): { change: () => Change } | { faults: readonly string[] } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { faults: ['is not JSON'] };
+  }
+  const checked = validate(value);
+  if ('faults' in checked) return checked;
+  const { line } = checked;
+  const change = (): Change => prepareChange(line);
+  if (organisatiecode !== undefined && change().resource.organisatiecode !== organisatiecode) {
+    return { faults: [`is not of ${organisatiecode}`] };
+  }
+  return { change };
+}
