@@ -1,0 +1,104 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { isRecord } from '../src/http/openapi-document.ts';
+import { settings } from '../src/kernel/config/read-config.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const composeText = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+const REQUIRED = {
+  POSTGRES_PASSWORD: 'abc123',
+  PUBLIC_BASE_URL: 'https://koppelvlak.example',
+  OAUTH_ISSUER: 'https://auth.example',
+  OAUTH_AUDIENCE: 'https://koppelvlak.example',
+  GEGEVENS_SUPPLIER_CODE: 'VOORBEELD',
+  VERWERKINGENLOG_KEY: `k1:${'A'.repeat(43)}=`,
+  KEYS_DIRECTORY: './keys',
+};
+
+function service(name: string): Record<string, unknown> {
+  const compose: unknown = parse(composeText);
+  const services = isRecord(compose) && isRecord(compose.services) ? compose.services : {};
+  const found = services[name];
+  if (!isRecord(found)) throw new Error(`no service ${name}`);
+  return found;
+}
+
+/** The program that reads compose files, when the machine has one: a plugin of docker, or a program of its own. */
+function composeProgram(): [string, ...string[]] | undefined {
+  const candidates: [string, ...string[]][] = [['docker', 'compose'], ['docker-compose']];
+  return candidates.find(([program, ...words]) => spawnSync(program, [...words, 'version']).status === 0);
+}
+
+describe('docker-compose.yml', () => {
+  it('has no default for anything secret or of one’s own', () => {
+    for (const [, name, operator] of composeText.matchAll(/\$\{(\w+)(:[?-])?/g)) {
+      if (name === undefined) continue;
+      const isFree = ['AREAS', 'TRUST_PROXY', 'PORT'].includes(name);
+      expect(operator, name).toBe(isFree ? ':-' : ':?');
+      expect(isFree || name in REQUIRED, name).toBe(true);
+    }
+    expect(composeText).not.toMatch(/PASSWORD: *['"]?[A-Za-z0-9]/);
+  });
+
+  it('sets only variables that the service knows', () => {
+    const known = Object.values(settings).flatMap((group) => Object.values(group).map(({ variable }) => variable));
+    const { environment } = service('koppelvlak');
+    expect(Object.keys(isRecord(environment) ? environment : {}).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('gives the service a read-only root, no privileges, and a database that is healthy first', () => {
+    expect(service('koppelvlak')).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      depends_on: { postgres: { condition: 'service_healthy' } },
+    });
+    expect(service('postgres')).toMatchObject({ volumes: ['postgres-data:/var/lib/postgresql'] });
+    expect(service('postgres')).toHaveProperty('healthcheck.test');
+  });
+
+  const program = composeProgram();
+  it.skipIf(program === undefined)('is understood by docker, and refused without what it asks for', () => {
+    const [name = '', ...words] = program ?? [];
+    const run = (env: Record<string, string>) =>
+      spawnSync(name, [...words, 'config'], {
+        cwd: ROOT,
+        encoding: 'utf8',
+        env: { PATH: process.env.PATH ?? '', ...env },
+      });
+    expect(run(REQUIRED).status).toBe(0);
+    for (const missing of Object.keys(REQUIRED)) {
+      const rest = Object.fromEntries(Object.entries(REQUIRED).filter(([key]) => key !== missing));
+      expect(run(rest).status, `without ${missing}`).not.toBe(0);
+    }
+  });
+});
+
+describe('the image', () => {
+  it('runs as a user that is not root, has a health check, and copies only what serving needs', () => {
+    const lines = dockerfile.split('\n');
+    expect(lines.filter((line) => line.startsWith('FROM'))).toHaveLength(2);
+    expect(lines).toContain('USER node');
+    expect(lines.indexOf('USER node')).toBeLessThan(lines.findIndex((line) => line.startsWith('ENTRYPOINT')));
+    expect(dockerfile).toContain('HEALTHCHECK');
+    const copied = lines.filter((line) => line.startsWith('COPY')).join(' ');
+    for (const absent of ['test', 'bench', 'docs', 'scripts', ' . ']) expect(copied).not.toContain(absent);
+    const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    expect(ignore[0]).toBe('*');
+    for (const line of ignore.slice(1).filter((entry) => entry !== '')) {
+      expect(globSync(line.slice(1), { cwd: ROOT }), line).toHaveLength(1);
+    }
+  });
+
+  it('has a health check that Node can run', () => {
+    const script = /CMD \["node", "-e", "(.+)"\]/.exec(dockerfile)?.[1] ?? '';
+    expect(script).not.toBe('');
+    const check = () =>
+      execFileSync(process.execPath, ['-e', script], { env: { MANAGEMENT_PORT: '1' }, stdio: 'pipe' });
+    expect(check, 'nobody listens there').toThrow();
+  });
+});
