@@ -9,7 +9,7 @@ export interface ProcessingEntry {
   readonly verwerkingId?: string | undefined;
   readonly verwerkingsactiviteitId?: string | undefined;
   readonly verwerkingsactiviteitUrl?: string | undefined;
-  readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
+  readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk' | 'opgeheven';
   /** ISO 8601 duration. */
   readonly bewaartermijn?: string | undefined;
   readonly uitvoerder?: string | undefined;
@@ -22,6 +22,18 @@ export interface ProcessingEntry {
   readonly verwerkingsactiviteitUrlAfnemer?: string | undefined;
   readonly verwerkingIdAfnemer?: string | undefined;
   readonly tijdstip: Date;
+  /** The persons whose data was processed; absent: not told one by one. */
+  readonly verwerkteObjecten?: readonly ProcessedPerson[] | undefined;
+}
+
+/** A person whose data was processed. */
+export interface ProcessedPerson {
+  /** Kind of identification, such as `BSN`. */
+  readonly soortObjectId: string;
+  readonly objectId: string;
+  readonly betrokkenheid?: string | undefined;
+  /** Kinds of data. */
+  readonly soortenGegevens?: readonly string[] | undefined;
 }
 
 /** Who made the entry: kept with it. */

@@ -4,23 +4,54 @@ import { authenticate } from '../http/auth.ts';
 import { createContract } from '../http/contract.ts';
 import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
+import type { ProblemStyle } from '../http/problem-reply.ts';
+import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
-import type { ProcessingLog } from '../kernel/processing-log.ts';
 import { verwerkingenlogProblems } from './problems.ts';
+import type { LogOfActies } from './processing-log.ts';
+import { createReadInLog } from './read-in-log.ts';
+import { changeVerwerkingsactie } from './routes/change-verwerkingsactie.ts';
+import { getVerwerkingsactie } from './routes/get-verwerkingsactie.ts';
+import { getVerwerkingsacties } from './routes/get-verwerkingsacties.ts';
+import { getVerwerkteObjecten } from './routes/get-verwerkte-objecten.ts';
+import { patchVerwerkingsacties } from './routes/patch-verwerkingsacties.ts';
+import { postVerwerkingsactie } from './routes/post-verwerkingsactie.ts';
+import type { RouteNeeds } from './routes/route-needs.ts';
+import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
 
 const CONTRACT = new URL('../../openapi/verwerkingenlog.yaml', import.meta.url);
 
+const ROUTES = [
+  postVerwerkingsactie,
+  getVerwerkingsacties,
+  patchVerwerkingsacties,
+  getVerwerkingsactie,
+  changeVerwerkingsactie,
+  getVerwerkteObjecten,
+  verwerkingsactiviteiten,
+];
+
 export interface VerwerkingenlogNeeds {
   readonly verifier: TokenVerifier;
-  readonly processingLog: ProcessingLog;
+  readonly processingLog: LogOfActies;
 }
 
 /** Area B: the processing log. */
-export async function createVerwerkingenlog(platform: Platform, { verifier }: VerwerkingenlogNeeds): Promise<Area> {
-  const { prefix, rateLimit } = platform.config.verwerkingenlog;
+export async function createVerwerkingenlog(platform: Platform, needs: VerwerkingenlogNeeds): Promise<Area> {
+  const { verwerkingenlog, gegevens } = platform.config;
+  const { prefix, rateLimit } = verwerkingenlog;
+  const { verifier, processingLog: log } = needs;
   const contract = createContract(readOpenapi(CONTRACT));
-  const access = authenticate({ verifier });
+  const routeNeeds: RouteNeeds = {
+    platform,
+    contract,
+    log,
+    readInLog: createReadInLog(platform, log),
+    access: authenticate({ verifier }),
+    headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
+    base: () => `${platform.publicBaseUrl()}${prefix}`,
+  };
   return {
     problems: verwerkingenlogProblems,
     checks: [],
@@ -32,11 +63,27 @@ export async function createVerwerkingenlog(platform: Platform, { verifier }: Ve
         contract,
         rateLimit,
         verifier,
+        problemStyle: FOUT,
         routes: (app) => {
           logRequests(app);
-          void access;
+          for (const route of ROUTES) route(app, routeNeeds);
         },
       }),
     ],
   };
 }
+
+/** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */
+const FOUT: ProblemStyle = {
+  body: ({ kind }, plain) => ({
+    type: plain.type,
+    code: kind.slug,
+    title: plain.title,
+    status: plain.status,
+    detail: plain.detail ?? kind.explanation,
+    instance: plain.instance,
+    ...(plain.status === 400
+      ? { invalidParams: (plain.invalidParams ?? []).map((fault) => ({ ...fault, name: fault.name || 'body' })) }
+      : {}),
+  }),
+};

@@ -1,4 +1,44 @@
 import type { ProblemKind } from '../kernel/problem.ts';
 
 /** Problems of area B beside those of the platform. */
-export const verwerkingenlogProblems = {} as const satisfies Record<string, ProblemKind>;
+export const verwerkingenlogProblems = {
+  onbekendeVerwerkingsactie: {
+    slug: 'onbekende-verwerkingsactie',
+    status: 400,
+    title: 'Onbekende verwerkingsactie',
+    explanation: 'De actie of verwerking bestaat niet, of is vervallen. Wat vervallen is, kan niet meer veranderen.',
+  },
+  onbekendeVerwerkingsactiviteit: {
+    slug: 'onbekende-verwerkingsactiviteit',
+    status: 400,
+    title: 'Onbekende verwerkingsactiviteit',
+    explanation: 'Dit log neemt alleen acties aan van verwerkingsactiviteiten die in zijn register staan.',
+  },
+  teVeelObjecten: {
+    slug: 'te-veel-objecten',
+    status: 400,
+    title: 'Te veel verwerkte objecten',
+    explanation: 'Een actie kan over al haar versies samen hoogstens 65 535 verwerkte objecten hebben.',
+  },
+  sleutelGebruikt: {
+    slug: 'idempotency-key-used',
+    status: 409,
+    title: 'Idempotency-Key al gebruikt',
+    explanation:
+      'Deze `Idempotency-Key` is in de laatste 24 uur gebruikt voor een andere actie. Gebruik per actie een eigen sleutel.',
+  },
+  nieuwereVersie: {
+    slug: 'newer-version',
+    status: 412,
+    title: 'Er is een nieuwere versie',
+    explanation:
+      'De versie in `If-Match` is niet meer de huidige. Haal het gegeven opnieuw op en pas de wijziging daarop toe.',
+  },
+  logVol: {
+    slug: 'log-busy',
+    status: 503,
+    title: 'Het log is overbelast',
+    explanation:
+      'Er wachten te veel acties op vastlegging; deze is niet vastgelegd. Stuur haar na `Retry-After` opnieuw.',
+  },
+} as const satisfies Record<string, ProblemKind>;

@@ -1,0 +1,140 @@
+/**
+ * The six headers with which a consumer says why it asks for personal data. They are read on every call that delivers personal
+ * data, and copied into the provider's own entry in the processing log.
+ * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen in de header"
+ */
+import type { InvalidParam } from './problem.ts';
+import type { ProcessingEntry } from './processing-log.ts';
+
+export const PROCESSING_HEADERS = [
+  'OIN',
+  'VerwerkingsactiviteitId',
+  'VerwerkingsactiviteitUrl',
+  'VerwerkingId',
+  'Vertrouwelijkheid',
+  'Bewaartermijn',
+] as const;
+
+/** Name of one of the six, in the spelling of the standard. */
+export type ProcessingHeader = (typeof PROCESSING_HEADERS)[number];
+
+/** What the consumer said; what it did not say is absent. */
+export interface ProcessingContext {
+  readonly oin?: string;
+  readonly verwerkingsactiviteitId?: string;
+  readonly verwerkingsactiviteitUrl?: string;
+  readonly verwerkingId?: string;
+  readonly vertrouwelijkheid?: 'normaal' | 'vertrouwelijk' | 'opgeheven';
+  /** ISO 8601 duration. */
+  readonly bewaartermijn?: string;
+}
+
+export interface ProcessingHeadersReading {
+  readonly context: ProcessingContext;
+  /** Headers that are there and cannot be what they should be; `context` leaves them out. */
+  readonly malformed: readonly InvalidParam[];
+  /** Headers that should have been there. */
+  readonly missing: readonly ProcessingHeader[];
+  /** The token names another organisation than the header `OIN`. */
+  readonly otherOin: boolean;
+}
+
+type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * Reads the headers of a request.
+ * @param headers names in lower case, as Node gives them
+ * @param callerOin the organisation that the token names, when it names one
+ */
+export function readProcessingHeaders(headers: HeaderValues, callerOin?: string): ProcessingHeadersReading {
+  const malformed: InvalidParam[] = [];
+  const read = (name: ProcessingHeader, isRight: (value: string) => boolean, reason: string): string | undefined => {
+    const value = headers[name.toLowerCase()];
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && isRight(value)) return value;
+    malformed.push({ name, code: 'format', reason });
+    return undefined;
+  };
+  const oin = read('OIN', isOin, 'moet een OIN van 20 cijfers zijn');
+  const verwerkingsactiviteitId = read('VerwerkingsactiviteitId', isUuid, 'moet een UUID zijn')?.toLowerCase();
+  const verwerkingsactiviteitUrl = read(
+    'VerwerkingsactiviteitUrl',
+    isAddress,
+    'moet een adres zijn, hoogstens 2042 tekens',
+  );
+  const verwerkingId = read('VerwerkingId', isUuid, 'moet een UUID zijn')?.toLowerCase();
+  const confidentiality = read(
+    'Vertrouwelijkheid',
+    (value) => confidentialityOf(value) !== undefined,
+    'moet normaal, vertrouwelijk of opgeheven zijn',
+  );
+  const bewaartermijn = read('Bewaartermijn', isDuration, 'moet een duur volgens ISO 8601 zijn');
+  const vertrouwelijkheid = confidentiality === undefined ? undefined : confidentialityOf(confidentiality);
+  return {
+    context: {
+      ...(oin === undefined ? {} : { oin }),
+      ...(verwerkingsactiviteitId === undefined ? {} : { verwerkingsactiviteitId }),
+      ...(verwerkingsactiviteitUrl === undefined ? {} : { verwerkingsactiviteitUrl }),
+      ...(verwerkingId === undefined ? {} : { verwerkingId }),
+      ...(vertrouwelijkheid === undefined ? {} : { vertrouwelijkheid }),
+      ...(bewaartermijn === undefined ? {} : { bewaartermijn }),
+    },
+    malformed,
+    missing: missingHeaders(headers),
+    otherOin: oin !== undefined && callerOin !== undefined && oin !== callerOin,
+  };
+}
+
+/** `OIN` and `VerwerkingId` should always be there; the last two tell how long and how openly to keep what `VerwerkingId` names. */
+function missingHeaders(headers: HeaderValues): ProcessingHeader[] {
+  const expected: readonly ProcessingHeader[] =
+    headers.verwerkingid === undefined ? ['OIN', 'VerwerkingId'] : ['OIN', 'Vertrouwelijkheid', 'Bewaartermijn'];
+  return expected.filter((name) => headers[name.toLowerCase()] === undefined);
+}
+
+/** What the headers put into the provider's own entry. */
+export function entryFromHeaders(
+  context: ProcessingContext,
+): Pick<
+  ProcessingEntry,
+  | 'soortAfnemerId'
+  | 'afnemerId'
+  | 'verwerkingsactiviteitIdAfnemer'
+  | 'verwerkingsactiviteitUrlAfnemer'
+  | 'verwerkingIdAfnemer'
+  | 'vertrouwelijkheid'
+  | 'bewaartermijn'
+> {
+  return {
+    ...(context.oin === undefined ? {} : { soortAfnemerId: 'OIN', afnemerId: context.oin }),
+    verwerkingsactiviteitIdAfnemer: context.verwerkingsactiviteitId,
+    verwerkingsactiviteitUrlAfnemer: context.verwerkingsactiviteitUrl,
+    verwerkingIdAfnemer: context.verwerkingId,
+    vertrouwelijkheid: context.vertrouwelijkheid ?? 'normaal',
+    bewaartermijn: context.bewaartermijn,
+  };
+}
+
+function isOin(value: string): boolean {
+  return /^\d{20}$/.test(value);
+}
+
+function isUuid(value: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
+}
+
+function isAddress(value: string): boolean {
+  return value.length <= 2042 && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/i.test(value) && URL.canParse(value);
+}
+
+/** Whole numbers of at most five digits, so that the end of a term is a moment that a calendar has. */
+function isDuration(value: string): boolean {
+  return /^P(?:\d{1,5}W|(?=\d|T\d)(?:\d{1,5}Y)?(?:\d{1,5}M)?(?:\d{1,5}D)?(?:T(?=\d)(?:\d{1,5}H)?(?:\d{1,5}M)?(?:\d{1,5}S)?)?)$/.test(
+    value,
+  );
+}
+
+function confidentialityOf(value: string): ProcessingContext['vertrouwelijkheid'] {
+  const words = ['normaal', 'vertrouwelijk', 'opgeheven'] as const;
+  return words.find((word) => word === value.toLowerCase());
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { Histogram } from 'prom-client';
+import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import type { Platform } from '../kernel/platform.ts';
+import { Problem } from '../kernel/problem.ts';
+import { newActieId } from './domain/actie-id.ts';
+import type { IdentityKeys } from './domain/identity-keys.ts';
+import { type Actie, type Auteur, eersteVersie, type Versie } from './domain/verwerkingsactie.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { verwerkingenlogProblems } from './problems.ts';
+import { type Append, type Appended, appendVersies } from './store/append-versies.ts';
+import { readIdempotency } from './store/idempotency.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
+import { readVersie } from './store/read-versie.ts';
+import { protect, reveal } from './store/stored-versie.ts';
+
+/** Groups that are in the database at the same time: one is written while the other is committed. */
+const GROUPS_IN_FLIGHT = 2;
+const MAX_WAITING = 20_000;
+/** A replayed key can vanish while it is looked at (its 24 hours end); then it is free. */
+const REPLAY_TRIES = 3;
+
+export interface AppendActie {
+  /**
+   * Resolves when the action is committed to disk, with its first version; with an idempotency key of the last 24 hours, with the
+   * version that it stands for.
+   * @throws {Problem} 409, 503, or 400 for an unknown activity when that is refused
+   */
+  append(actie: Actie, auteur: Auteur, idempotencyKey?: string): Promise<Versie>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+/** Appends first versions in groups that share a transaction. */
+export function createAppendActie(
+  { config, pool, clock, log, metrics }: Platform,
+  keys: IdentityKeys,
+  appended: (result: Appended) => void,
+): AppendActie {
+  const { groupSize, unknownActivity } = config.verwerkingenlog;
+  const options = { refuseUnknownActivity: unknownActivity === 'refuse' };
+  const groupSizes = new Histogram({
+    name: 'verwerkingenlog_group_size',
+    help: 'Appends that shared one transaction',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
+    registers: [metrics],
+  });
+  const groups = createGroupCommit<Append, Appended>({
+    commit: async (group) => {
+      try {
+        return await appendVersies(pool, group, options);
+      } catch (error) {
+        if (!isMissingMonth(error)) throw error;
+        log.info('making the partition of a month that was not made ahead');
+        for (const month of registrationMonths(group)) await makeMonths(pool, month, MONTHS_AHEAD);
+        return await appendVersies(pool, group, options);
+      }
+    },
+    size: groupSize,
+    inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
+    maxWaiting: MAX_WAITING,
+    key: ({ idempotency }) => idempotency?.key,
+    isFaultOfItem: (error) => error instanceof pg.DatabaseError && !isDatabaseAway(error),
+    full: () => new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } }),
+    observe: (size) => groupSizes.observe(size),
+  });
+
+  async function replay(key: string, content: string): Promise<Versie | undefined> {
+    const known = await readIdempotency(pool, key);
+    if (known === undefined) return undefined;
+    if (known.content !== content) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
+    const stored = await readVersie(pool, known.actieId, 1);
+    if (stored !== undefined) return reveal(stored, keys);
+    throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
+      detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
+    });
+  }
+
+  return {
+    async append(actie, auteur, idempotencyKey) {
+      const idempotency = idempotencyKey === undefined ? undefined : hashes(actie, auteur, idempotencyKey);
+      for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
+        const now = clock.now();
+        const versie = eersteVersie(actie, newActieId(now), now, auteur);
+        const result = await groups.add({ versie: protect(versie, keys), idempotency });
+        appended(result);
+        if (result.kept) return versie;
+        if (result.unknownActivity && options.refuseUnknownActivity) throw unknownActivityProblem();
+        const earlier = idempotency && (await replay(idempotency.key, idempotency.content));
+        if (earlier !== undefined) return earlier;
+      }
+      throw new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
+    },
+    idle: groups.idle,
+  };
+}
+
+/** A key counts per caller; only hashes are kept, for a key may say whom it is about. */
+function hashes(actie: Actie, { door }: Auteur, key: string): { key: string; content: string } {
+  return { key: hash(`${door}\n${key}`), content: hash(JSON.stringify(actie)) };
+}
+
+/** The first 128 bits of the SHA-256, in the form of a UUID. */
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+function registrationMonths(group: readonly Append[]): Date[] {
+  const months = new Set(group.map(({ versie }) => versie.tijdstipRegistratie.slice(0, 7)));
+  return [...months].map((month) => new Date(`${month}-01T00:00:00Z`));
+}
+
+/** The register does not have the activity that an action names. */
+export function unknownActivityProblem(): Problem {
+  return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactiviteit, {
+    detail: 'verwerkingsactiviteitId: staat niet in het register',
+    invalidParams: [{ name: 'verwerkingsactiviteitId', code: 'onbekend', reason: 'staat niet in het register' }],
+  });
+}

@@ -1,0 +1,116 @@
+// Who may do what: the twelve functions of the standard and the scopes that allow them.
+
+/** How confidential an action counts: `normaal` only when it is not confidential and never was. */
+export type Categorie = 'normaal' | 'vertrouwelijk' | 'opgeheven';
+
+export const CATEGORIEEN: readonly Categorie[] = ['normaal', 'vertrouwelijk', 'opgeheven'];
+
+/** The number of a category in the database (`verwerkingenlog.categorie`). */
+export function categorieNummer(categorie: Categorie): number {
+  return CATEGORIEEN.indexOf(categorie);
+}
+
+/** What was confidential once never counts as `normaal` again, whatever it was changed to. */
+export function categorieOf(versie: {
+  readonly vertrouwelijkheid: Categorie;
+  readonly ooitVertrouwelijk: boolean;
+}): Categorie {
+  if (versie.vertrouwelijkheid === 'opgeheven') return 'opgeheven';
+  return versie.ooitVertrouwelijk ? 'vertrouwelijk' : 'normaal';
+}
+
+export type Handeling = 'vastleggen' | 'opvragen' | 'wijzigen' | 'bewaartermijn' | 'vertrouwelijkheid' | 'verwijderen';
+
+interface Functie {
+  /** Identifier in the standard; absent: what the standard's functions do not cover. */
+  readonly functie?: string;
+  readonly handeling: Handeling;
+  /** Querying: with or without the fields that the limited set leaves out. */
+  readonly beperkteSet?: boolean;
+  /** Categories that the function may touch. A change touches the old and the new one. */
+  readonly categorieen: readonly Categorie[];
+  /** A caller needs one of these. */
+  readonly scopes: readonly string[];
+}
+
+/** The whole matrix. The first row of the act whose categories hold all that a call touches decides. */
+export const FUNCTIES: readonly Functie[] = [
+  {
+    functie: 'F7446',
+    handeling: 'vastleggen',
+    categorieen: ['normaal'],
+    scopes: ['create:normal', 'create:confidential'],
+  },
+  { functie: 'F6624', handeling: 'vastleggen', categorieen: ['vertrouwelijk'], scopes: ['create:confidential'] },
+
+  {
+    functie: 'F4086',
+    handeling: 'opvragen',
+    beperkteSet: true,
+    categorieen: ['normaal'],
+    scopes: ['read:restricted', 'read:normal', 'read:confidential'],
+  },
+  {
+    functie: 'F2525',
+    handeling: 'opvragen',
+    beperkteSet: true,
+    categorieen: ['opgeheven'],
+    scopes: ['read:restricted', 'read:normal', 'read:confidential'],
+  },
+  {
+    functie: 'F9787',
+    handeling: 'opvragen',
+    beperkteSet: false,
+    categorieen: ['normaal'],
+    scopes: ['read:normal', 'read:confidential'],
+  },
+  {
+    functie: 'F0143',
+    handeling: 'opvragen',
+    beperkteSet: false,
+    categorieen: ['vertrouwelijk', 'opgeheven'],
+    scopes: ['read:confidential'],
+  },
+  { handeling: 'opvragen', categorieen: CATEGORIEEN, scopes: ['read:confidential'] },
+
+  {
+    functie: 'F8316',
+    handeling: 'wijzigen',
+    categorieen: ['normaal'],
+    scopes: ['update:normal', 'update:confidential'],
+  },
+  { functie: 'F3835', handeling: 'wijzigen', categorieen: CATEGORIEEN, scopes: ['update:confidential'] },
+  {
+    functie: 'F4415',
+    handeling: 'bewaartermijn',
+    categorieen: ['normaal'],
+    scopes: ['update:normal', 'update:confidential'],
+  },
+  { functie: 'F4415', handeling: 'bewaartermijn', categorieen: CATEGORIEEN, scopes: ['update:confidential'] },
+  { functie: 'F2969', handeling: 'vertrouwelijkheid', categorieen: CATEGORIEEN, scopes: ['update:confidential'] },
+
+  {
+    functie: 'F9906',
+    handeling: 'verwijderen',
+    categorieen: ['normaal'],
+    scopes: ['delete:normal', 'delete:confidential'],
+  },
+  { functie: 'F2265', handeling: 'verwijderen', categorieen: CATEGORIEEN, scopes: ['delete:confidential'] },
+];
+
+/**
+ * The row of the matrix that a call falls under; undefined when no function does that, whatever the scope.
+ * @param touched categories that the call touches
+ */
+export function functieOf(
+  handeling: Handeling,
+  touched: readonly Categorie[],
+  beperkteSet?: boolean,
+): Functie | undefined {
+  return FUNCTIES.find(
+    (row) =>
+      row.handeling === handeling &&
+      (row.beperkteSet === undefined || row.beperkteSet === beperkteSet) &&
+      touched.every((categorie) => row.categorieen.includes(categorie)),
+  );
+}

@@ -1,0 +1,106 @@
+// Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+/** Names a key of the configuration; `null`: no key, identifiers are kept as they came. */
+export type KeyName = string | null;
+
+export interface IdentityKeys {
+  /** The key that new versions are written with. */
+  readonly current: KeyName;
+  /** Every key that can be read with, the current one first; `null` last, for what was kept before there were keys. */
+  readonly names: readonly KeyName[];
+  /** Whether a version of this key can be read. */
+  has(name: KeyName): boolean;
+  /** The keyed hash of a person's identity, in the form of a UUID. */
+  hash(name: KeyName, soortObjectId: string, objectId: string): string;
+  /** @throws {UnknownKeyError} */
+  encrypt(name: KeyName, actieId: string, plain: string): string;
+  /** @throws {UnknownKeyError} and {Error} when the text was not encrypted by this key for this action */
+  decrypt(name: KeyName, actieId: string, stored: string): string;
+}
+
+/** A version was encrypted with a key that the configuration does not have. */
+export class UnknownKeyError extends Error {
+  constructor(name: string) {
+    super(`VERWERKINGENLOG_KEY has no key named ${name}`);
+    this.name = 'UnknownKeyError';
+  }
+}
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** A key encrypts what is registered in one span of 2^32 ms (50 days), its first hexadecimal digits: random IVs bear 2^32 uses of a key. */
+const SPAN_DIGITS = 4;
+const REMEMBERED_SPANS = 64;
+
+interface Key {
+  readonly hash: Buffer;
+  readonly cipher: (actieId: string) => Buffer;
+}
+
+/** @param setting comma list of `name:base64 of 32 bytes`, the current key first; absent: no encryption */
+export function createIdentityKeys(setting: string | undefined): IdentityKeys {
+  const keys = new Map<string, Key>();
+  for (const item of setting?.split(',') ?? []) {
+    const [name = '', secret = ''] = item.split(':');
+    keys.set(name, deriveKey(Buffer.from(secret, 'base64')));
+  }
+  const current = keys.keys().next().value ?? null;
+  const find = (name: string): Key => {
+    const key = keys.get(name);
+    if (key === undefined) throw new UnknownKeyError(name);
+    return key;
+  };
+  return {
+    current,
+    names: [...keys.keys(), null],
+    has: (name) => name === null || keys.has(name),
+    hash: (name, soortObjectId, objectId) =>
+      asUuid(
+        createHmac('sha256', name === null ? '' : find(name).hash).update(`persoon\n${soortObjectId}\n${objectId}`),
+      ),
+    encrypt: (name, actieId, plain) => (name === null ? plain : encrypt(find(name).cipher(actieId), actieId, plain)),
+    decrypt: (name, actieId, stored) =>
+      name === null ? stored : decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
+  };
+}
+
+function deriveKey(secret: Buffer): Key {
+  const spans = new Map<string, Buffer>();
+  return {
+    hash: derive(secret, 'zoeken'),
+    cipher(actieId) {
+      const span = actieId.slice(0, SPAN_DIGITS);
+      const known = spans.get(span);
+      if (known !== undefined) return known;
+      if (spans.size >= REMEMBERED_SPANS) spans.clear();
+      const key = derive(secret, `versleutelen ${span}`);
+      spans.set(span, key);
+      return key;
+    },
+  };
+}
+
+function derive(secret: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32));
+}
+
+/** Bound to the action: a text that was put under another action does not decrypt. */
+function encrypt(key: Buffer, actieId: string, plain: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(actieId));
+  return Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
+}
+
+function decrypt(key: Buffer, actieId: string, stored: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, stored.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(actieId))
+    .setAuthTag(stored.subarray(-TAG_BYTES));
+  return decipher.update(stored.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+}
+
+/** 128 bits are enough to find by; what is found is compared with the identity itself. */
+function asUuid(hmac: ReturnType<typeof createHmac>): string {
+  const hex = hmac.digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}

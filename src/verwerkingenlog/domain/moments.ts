@@ -1,0 +1,31 @@
+// Moments and days as callers write them. @see RFC 3339
+import { moment } from './verwerkingsactie.ts';
+
+const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
+
+const amsterdam = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
+
+/**
+ * A moment (or a day: then its midnight in the Netherlands) as a UTC text, to the millisecond.
+ * @returns undefined when it lies outside the years 1 to 9999 in UTC, where a text would not be RFC 3339 any more
+ */
+export function toUtc(text: string): string | undefined {
+  const day = DAY.exec(text);
+  const at = day === null ? new Date(text.toUpperCase()) : midnight(text);
+  const year = at.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? moment(at) : undefined;
+}
+
+function midnight(day: string): Date {
+  const utc = new Date(`${day}T00:00:00Z`);
+  // The offset of the moment looked for, not that of midnight in UTC: on a day that the clocks change these differ.
+  const first = new Date(utc.getTime() - offsetMs(utc));
+  return new Date(utc.getTime() - offsetMs(first));
+}
+
+function offsetMs(at: Date): number {
+  const name = amsterdam.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+    /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+}

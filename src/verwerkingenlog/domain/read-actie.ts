@@ -1,0 +1,96 @@
+import type { InvalidParam } from '../../kernel/problem.ts';
+import { isBsn } from './bsn.ts';
+import { toUtc } from './moments.ts';
+import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
+
+/** A body as the contract lets it through: read-only members are of any kind. */
+export interface ActieBody {
+  readonly actieNaam?: string | null;
+  readonly handelingNaam?: string | null;
+  readonly verwerkingNaam?: string | null;
+  readonly verwerkingId?: string | null;
+  readonly verwerkingsactiviteitId?: string | null;
+  readonly verwerkingsactiviteitUrl?: string | null;
+  readonly vertrouwelijkheid: string;
+  readonly bewaartermijn?: string | null;
+  readonly uitvoerder?: string | null;
+  readonly systeem?: string | null;
+  readonly gebruiker?: string | null;
+  readonly gegevensbron?: string | null;
+  readonly soortAfnemerId?: 'OIN' | 'BSN' | null;
+  readonly afnemerId?: string | null;
+  readonly verwerkingsactiviteitIdAfnemer?: string | null;
+  readonly verwerkingsactiviteitUrlAfnemer?: string | null;
+  readonly verwerkingIdAfnemer?: string | null;
+  readonly tijdstip: string;
+  readonly verwerkteObjecten: readonly ObjectBody[];
+}
+
+interface ObjectBody {
+  readonly soortObjectId: string;
+  readonly objectId: string;
+  readonly betrokkenheid?: string | null;
+  readonly verwerkteSoortenGegevens?: readonly { readonly soortGegeven: string }[] | null;
+}
+
+/** Reads a body that the contract has let through; faults are those that a contract cannot express. */
+export function readActie(
+  body: ActieBody,
+  options: { readonly checkBsn: boolean },
+): { actie: Actie; faults: InvalidParam[] } {
+  const faults = options.checkBsn ? bsnFaults(body) : [];
+  const tijdstip = toUtc(body.tijdstip);
+  if (tijdstip === undefined) {
+    faults.push({ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
+  }
+  const actie: Actie = {
+    actieNaam: body.actieNaam ?? null,
+    handelingNaam: body.handelingNaam ?? null,
+    verwerkingNaam: body.verwerkingNaam ?? null,
+    verwerkingId: body.verwerkingId?.toLowerCase() ?? null,
+    verwerkingsactiviteitId: body.verwerkingsactiviteitId?.toLowerCase() ?? null,
+    verwerkingsactiviteitUrl: body.verwerkingsactiviteitUrl ?? null,
+    vertrouwelijkheid: readVertrouwelijkheid(body.vertrouwelijkheid),
+    bewaartermijn: body.bewaartermijn ?? null,
+    uitvoerder: body.uitvoerder ?? null,
+    systeem: body.systeem ?? null,
+    gebruiker: body.gebruiker ?? null,
+    gegevensbron: body.gegevensbron ?? null,
+    soortAfnemerId: body.soortAfnemerId ?? null,
+    afnemerId: body.afnemerId ?? null,
+    verwerkingsactiviteitIdAfnemer: body.verwerkingsactiviteitIdAfnemer?.toLowerCase() ?? null,
+    verwerkingsactiviteitUrlAfnemer: body.verwerkingsactiviteitUrlAfnemer ?? null,
+    verwerkingIdAfnemer: body.verwerkingIdAfnemer?.toLowerCase() ?? null,
+    tijdstip: tijdstip ?? '',
+    verwerkteObjecten: body.verwerkteObjecten.map(readObject),
+  };
+  return { actie, faults };
+}
+
+/** @throws {TypeError} for a word that the contract does not let through */
+export function readVertrouwelijkheid(text: string): Vertrouwelijkheid {
+  const word = text.toLowerCase();
+  if (word === 'normaal' || word === 'vertrouwelijk' || word === 'opgeheven') return word;
+  throw new TypeError('not a word for confidentiality');
+}
+
+function readObject(object: ObjectBody): VerwerktObject {
+  return {
+    soortObjectId: object.soortObjectId,
+    objectId: object.objectId,
+    betrokkenheid: object.betrokkenheid ?? null,
+    soortenGegevens: object.verwerkteSoortenGegevens?.map(({ soortGegeven }) => soortGegeven) ?? null,
+  };
+}
+
+function bsnFaults(body: ActieBody): InvalidParam[] {
+  const wrong = { code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' };
+  const faults: InvalidParam[] = [];
+  if (body.soortAfnemerId === 'BSN' && typeof body.afnemerId === 'string' && !isBsn(body.afnemerId)) {
+    faults.push({ name: 'afnemerId', ...wrong });
+  }
+  for (const [i, { soortObjectId, objectId }] of body.verwerkteObjecten.entries()) {
+    if (soortObjectId === 'BSN' && !isBsn(objectId)) faults.push({ name: `verwerkteObjecten.${i}.objectId`, ...wrong });
+  }
+  return faults;
+}

@@ -1,0 +1,102 @@
+/** Lets work that arrives at the same time share one transaction. Knows nothing of what the work is. */
+
+export interface GroupCommitOptions<T, R> {
+  /** Does the work of a group: all of it or none. Its results stand in the order of the group. */
+  readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
+  /** Most items in a group; 1: one by one. */
+  readonly size: number;
+  /** Groups that may be under way at the same time. */
+  readonly inFlight: number;
+  /** Items that may wait; one more is refused. */
+  readonly maxWaiting: number;
+  /** Items with the same key are never in one group. */
+  readonly key?: (item: T) => string | undefined;
+  /** Whether an error is the fault of an item: then the group is done again in halves, until only the faulty item fails. */
+  readonly isFaultOfItem: (error: unknown) => boolean;
+  readonly full: () => Error;
+  readonly observe?: (size: number) => void;
+}
+
+export interface GroupCommit<T, R> {
+  /** Settles with the item's own result or error, after its group was committed. */
+  add(item: T): Promise<R>;
+  /** Resolves when nothing is under way or waiting. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The end of a group starts the next one: nothing ever waits for a clock, and a lone item goes at once. */
+export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
+  let waiting: Waiting<T, R>[] = [];
+  let running = 0;
+  const onIdle: (() => void)[] = [];
+
+  function start(): void {
+    while (running < options.inFlight && waiting.length > 0) {
+      const group = take();
+      running += 1;
+      options.observe?.(group.length);
+      void run(group, options).then(() => {
+        running -= 1;
+        start();
+        if (running === 0) for (const resolve of onIdle.splice(0)) resolve();
+      });
+    }
+  }
+
+  function take(): Waiting<T, R>[] {
+    const group: Waiting<T, R>[] = [];
+    const passedOver: Waiting<T, R>[] = [];
+    const keys = new Set<string>();
+    let seen = 0;
+    for (const entry of waiting) {
+      if (group.length >= options.size) break;
+      seen += 1;
+      const key = options.key?.(entry.item);
+      if (key !== undefined && keys.has(key)) {
+        passedOver.push(entry);
+        continue;
+      }
+      group.push(entry);
+      if (key !== undefined) keys.add(key);
+    }
+    waiting = [...passedOver, ...waiting.slice(seen)];
+    return group;
+  }
+
+  return {
+    add(item) {
+      if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
+      return new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        start();
+      });
+    },
+    idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+  };
+}
+
+/** Never rejects: every item of the group is settled. */
+async function run<T, R>(group: readonly Waiting<T, R>[], options: GroupCommitOptions<T, R>): Promise<void> {
+  try {
+    const results = await options.commit(group.map(({ item }) => item));
+    for (const [i, { resolve, reject }] of group.entries()) {
+      const result = results[i];
+      if (result === undefined) reject(new TypeError('a group has fewer results than items'));
+      else resolve(result);
+    }
+  } catch (error) {
+    if (group.length > 1 && options.isFaultOfItem(error)) {
+      const half = Math.ceil(group.length / 2);
+      await run(group.slice(0, half), options);
+      await run(group.slice(half), options);
+    } else {
+      for (const { reject } of group) reject(error);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import { transaction } from '../kernel/database/transaction.ts';
+import type { Platform } from '../kernel/platform.ts';
+import { entryFromHeaders, type ProcessingContext } from '../kernel/processing-headers.ts';
+import { newActieId } from './domain/actie-id.ts';
+import { type Auteur, eersteVersie, moment } from './domain/verwerkingsactie.ts';
+import { actieOf, type LogOfActies } from './processing-log.ts';
+import { appendVersies } from './store/append-versies.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
+import { protect } from './store/stored-versie.ts';
+
+/** What a reading of the log was about, for the entry that it leaves. */
+export interface Reading<T> {
+  readonly result: T;
+  readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
+  /** Whether confidential actions were asked for: then that somebody looked is confidential too, unless the consumer says otherwise. */
+  readonly confidential: boolean;
+}
+
+export interface Reader {
+  readonly context: ProcessingContext;
+  readonly auteur: Auteur;
+  /** What was asked, as a citizen would understand it. */
+  readonly handelingNaam: string;
+}
+
+export type ReadInLog = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
+
+/** Reads the log and leaves an entry of that reading, in one transaction: without the entry nothing is answered. */
+export function createReadInLog({ pool, clock, config }: Platform, log: LogOfActies): ReadInLog {
+  const { logReads } = config.verwerkingenlog;
+  const { fscPeerId } = config.tokens;
+  const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
+
+  async function once<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
+    return transaction(pool, async (db) => {
+      const reading = await read(db);
+      if (!logReads) return reading.result;
+      const now = clock.now();
+      const said = entryFromHeaders(reader.context);
+      const actie = {
+        ...actieOf({
+          ...said,
+          actieNaam: 'Raadplegen verwerkingenlog',
+          handelingNaam: reader.handelingNaam,
+          vertrouwelijkheid: reader.context.vertrouwelijkheid ?? (reading.confidential ? 'vertrouwelijk' : 'normaal'),
+          uitvoerder,
+          systeem: 'Verwerkingenlog',
+          tijdstip: now,
+        }),
+        tijdstip: moment(now),
+        verwerkteObjecten: reading.persons.map((person) => ({
+          ...person,
+          betrokkenheid: null,
+          soortenGegevens: ['Verwerkingsacties'],
+        })),
+      };
+      const versie = protect(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
+      for (const result of await appendVersies(db, [{ versie }], { refuseUnknownActivity: false })) log.count(result);
+      return reading.result;
+    });
+  }
+
+  return async (reader, read) => {
+    try {
+      return await once(reader, read);
+    } catch (error) {
+      if (!isMissingMonth(error)) throw error;
+      await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+      return await once(reader, read);
+    }
+  };
+}

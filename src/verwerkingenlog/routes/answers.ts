@@ -1,0 +1,53 @@
+import { verwerktObjectId } from '../domain/actie-id.ts';
+import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
+
+/** Members of every answer, the objects aside; the limited set leaves out three. */
+function fields(versie: Versie, base: string, beperkteSet: boolean) {
+  return {
+    url: `${base}/verwerkingsacties/${versie.actieId}`,
+    actieId: versie.actieId,
+    tijdstipRegistratie: versie.tijdstipRegistratie,
+    actieNaam: versie.actieNaam,
+    handelingNaam: versie.handelingNaam,
+    verwerkingNaam: versie.verwerkingNaam,
+    verwerkingId: versie.verwerkingId,
+    verwerkingsactiviteitId: versie.verwerkingsactiviteitId,
+    verwerkingsactiviteitUrl: versie.verwerkingsactiviteitUrl,
+    vertrouwelijkheid: versie.vertrouwelijkheid,
+    bewaartermijn: versie.bewaartermijn,
+    uitvoerder: versie.uitvoerder,
+    ...(beperkteSet ? {} : { systeem: versie.systeem, gebruiker: versie.gebruiker, gegevensbron: versie.gegevensbron }),
+    soortAfnemerId: versie.soortAfnemerId,
+    afnemerId: versie.afnemerId,
+    verwerkingsactiviteitIdAfnemer: versie.verwerkingsactiviteitIdAfnemer,
+    verwerkingsactiviteitUrlAfnemer: versie.verwerkingsactiviteitUrlAfnemer,
+    verwerkingIdAfnemer: versie.verwerkingIdAfnemer,
+    tijdstip: versie.tijdstip,
+  };
+}
+
+/** An action as it is answered. */
+export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean) {
+  return {
+    ...fields(versie, base, beperkteSet),
+    verwerkteObjecten: versie.objecten.map((object) => objectFields(object, versie.actieId, base)),
+  };
+}
+
+function objectFields(object: GenummerdObject, actieId: string, base: string) {
+  const id = verwerktObjectId(actieId, object.nummer);
+  return {
+    url: `${base}/verwerkte-objecten/${id}`,
+    verwerktObjectId: id,
+    objecttype: 'persoon',
+    soortObjectId: object.soortObjectId,
+    objectId: object.objectId,
+    betrokkenheid: object.betrokkenheid,
+    verwerkteSoortenGegevens: object.soortenGegevens?.map((soortGegeven) => ({ soortGegeven })) ?? null,
+  };
+}
+
+/** A processed object with its action, limited set, for the person himself. */
+export function objectAnswer(object: GenummerdObject, versie: Versie, base: string) {
+  return { ...objectFields(object, versie.actieId, base), verwerkingsactie: fields(versie, base, true) };
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify';
+import { Problem } from '../../kernel/problem.ts';
+import { changeActie } from '../change-actie.ts';
+import { categorieOf } from '../domain/access.ts';
+import { ended, replaced } from '../domain/change-versie.ts';
+import { etag, matches } from '../domain/etag.ts';
+import { type ActieBody, readActie } from '../domain/read-actie.ts';
+import { verwerkingenlogProblems } from '../problems.ts';
+import { actieAnswer } from './answers.ts';
+import { allow, auteurOf, type RouteNeeds, refuse, sendJson, unknown } from './route-needs.ts';
+
+interface One {
+  readonly Params: { readonly actieId: string };
+  readonly Headers: { readonly 'if-match'?: string };
+}
+
+/** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
+export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base, platform, log } = needs;
+  const { checkBsn } = platform.config.verwerkingenlog;
+
+  contract.serve<One & { Body: ActieBody }>(
+    app,
+    'putVerwerkingsactie',
+    { authenticate: access },
+    async (request, reply) => {
+      const { actie, faults } = readActie(request.body, { checkBsn });
+      refuse(faults);
+      // Not by any scope: lifting is done to a whole processing.
+      if (actie.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
+      const versie = await changeActie(platform, log, {
+        actieId: request.params.actieId.toLowerCase(),
+        verwerkingId: actie.verwerkingId,
+        change: (current, lastNumber) => {
+          allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
+          demand(request.headers['if-match'], current.versie);
+          return replaced(current, actie, lastNumber, platform.clock.now(), auteurOf(request));
+        },
+      });
+      if (versie === undefined) throw unknown('actieId');
+      return sendJson(reply.header('etag', etag(versie.versie)), actieAnswer(versie, base(), false));
+    },
+  );
+
+  contract.serve<One>(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
+    const versie = await changeActie(platform, log, {
+      actieId: request.params.actieId.toLowerCase(),
+      verwerkingId: null,
+      change: (current) => {
+        allow(request, 'verwijderen', [categorieOf(current)]);
+        demand(request.headers['if-match'], current.versie);
+        return ended(current, platform.clock.now(), auteurOf(request));
+      },
+    });
+    if (versie === undefined) throw unknown('actieId');
+    return reply.code(204).send();
+  });
+}
+
+function demand(ifMatch: string | undefined, versie: number): void {
+  if (!matches(ifMatch, versie)) throw new Problem(verwerkingenlogProblems.nieuwereVersie);
+}

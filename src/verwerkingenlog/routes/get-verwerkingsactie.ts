@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+import { platformProblems } from '../../http/problems.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { categorieOf } from '../domain/access.ts';
+import { etag } from '../domain/etag.ts';
+import { readCurrent } from '../store/read-versie.ts';
+import { reveal } from '../store/stored-versie.ts';
+import { actieAnswer } from './answers.ts';
+import { allow, type RouteNeeds, readerOf, sendJson } from './route-needs.ts';
+
+/** One action by its identity. */
+export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base, platform } = needs;
+  contract.serve<{ Params: { actieId: string }; Querystring: { beperkteSet: boolean } }>(
+    app,
+    'getVerwerkingsactie',
+    { authenticate: access },
+    async (request, reply) => {
+      const { beperkteSet } = request.query;
+      const reader = readerOf(request, needs, 'Verwerkingsactie opvragen');
+      const versie = await needs.readInLog(reader, async (db) => {
+        const stored = await readCurrent(db, request.params.actieId, platform.clock.now());
+        if (stored === undefined)
+          throw new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
+        const categorie = categorieOf(stored);
+        allow(request, 'opvragen', [categorie], beperkteSet);
+        const result = reveal(stored, needs.log.keys);
+        return { result, persons: result.objecten, confidential: categorie === 'vertrouwelijk' };
+      });
+      return sendJson(reply.header('etag', etag(versie.versie)), actieAnswer(versie, base(), beperkteSet));
+    },
+  );
+}

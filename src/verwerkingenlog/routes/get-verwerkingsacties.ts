@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify';
+import { CATEGORIEEN, type Categorie } from '../domain/access.ts';
+import { readVertrouwelijkheid } from '../domain/read-actie.ts';
+import { actieAnswer } from './answers.ts';
+import type { PersonQuery } from './person-query.ts';
+import { preparePersonPage } from './read-person-page.ts';
+import { allow, type RouteNeeds, readerOf, sendJson } from './route-needs.ts';
+
+interface ListQuery extends PersonQuery {
+  readonly beperkteSet: boolean;
+  readonly vertrouwelijkheid?: readonly string[];
+  readonly vertrouwelijkheid__in?: string;
+}
+
+/** F4086, F2525, F9787 and F0143: the actions in which a person was processed. */
+export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base } = needs;
+  contract.serve<{ Querystring: ListQuery }>(
+    app,
+    'getVerwerkingsacties',
+    { authenticate: access },
+    async (request, reply) => {
+      const { query } = request;
+      const asked = askedCategorieen(query);
+      const categorieen = asked.length === 0 ? CATEGORIEEN : asked;
+      allow(request, 'opvragen', categorieen, query.beperkteSet);
+      const address = `${base()}/verwerkingsacties`;
+      const read = preparePersonPage(request, query, needs, { categorieen, address });
+      const reader = readerOf(request, needs, 'Verwerkingsacties van een persoon opvragen');
+      const { versies, ...page } = await needs.readInLog(reader, async (db) => ({
+        result: await read(db),
+        persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
+        confidential: categorieen.includes('vertrouwelijk'),
+      }));
+      const results = versies.map((versie) => actieAnswer(versie, base(), query.beperkteSet));
+      return sendJson(reply, { ...page, results });
+    },
+  );
+}
+
+/** Both spellings of the parameter together, each value once. */
+function askedCategorieen(query: ListQuery): Categorie[] {
+  const words = [...(query.vertrouwelijkheid ?? []), ...(query.vertrouwelijkheid__in?.split(',') ?? [])];
+  return [...new Set(words.map(readVertrouwelijkheid))];
+}

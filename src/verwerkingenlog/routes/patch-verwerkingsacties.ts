@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import { transaction } from '../../kernel/database/transaction.ts';
+import { readVertrouwelijkheid } from '../domain/read-actie.ts';
+import { lockChanges } from '../store/lock-changes.ts';
+import { patchVerwerking, readCategorieen } from '../store/patch-verwerking.ts';
+import { allow, auteurOf, type RouteNeeds, unknown } from './route-needs.ts';
+
+interface Patch {
+  readonly Querystring: { readonly verwerkingId: string };
+  readonly Body: { readonly vertrouwelijkheid?: string; readonly bewaartermijn?: string };
+}
+
+/** F2969 and F4415: confidentiality or term of a whole processing; all of its actions change, or none. */
+export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, platform } = needs;
+  contract.serve<Patch>(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
+    const { bewaartermijn } = request.body;
+    const given = request.body.vertrouwelijkheid;
+    const vertrouwelijkheid = given === undefined ? undefined : readVertrouwelijkheid(given);
+    const verwerkingId = request.query.verwerkingId.toLowerCase();
+    await transaction(platform.pool, async (db) => {
+      await lockChanges(db, { verwerkingen: [verwerkingId] });
+      const now = platform.clock.now();
+      const touched = await readCategorieen(db, verwerkingId, now);
+      if (touched.length === 0) throw unknown('verwerkingId');
+      allow(request, vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid', touched);
+      await patchVerwerking(db, verwerkingId, { vertrouwelijkheid, bewaartermijn }, now, auteurOf(request));
+    });
+    return reply.code(204).send();
+  });
+}

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify';
+import { etag } from '../domain/etag.ts';
+import { type ActieBody, readActie } from '../domain/read-actie.ts';
+import { actieAnswer } from './answers.ts';
+import { allow, auteurOf, type RouteNeeds, refuse, sendJson } from './route-needs.ts';
+
+/** F7446 and F6624: keeping an action. */
+export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base, platform, log } = needs;
+  const { checkBsn } = platform.config.verwerkingenlog;
+  contract.serve<{ Body: ActieBody; Headers: { 'idempotency-key'?: string } }>(
+    app,
+    'postVerwerkingsactie',
+    { authenticate: access },
+    async (request, reply) => {
+      const { actie, faults } = readActie(request.body, { checkBsn });
+      refuse(faults);
+      allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
+      const versie = await log.append(actie, auteurOf(request), request.headers['idempotency-key']);
+      const answer = actieAnswer(versie, base(), false);
+      return sendJson(reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) }), answer);
+    },
+  );
+}

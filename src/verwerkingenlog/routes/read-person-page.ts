@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify';
+import type { Db } from '../../kernel/database/db.ts';
+import type { Categorie } from '../domain/access.ts';
+import { pageOf } from '../domain/page.ts';
+import type { Versie } from '../domain/verwerkingsactie.ts';
+import { countPlaces, findPlaces, readPlaces } from '../store/find-by-person.ts';
+import { reveal } from '../store/stored-versie.ts';
+import { type PersonQuery, pageLink, readPersonQuery } from './person-query.ts';
+import { type RouteNeeds, refuse } from './route-needs.ts';
+
+export interface PersonPage {
+  readonly count: number;
+  readonly next: string | null;
+  readonly previous: string | null;
+  /** Newest first, each with only the objects that are this person. */
+  readonly versies: readonly Versie[];
+}
+
+/**
+ * Prepares the reading of one page of a person's actions.
+ * @throws {Problem} 400 for what the contract could not refuse
+ */
+export function preparePersonPage(
+  request: FastifyRequest,
+  query: PersonQuery,
+  needs: RouteNeeds,
+  options: { readonly categorieen: readonly Categorie[]; readonly address: string },
+): (db: Db) => Promise<PersonPage> {
+  const { keys } = needs.log;
+  const { question, cursor, faults } = readPersonQuery(query, keys, options.categorieen, needs.platform.clock.now());
+  refuse(faults);
+  return async (db) => {
+    const found = await findPlaces(db, question, cursor, query.limit + 1);
+    const page = pageOf(found, query.limit, cursor?.direction);
+    const alone = !page.next && !page.previous;
+    const count = alone ? page.rows.length : await countPlaces(db, question);
+    const stored = await readPlaces(db, page.rows);
+    return {
+      count,
+      next: page.next ? pageLink(request, options.address, 'after', page.rows.at(-1)) : null,
+      previous: page.previous ? pageLink(request, options.address, 'before', page.rows.at(0)) : null,
+      versies: stored.map((row) => onlyPerson(reveal(row, keys), query)),
+    };
+  };
+}
+
+/** The index finds by a hash of 128 bits; the identity itself decides. */
+function onlyPerson(versie: Versie, { soortObjectId, objectId }: PersonQuery): Versie {
+  const objecten = versie.objecten.filter(
+    (object) => object.soortObjectId === soortObjectId && object.objectId === objectId,
+  );
+  return { ...versie, objecten };
+}

@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf, insufficientScope } from '../../http/auth.ts';
+import type { Contract, ServeOptions } from '../../http/contract.ts';
+import { platformProblems } from '../../http/problems.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { type InvalidParam, Problem } from '../../kernel/problem.ts';
+import type { ProcessingContext } from '../../kernel/processing-headers.ts';
+import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
+import type { Auteur } from '../domain/verwerkingsactie.ts';
+import { verwerkingenlogProblems } from '../problems.ts';
+import type { LogOfActies } from '../processing-log.ts';
+import type { Reader, ReadInLog } from '../read-in-log.ts';
+
+/** What the routes of this area are made with. */
+export interface RouteNeeds {
+  readonly platform: Platform;
+  readonly contract: Contract;
+  readonly log: LogOfActies;
+  readonly readInLog: ReadInLog;
+  readonly access: NonNullable<ServeOptions['authenticate']>;
+  readonly headersOf: (request: FastifyRequest) => ProcessingContext;
+  /** Address of the mount. */
+  readonly base: () => string;
+}
+
+/** Who makes a version or an entry, kept with it. */
+export function auteurOf(request: FastifyRequest): Auteur {
+  return { door: callerOf(request).subject, verzoekId: request.id };
+}
+
+export function readerOf(request: FastifyRequest, needs: RouteNeeds, handelingNaam: string): Reader {
+  return { context: needs.headersOf(request), auteur: auteurOf(request), handelingNaam };
+}
+
+/**
+ * Checks the caller's scopes against the matrix.
+ * @throws {Problem} 403
+ */
+export function allow(
+  request: FastifyRequest,
+  handeling: Handeling,
+  touched: readonly Categorie[],
+  beperkteSet?: boolean,
+): void {
+  const functie = functieOf(handeling, touched, beperkteSet);
+  const { scopes } = callerOf(request);
+  if (functie === undefined) {
+    throw new Problem(platformProblems.forbidden, {
+      detail: 'Opgeheven kan alleen een bestaande verwerking worden (PATCH).',
+    });
+  }
+  if (!functie.scopes.some((scope) => scopes.has(scope))) {
+    throw insufficientScope(functie.scopes, `Hiervoor is nodig: ${functie.scopes.join(' of ')}.`);
+  }
+}
+
+/** @throws {Problem} 400 naming all faults; nothing when there are none */
+export function refuse(faults: readonly InvalidParam[]): void {
+  if (faults.length === 0) return;
+  throw new Problem(platformProblems.invalidRequest, {
+    detail: faults.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
+    invalidParams: faults,
+  });
+}
+
+/** What is asked to change is not there (the standard has 400 here, not 404). */
+export function unknown(name: 'actieId' | 'verwerkingId'): Problem {
+  const reason = 'bestaat niet of is vervallen';
+  return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactie, {
+    detail: `${name}: ${reason}`,
+    invalidParams: [{ name, code: 'onbekend', reason }],
+  });
+}
+
+/** Sends ready-made JSON. */
+export function sendJson(reply: FastifyReply, body: object): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+}

@@ -1,0 +1,111 @@
+import type { FastifyInstance } from 'fastify';
+import { platformProblems } from '../../http/problems.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { etag, matches } from '../domain/etag.ts';
+import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
+import { type Activiteit, type ActiviteitBody, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
+import { verwerkingenlogProblems } from '../problems.ts';
+import {
+  countActiviteiten,
+  deleteActiviteit,
+  listActiviteiten,
+  lockActiviteit,
+  readActiviteit,
+  writeActiviteit,
+} from '../store/activiteiten.ts';
+import { MAX_COUNT } from '../store/find-by-person.ts';
+import { linkTo } from './person-query.ts';
+import { auteurOf, type RouteNeeds, refuse, sendJson } from './route-needs.ts';
+
+interface One {
+  readonly Params: { readonly verwerkingsactiviteitId: string };
+  readonly Headers: { readonly 'if-match'?: string };
+}
+
+const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/];
+
+/** The register of processing activities. It holds no data of persons, so reading it leaves no entry. */
+export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base, platform } = needs;
+  const { pool, clock } = platform;
+  const authenticate = { authenticate: access };
+  const answer = ({ versie: _, ...activiteit }: Activiteit) => ({
+    url: `${base()}/verwerkingsactiviteiten/${activiteit.verwerkingsactiviteitId}`,
+    ...activiteit,
+  });
+
+  contract.serve<{ Querystring: { limit: number; cursor?: string } }>(
+    app,
+    'getVerwerkingsactiviteiten',
+    authenticate,
+    async (request, reply) => {
+      const { limit } = request.query;
+      const cursor = request.query.cursor === undefined ? undefined : readCursor(request.query.cursor, CURSOR_PARTS);
+      if (request.query.cursor !== undefined && cursor === undefined) {
+        refuse([{ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' }]);
+      }
+      const page = pageOf(await listActiviteiten(pool, cursor, limit + 1), limit, cursor?.direction);
+      const link = (direction: 'after' | 'before', at: Activiteit | undefined): string | null =>
+        at === undefined
+          ? null
+          : linkTo(
+              request,
+              `${base()}/verwerkingsactiviteiten`,
+              writeCursor({ direction, key: [at.naam, at.verwerkingsactiviteitId] }),
+            );
+      return sendJson(reply, {
+        count: await countActiviteiten(pool, MAX_COUNT),
+        next: page.next ? link('after', page.rows.at(-1)) : null,
+        previous: page.previous ? link('before', page.rows.at(0)) : null,
+        results: page.rows.map(answer),
+      });
+    },
+  );
+
+  contract.serve<One>(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
+    const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
+    if (activiteit === undefined) throw notInRegister();
+    return sendJson(reply.header('etag', etag(activiteit.versie)), answer(activiteit));
+  });
+
+  contract.serve<One & { Body: ActiviteitBody }>(
+    app,
+    'putVerwerkingsactiviteit',
+    authenticate,
+    async (request, reply) => {
+      const id = request.params.verwerkingsactiviteitId.toLowerCase();
+      const velden = readActiviteitBody(request.body);
+      const activiteit = await transaction(pool, async (db) => {
+        await lockActiviteit(db, id);
+        demand(request.headers['if-match'], await readActiviteit(db, id));
+        return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
+      });
+      const body = answer(activiteit);
+      if (activiteit.versie === 1) reply.code(201).header('location', body.url);
+      return sendJson(reply.header('etag', etag(activiteit.versie)), body);
+    },
+  );
+
+  contract.serve<One>(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
+    const id = request.params.verwerkingsactiviteitId.toLowerCase();
+    await transaction(pool, async (db) => {
+      await lockActiviteit(db, id);
+      const known = await readActiviteit(db, id);
+      if (known === undefined) throw notInRegister();
+      demand(request.headers['if-match'], known);
+      await deleteActiviteit(db, id);
+    });
+    return reply.code(204).send();
+  });
+}
+
+/** `If-Match` on what is not there is never met (RFC 9110 section 13.1.1). */
+function demand(ifMatch: string | undefined, known: Activiteit | undefined): void {
+  if (ifMatch === undefined || (known !== undefined && matches(ifMatch, known.versie))) return;
+  throw new Problem(verwerkingenlogProblems.nieuwereVersie);
+}
+
+function notInRegister(): Problem {
+  return new Problem(platformProblems.notFound, { detail: 'De verwerkingsactiviteit staat niet in het register.' });
+}

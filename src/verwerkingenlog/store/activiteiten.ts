@@ -1,0 +1,120 @@
+import type { Db } from '../../kernel/database/db.ts';
+import type { Cursor } from '../domain/page.ts';
+import type { Auteur } from '../domain/verwerkingsactie.ts';
+import { moment } from '../domain/verwerkingsactie.ts';
+import type { Activiteit, ActiviteitVelden } from '../domain/verwerkingsactiviteit.ts';
+
+type Row = Omit<Activiteit, 'tijdstipRegistratie'> & { readonly tijdstipRegistratie: Date };
+
+const SELECT = `
+  verwerkingsactiviteit_id as "verwerkingsactiviteitId", versie, tijdstip_registratie as "tijdstipRegistratie", naam,
+  verantwoordelijke_organisatie as "verantwoordelijkeOrganisatie", doel, grondslag, toelichting_grondslag as "toelichtingGrondslag",
+  categorie, verantwoordelijke_bestuursorgaan as "verantwoordelijkeBestuursorgaan", gebaseerd_op as "gebaseerdOp", bewaartermijn,
+  herkomst, afnemende_categorie_ontvangers as "afnemendeCategorieOntvangers",
+  afnemende_internationale_derden as "afnemendeInternationaleDerden", verwerkte_persoonsgegevens as "verwerktePersoonsgegevens"`;
+
+function fromRow(row: Row): Activiteit {
+  return { ...row, tijdstipRegistratie: moment(row.tijdstipRegistratie) };
+}
+
+/** One activity of the register; undefined when it is not there. */
+export async function readActiviteit(db: Db, id: string): Promise<Activiteit | undefined> {
+  const { rows } = await db.query<Row>(
+    `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid`,
+    [id],
+  );
+  return rows[0] === undefined ? undefined : fromRow(rows[0]);
+}
+
+/** Activities by name, in the direction of the cursor; ask for one more than a page. */
+export async function listActiviteiten(
+  db: Db,
+  cursor: Cursor<readonly string[]> | undefined,
+  limit: number,
+): Promise<Activiteit[]> {
+  const key = [cursor?.key[0] ?? '', cursor?.key[1] ?? '00000000-0000-0000-0000-000000000000', limit];
+  const { rows } =
+    cursor?.direction === 'before'
+      ? await db.query<Row>(
+          `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten
+           where (naam, verwerkingsactiviteit_id) < ($1::text, $2::uuid)
+           order by naam desc, verwerkingsactiviteit_id desc limit $3::integer`,
+          key,
+        )
+      : await db.query<Row>(
+          `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten
+           where (naam, verwerkingsactiviteit_id) > ($1::text, $2::uuid)
+           order by naam, verwerkingsactiviteit_id limit $3::integer`,
+          key,
+        );
+  return rows.map(fromRow);
+}
+
+/** How many activities there are, counted no further than `max`. */
+export async function countActiviteiten(db: Db, max: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) as count from (select from verwerkingenlog.verwerkingsactiviteiten limit $1::integer) as a',
+    [max],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Puts an activity in the register in place of the one with its identity. Hold its lock. @returns the new version */
+export async function writeActiviteit(
+  db: Db,
+  id: string,
+  velden: ActiviteitVelden,
+  at: Date,
+  auteur: Auteur,
+): Promise<Activiteit> {
+  const { rows } = await db.query<Row>(
+    `insert into verwerkingenlog.verwerkingsactiviteiten as oud (
+       verwerkingsactiviteit_id, versie, tijdstip_registratie, door, verzoek_id, naam, verantwoordelijke_organisatie, doel, grondslag,
+       toelichting_grondslag, categorie, verantwoordelijke_bestuursorgaan, gebaseerd_op, bewaartermijn, herkomst,
+       afnemende_categorie_ontvangers, afnemende_internationale_derden, verwerkte_persoonsgegevens)
+     values ($1::uuid, 1, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text, $11::text,
+       $12::text, $13::text, $14::text, $15::text[], $16::text[], $17::json)
+     on conflict (verwerkingsactiviteit_id) do update set
+       versie = oud.versie + 1, tijdstip_registratie = excluded.tijdstip_registratie, door = excluded.door,
+       verzoek_id = excluded.verzoek_id, naam = excluded.naam,
+       verantwoordelijke_organisatie = excluded.verantwoordelijke_organisatie, doel = excluded.doel, grondslag = excluded.grondslag,
+       toelichting_grondslag = excluded.toelichting_grondslag, categorie = excluded.categorie,
+       verantwoordelijke_bestuursorgaan = excluded.verantwoordelijke_bestuursorgaan, gebaseerd_op = excluded.gebaseerd_op,
+       bewaartermijn = excluded.bewaartermijn, herkomst = excluded.herkomst,
+       afnemende_categorie_ontvangers = excluded.afnemende_categorie_ontvangers,
+       afnemende_internationale_derden = excluded.afnemende_internationale_derden,
+       verwerkte_persoonsgegevens = excluded.verwerkte_persoonsgegevens
+     returning ${SELECT}`,
+    [
+      id,
+      at,
+      auteur.door,
+      auteur.verzoekId,
+      velden.naam,
+      velden.verantwoordelijkeOrganisatie,
+      velden.doel,
+      velden.grondslag,
+      velden.toelichtingGrondslag,
+      velden.categorie,
+      velden.verantwoordelijkeBestuursorgaan,
+      velden.gebaseerdOp,
+      velden.bewaartermijn,
+      velden.herkomst,
+      velden.afnemendeCategorieOntvangers,
+      velden.afnemendeInternationaleDerden,
+      JSON.stringify(velden.verwerktePersoonsgegevens),
+    ],
+  );
+  if (rows[0] === undefined) throw new TypeError('an upsert returned nothing');
+  return fromRow(rows[0]);
+}
+
+/** Removes an activity. Hold its lock. */
+export async function deleteActiviteit(db: Db, id: string): Promise<void> {
+  await db.query('delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid', [id]);
+}
+
+/** Lets nobody else change an activity until the transaction ends. */
+export async function lockActiviteit(db: Db, id: string): Promise<void> {
+  await db.query(`select pg_advisory_xact_lock(hashtextextended('verwerkingsactiviteit ' || $1::text, 0))`, [id]);
+}

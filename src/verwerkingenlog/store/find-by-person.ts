@@ -1,0 +1,132 @@
+import type { Db } from '../../kernel/database/db.ts';
+import { type Categorie, categorieNummer } from '../domain/access.ts';
+import type { Cursor } from '../domain/page.ts';
+import { moment } from '../domain/verwerkingsactie.ts';
+import { fromRow } from './read-versie.ts';
+import type { StoredVersie } from './stored-versie.ts';
+import { SELECT_VERSIE, type VersieRow } from './versie-columns.ts';
+
+export interface PersonQuestion {
+  /** Keyed hashes of the person, one for each key that is in use. */
+  readonly hashes: readonly string[];
+  readonly categorieen: readonly Categorie[];
+  readonly now: Date;
+  /** From, included. */
+  readonly begin?: string | undefined;
+  /** To, not included. */
+  readonly eind?: string | undefined;
+  readonly verwerkingsactiviteitId?: string | undefined;
+}
+
+/** Where a person stands in the current version of an action. */
+export interface Place {
+  readonly tijdstip: string;
+  readonly actieId: string;
+  readonly versie: number;
+  /** Array literal of the places in `objecten`, counted from 0. */
+  readonly posities: string;
+}
+
+/** The count is exact up to here. */
+export const MAX_COUNT = 10_000;
+
+const MATCHES = `
+  categorie = any($1::smallint[]) and vervalt_op > $2::timestamptz
+  and tijdstip >= $3::timestamptz and tijdstip < $4::timestamptz
+  and ($5::uuid is null or verwerkingsactiviteit_id = $5::uuid)`;
+
+/** The rows of each key in the order asked for, each read from its one partition by the index; then merged. */
+function perKey(count: number, rows: (parameter: string) => string): string {
+  return Array.from({ length: count }, (_, i) => `(${rows(`$${i + 9}::uuid`)})`).join(' union all ');
+}
+
+function placesText(keys: number, direction: 'after' | 'before'): string {
+  const after = direction === 'after';
+  const order = after ? 'order by tijdstip desc, actie_id' : 'order by tijdstip, actie_id desc';
+  const beyond = after
+    ? 'tijdstip <= $6::timestamptz and (tijdstip < $6::timestamptz or actie_id > $7::uuid)'
+    : 'tijdstip >= $6::timestamptz and (tijdstip > $6::timestamptz or actie_id < $7::uuid)';
+  const rows = perKey(
+    keys,
+    (key) => `select tijdstip, actie_id, versie, posities from verwerkingenlog.vindplaatsen
+      where sleutel = ${key} and ${MATCHES} and ${beyond} ${order} limit $8::integer`,
+  );
+  return `select tijdstip, actie_id as "actieId", versie, posities::text as posities from (${rows}) as p ${order} limit $8::integer`;
+}
+
+/**
+ * Where a person stands in current, not expired actions, newest action first (with a `before` cursor the reverse).
+ * @param limit rows at most; ask for one more than a page
+ */
+export async function findPlaces(
+  db: Db,
+  question: PersonQuestion,
+  cursor: Cursor<readonly string[]> | undefined,
+  limit: number,
+): Promise<Place[]> {
+  const direction = cursor?.direction ?? 'after';
+  const { rows } = await db.query<Omit<Place, 'tijdstip'> & { tijdstip: Date }>({
+    name: `verwerkingenlog-places-${direction}-${question.hashes.length}`,
+    text: placesText(question.hashes.length, direction),
+    values: [
+      ...conditions(question),
+      cursor?.key[0] ?? 'infinity',
+      cursor?.key[1] ?? '00000000-0000-0000-0000-000000000000',
+      limit,
+      ...question.hashes,
+    ],
+  });
+  return rows.map((row) => ({ ...row, tijdstip: moment(row.tijdstip) }));
+}
+
+/** How many actions there are, counted no further than `MAX_COUNT`. */
+export async function countPlaces(db: Db, question: PersonQuestion): Promise<number> {
+  const keys = question.hashes.length;
+  const rows = perKey(
+    keys,
+    (key) => `select from verwerkingenlog.vindplaatsen where sleutel = ${key} and ${MATCHES} limit $8::integer`,
+  );
+  const { rows: counts } = await db.query<{ count: number }>({
+    name: `verwerkingenlog-count-${keys}`,
+    // $6 and $7 are the cursor's in the statement beside this one.
+    text: `select count(*) as count from (select from (${rows}) as p where $6::text is null and $7::text is null limit $8::integer) as q`,
+    values: [...conditions(question), null, null, MAX_COUNT, ...question.hashes],
+  });
+  return counts[0]?.count ?? 0;
+}
+
+function conditions(question: PersonQuestion): unknown[] {
+  return [
+    question.categorieen.map(categorieNummer),
+    question.now,
+    question.begin ?? '-infinity',
+    question.eind ?? 'infinity',
+    question.verwerkingsactiviteitId ?? null,
+  ];
+}
+
+/** The versions at these places, in their order, each with only the objects that the place names. */
+export async function readPlaces(db: Db, places: readonly Place[]): Promise<StoredVersie[]> {
+  if (places.length === 0) return [];
+  const ids = places.map(({ actieId }) => actieId);
+  const ordered = ids.toSorted();
+  const { rows } = await db.query<VersieRow>({
+    name: 'verwerkingenlog-read-places',
+    text: `
+      select ${SELECT_VERSIE},
+        (select json_agg(v.objecten -> p.positie order by p.positie) from unnest(k.posities::integer[]) as p(positie)) as objecten
+      from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)
+        join verwerkingenlog.versies v on v.actie_id = k.actie_id and v.versie = k.versie
+      -- The bounds say the same once more, so that months in which the page has nothing are not even opened.
+      where v.actie_id >= $4::uuid and v.actie_id <= $5::uuid
+      order by k.rij`,
+    values: [
+      ids,
+      places.map(({ versie }) => versie),
+      places.map(({ posities }) => posities),
+      ordered[0],
+      ordered.at(-1),
+    ],
+  });
+  return rows.map(fromRow);
+}

@@ -1,0 +1,72 @@
+import type { Db } from '../../kernel/database/db.ts';
+import { CATEGORIEEN, type Categorie } from '../domain/access.ts';
+import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
+import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
+
+/** The current, not expired versions of a processing's actions: `$1` the processing, `$2` now. */
+const CURRENT = `
+  with laatste as (
+    select distinct on (v.actie_id) v.* from verwerkingenlog.versies v
+    where v.actie_id in (select actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid)
+    order by v.actie_id, v.versie desc
+  ), huidig as materialized (
+    select * from laatste where verwerking_id = $1::uuid and not vervallen and vervalt_op > $2::timestamptz
+  )`;
+
+/** The categories of the actions of a processing; empty when it is unknown or all of it has expired. */
+export async function readCategorieen(db: Db, verwerkingId: string, now: Date): Promise<Categorie[]> {
+  const { rows } = await db.query<{ categorie: number }>(
+    `${CURRENT} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
+    [verwerkingId, now],
+  );
+  return rows.map(({ categorie }) => CATEGORIEEN[categorie]).filter((categorie) => categorie !== undefined);
+}
+
+export interface VerwerkingChange {
+  readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
+  readonly bewaartermijn?: string | undefined;
+}
+
+/** What a column of the new versions is; every other is what it was. */
+const CHANGED: Readonly<Record<string, string>> = {
+  versie: 'versie + 1',
+  tijdstip_registratie: '$2::timestamptz',
+  door: '$3::text',
+  verzoek_id: '$4::text',
+  vertrouwelijkheid: 'coalesce($5::text, vertrouwelijkheid)',
+  ooit_vertrouwelijk: `ooit_vertrouwelijk or coalesce($5::text, 'normaal') <> 'normaal'`,
+  bewaartermijn: 'coalesce($6::text, bewaartermijn)',
+};
+
+const PATCH = `${CURRENT}, nieuw as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
+    select ${VERSIE_COLUMNS.map(([column]) => CHANGED[column] ?? column).join(', ')}, objecten,
+      verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn))
+    from huidig
+    returning actie_id, versie, tijdstip, vervalt_op, objecten,
+      verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
+  ), plaatsen as (
+    update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie, vervalt_op = n.vervalt_op
+    from nieuw n, lateral (select distinct (o.object ->> 'sleutel')::uuid as sleutel from json_array_elements(n.objecten) as o(object)) s
+    where p.sleutel = s.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
+  )
+  select count(*) as changed from nieuw`;
+
+/** Gives every current action of a processing a new version. Hold the lock of the processing. @returns how many */
+export async function patchVerwerking(
+  db: Db,
+  verwerkingId: string,
+  change: VerwerkingChange,
+  now: Date,
+  { door, verzoekId }: Auteur,
+): Promise<number> {
+  const { rows } = await db.query<{ changed: number }>(PATCH, [
+    verwerkingId,
+    now,
+    door,
+    verzoekId,
+    change.vertrouwelijkheid ?? null,
+    change.bewaartermijn ?? null,
+  ]);
+  return rows[0]?.changed ?? 0;
+}

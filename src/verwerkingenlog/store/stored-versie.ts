@@ -1,0 +1,80 @@
+import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
+import type { ActieVelden, GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
+
+/** An object in the column `objecten`. */
+export interface StoredObject {
+  readonly nr: number;
+  readonly soort: string;
+  /** As it came, or encrypted with the key of the row. */
+  readonly id: string;
+  /** Keyed hash of the identity. */
+  readonly sleutel: string;
+  readonly betrokkenheid?: string;
+  readonly gegevens?: readonly string[];
+}
+
+/** A version as it stands in the table. */
+export interface StoredVersie extends Omit<Versie, 'objecten'> {
+  readonly sleutelnaam: KeyName;
+  readonly objecten: readonly StoredObject[];
+}
+
+/** A version ready to be kept: identifiers encrypted with the current key, and hashed. */
+export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
+  const { actieId, objecten } = versie;
+  const name = keys.current;
+  return {
+    ...versie,
+    sleutelnaam: name,
+    afnemerId: mapAfnemer(versie, (id) => keys.encrypt(name, actieId, id)),
+    objecten: objecten.map((object) => ({
+      nr: object.nummer,
+      soort: object.soortObjectId,
+      id: keys.encrypt(name, actieId, object.objectId),
+      sleutel: keys.hash(name, object.soortObjectId, object.objectId),
+      ...(object.betrokkenheid === null ? {} : { betrokkenheid: object.betrokkenheid }),
+      ...(object.soortenGegevens === null ? {} : { gegevens: object.soortenGegevens }),
+    })),
+  };
+}
+
+/**
+ * The version that a row holds.
+ * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
+ */
+export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
+  const { sleutelnaam, objecten, ...versie } = stored;
+  return {
+    ...versie,
+    afnemerId: mapAfnemer(stored, (id) => keys.decrypt(sleutelnaam, stored.actieId, id)),
+    objecten: objecten.map((object) => revealObject(object, stored, keys)),
+  };
+}
+
+function revealObject(object: StoredObject, row: StoredVersie, keys: IdentityKeys): GenummerdObject {
+  return {
+    nummer: object.nr,
+    soortObjectId: object.soort,
+    objectId: keys.decrypt(row.sleutelnaam, row.actieId, object.id),
+    betrokkenheid: object.betrokkenheid ?? null,
+    soortenGegevens: object.gegevens ?? null,
+  };
+}
+
+function mapAfnemer(
+  { soortAfnemerId, afnemerId }: Pick<ActieVelden, 'soortAfnemerId' | 'afnemerId'>,
+  change: (id: string) => string,
+): string | null {
+  return afnemerId !== null && soortAfnemerId === 'BSN' ? change(afnemerId) : afnemerId;
+}
+
+/** Where each person stands in a version: by keyed hash, the places in `objecten` counted from 0. */
+export function placesByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const [place, { sleutel }] of objecten.entries()) {
+    const known = places.get(sleutel);
+    if (known === undefined) places.set(sleutel, [place]);
+    else known.push(place);
+  }
+  return places;
+}
