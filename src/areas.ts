@@ -26,9 +26,8 @@ export async function createAreas(platform: Platform): Promise<Areas> {
     verifier.close();
   };
   try {
-    for (const variant of ['shv', 'vs'] as const) {
-      if (mounts(config, variant)) areas.push(await createGegevens(platform, { variant, verifier, processingLog }));
-    }
+    const variants = (['shv', 'vs'] as const).filter((variant) => mounts(config, variant));
+    if (variants.length > 0) areas.push(await createGegevens(platform, { variants, verifier, processingLog }));
     if (mounts(config, 'verwerkingenlog'))
       areas.push(await createVerwerkingenlog(platform, { verifier, processingLog }));
     if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(platform));

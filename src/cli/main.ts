@@ -4,6 +4,7 @@ import process from 'node:process';
 import { Command, CommanderError } from 'commander';
 import { configCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
+import { gegevensCommand } from './gegevens.ts';
 import { migrateCommand } from './migrate.ts';
 import { raadsfeedCommand } from './raadsfeed.ts';
 import { serveCommand } from './serve.ts';
@@ -14,7 +15,14 @@ const program = new Command('koppelvlak')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true });
 
-for (const command of [serveCommand(), migrateCommand(), demoCommand(), configCommand(), raadsfeedCommand()])
+for (const command of [
+  serveCommand(),
+  migrateCommand(),
+  demoCommand(),
+  configCommand(),
+  gegevensCommand(),
+  raadsfeedCommand(),
+])
   program.addCommand(command);
 inheritExit(program);
 

@@ -8,6 +8,8 @@ const BAR = 30;
 export interface Progress {
   /** Passes a source on, and counts its bytes. */
   counting(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  /** Says how many bytes have been read, when they do not come through `counting`. */
+  reached(bytes: number): void;
   /** @param count of what is done */
   tell(count: number): void;
   end(): void;
@@ -26,6 +28,9 @@ export function createProgress(word: string, totalBytes: number | undefined): Pr
         doneBytes += chunk.length;
         yield chunk;
       }
+    },
+    reached(bytes) {
+      doneBytes = bytes;
     },
     tell(count) {
       const now = performance.now();

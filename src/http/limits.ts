@@ -12,6 +12,7 @@ const REMEMBERED_CLIENTS = 10_000;
 export async function limitRate(app: FastifyInstance, perMinute: number, verifier?: TokenVerifier): Promise<void> {
   if (perMinute === 0) return;
   await app.register(rateLimit, {
+    global: false,
     max: perMinute,
     timeWindow: 60_000,
     cache: REMEMBERED_CLIENTS,
@@ -24,6 +25,8 @@ export async function limitRate(app: FastifyInstance, perMinute: number, verifie
     errorResponseBuilder: (_request, { ttl }) =>
       new Problem(platformProblems.rateLimit, { headers: { 'retry-after': String(Math.ceil(ttl / 1000)) } }),
   });
+  // A hook of the scope and not of each route: those run after the route's own, which look at the token.
+  app.addHook('onRequest', app.rateLimit());
 }
 
 function bearer(header: string | string[] | undefined): string | undefined {

@@ -86,7 +86,8 @@ export function handleProblems(app: FastifyInstance, publicBaseUrl: () => string
     if (allowed === undefined) {
       return sendProblem(new Problem(kinds.notFound), request, reply, publicBaseUrl, style);
     }
-    if (request.method === 'OPTIONS') return reply.code(204).header('allow', allowed).send();
+    if (request.method === 'OPTIONS' && allowed.includes('OPTIONS'))
+      return reply.code(204).header('allow', allowed).send();
     const problem = new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
     return sendProblem(problem, request, reply, publicBaseUrl, style);
   });

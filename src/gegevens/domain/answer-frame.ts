@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { ItemList } from './import/cut-plan.ts';
+import type { Levering } from './levering.ts';
+import { isJsonObject, type JsonObject, valueAt, withValueAt } from './model/json-pointer.ts';
+import type { Model } from './model/model.ts';
+import type { Paginering, Slice } from './page-plan.ts';
+
+/** A place in an answer where stored texts go, with commas between them. */
+export interface TextsPart {
+  readonly slice: Slice;
+  readonly list: ItemList;
+}
+
+/** An answer as it will be sent: text, and places where stored texts go. */
+export type AnswerPart = string | TextsPart;
+
+export interface FrameOptions {
+  readonly model: Model;
+  readonly slices: readonly Slice[];
+  readonly paginering: Paginering | undefined;
+  readonly leverancierscode: string;
+  /** Bounds of an answer in which nothing is delivered. */
+  readonly otherwise: { readonly periodeStart: string; readonly periodeEinde: string; readonly moment: Date };
+  /** The leveringen over which bounds and moment are taken; those of all pages, so that every page says the same. */
+  readonly leveringen: readonly Levering[];
+}
+
+/** Stand-ins that no delivered text can hold. */
+const MARK = randomUUID();
+const RECORDS = `records ${MARK}`;
+const ZAKEN = `zaken ${MARK}`;
+const LEVERINGEN = `leveringen ${MARK}`;
+const MARKS = new RegExp(`"((?:records|zaken|leveringen) ${MARK})"`);
+
+/** The text around the records of an answer. */
+export function answerFrame(options: FrameOptions): AnswerPart[] {
+  const { model, slices, paginering, leveringen, otherwise } = options;
+  const { envelop } = model.mapping;
+  const starts = leveringen.map(({ periodeStart }) => periodeStart).toSorted();
+  const ends = leveringen.map(({ periodeEinde }) => periodeEinde).toSorted();
+  const moments = leveringen.map(({ aangeleverdOp }) => aangeleverdOp.getTime());
+  const newest = moments.length === 0 ? otherwise.moment : new Date(moments.reduce((a, b) => Math.max(a, b)));
+  let message: JsonObject = {};
+  message = withValueAt(message, envelop.startdatum, starts[0] ?? otherwise.periodeStart);
+  message = withValueAt(message, envelop.einddatum, ends.at(-1) ?? otherwise.periodeEinde);
+  message = withValueAt(message, envelop.aanleverdatumEnTijd, momentText(newest));
+  message = withValueAt(message, envelop.leverancierscode, options.leverancierscode);
+  const listed = slices.length > 0 || model.leveringenRequired;
+  if (listed) message = withValueAt(message, envelop.leveringen, LEVERINGEN);
+  const [before = '', , after = ''] = JSON.stringify(message).split(MARKS);
+  const closing = paginering === undefined ? '}' : `,"paginering":${JSON.stringify(paginering)}}`;
+  if (!listed) return [`{"gegevens":${before}${closing}`];
+  const parts: AnswerPart[] = [`{"gegevens":${before}[`];
+  if (slices.length === 0) parts.push(...nobody(model));
+  slices.forEach((slice, index) => {
+    if (index > 0) parts.push(',');
+    parts.push(...leveringParts(slice, index + 1, model));
+  });
+  parts.push(`]${after}${closing}`);
+  return parts;
+}
+
+function leveringParts(slice: Slice, teller: number, { mapping: { levering: places } }: Model): AnswerPart[] {
+  const stored: unknown = JSON.parse(slice.levering.kop);
+  if (!isJsonObject(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
+  let kop = withValueAt(stored, places.teller, teller);
+  kop = withValueAt(kop, places.records, RECORDS);
+  const { zaken } = places;
+  if (zaken !== undefined && valueAt(kop, zaken.lijst) !== undefined) kop = withValueAt(kop, zaken.lijst, ZAKEN);
+  // Splitting keeps what the expression captures: text, mark, text, mark, text.
+  return JSON.stringify(kop)
+    .split(MARKS)
+    .flatMap((piece): AnswerPart[] => {
+      if (piece === RECORDS) return ['[', { slice, list: 'records' }, ']'];
+      if (piece === ZAKEN) return ['[', { slice, list: 'zaken' }, ']'];
+      return [piece];
+    });
+}
+
+/** A model that demands a levering gets one of an organisation that is not named, when nobody ever delivered. */
+function nobody({ mapping: { levering: places } }: Model): AnswerPart[] {
+  let levering: JsonObject = withValueAt({}, places.teller, 1);
+  levering = withValueAt(levering, places.organisatie.object, {});
+  levering = withValueAt(levering, places.records, []);
+  return [JSON.stringify(levering)];
+}
+
+/** RFC 3339 in UTC; without a fraction when it has none. */
+function momentText(moment: Date): string {
+  return moment.toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,35 @@
+import type { Variant } from './model/mapping.ts';
+import { municipalityKey, nameKey } from './organisation.ts';
+
+/** `GegevensRequest` of the contract, which has checked it. */
+export interface GegevensRequest {
+  readonly aanleverperiodeStartdatum?: string;
+  readonly aanleverperiodeEinddatum?: string;
+  readonly aanleverende_organisatie?: string;
+  readonly page?: number;
+  readonly pageSize?: number;
+}
+
+/** Which leveringen are asked for. */
+export interface Filter {
+  readonly variant: Variant;
+  readonly periodeStart: string | undefined;
+  readonly periodeEinde: string | undefined;
+  /** The organisation asked for, in each of the forms that it may be named by; absent: all. */
+  readonly organisatie: { readonly naam: string; readonly kvk: string; readonly gemeente: string } | undefined;
+}
+
+export function filterOf(variant: Variant, request: GegevensRequest): Filter {
+  const asked = request.aanleverende_organisatie?.trim() ?? '';
+  return {
+    variant,
+    periodeStart: request.aanleverperiodeStartdatum,
+    periodeEinde: request.aanleverperiodeEinddatum,
+    organisatie: asked === '' ? undefined : { naam: nameKey(asked), kvk: asked, gemeente: municipalityKey(asked) },
+  };
+}
+
+/** The same text for requests that ask for the same, whatever page of it. */
+export function filterKey({ periodeStart, periodeEinde, organisatie }: Filter): string {
+  return JSON.stringify([periodeStart ?? null, periodeEinde ?? null, organisatie?.naam ?? null]);
+}

@@ -1,0 +1,38 @@
+import type { ProblemStyle } from '../http/problem-reply.ts';
+import { type FscCode, Problem } from '../kernel/problem.ts';
+import { gegevensProblems } from './problems.ts';
+
+/** Slugs of the platform whose place in this contract is taken by an error of the FSC standard. */
+const CODES: Readonly<Record<string, FscCode>> = {
+  'not-found': 'ERROR_CODE_SERVICE_NOT_FOUND',
+  'method-not-allowed': 'ERROR_CODE_METHOD_UNSUPPORTED',
+  unavailable: 'ERROR_CODE_SERVICE_UNREACHABLE',
+};
+
+/**
+ * The errors of area A: those of the FSC standard in its shape, with their code in a header too; the others as plain problem
+ * documents.
+ * @see FSC Core 1.1, "Error handling"
+ */
+export const fscStyle: ProblemStyle = {
+  translate: (problem) => {
+    const fsc = problem.fsc ?? CODES[problem.kind.slug];
+    if (fsc === undefined) return problem;
+    // The contract has no 503: whatever is not there now is a service that cannot be reached.
+    const kind = problem.kind.status === 503 ? gegevensProblems.dienstOnbereikbaar : problem.kind;
+    return new Problem(kind, {
+      detail: problem.detail,
+      headers: { ...problem.headers, 'fsc-error-code': fsc },
+      fsc,
+      cause: problem.cause,
+    });
+  },
+  body: ({ fsc }, plain) => {
+    const { type, title, status, detail, instance } = plain;
+    const told = { title, status, ...(detail === undefined ? {} : { detail }) };
+    if (fsc === undefined) return { type, ...told, instance };
+    // Only the wrong method is the caller's side's doing.
+    const domain = fsc === 'ERROR_CODE_METHOD_UNSUPPORTED' ? 'ERROR_DOMAIN_OUTWAY' : 'ERROR_DOMAIN_INWAY';
+    return { code: fsc, domain, ...told };
+  },
+};

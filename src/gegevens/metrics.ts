@@ -1,0 +1,35 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** What area A counts. */
+export interface GegevensMetrics {
+  readonly signatureFailures: Counter<'cause'>;
+  readonly certificateExpiry: Gauge;
+  readonly deliveries: Counter<'variant'>;
+  readonly deliveredRecords: Counter<'variant'>;
+  readonly deliveredBytes: Counter<'variant'>;
+  readonly pages: Counter<'from'>;
+  readonly missingHeaders: Counter<'header'>;
+}
+
+export function createMetrics(registry: Registry): GegevensMetrics {
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
+    new Counter({ name, help, labelNames, registers });
+  return {
+    signatureFailures: counter('gegevens_signature_failures_total', 'Requests refused by signature or digest', 'cause'),
+    certificateExpiry: new Gauge({
+      name: 'gegevens_certificate_expiry_timestamp_seconds',
+      help: 'When the own signing certificate expires',
+      registers,
+    }),
+    deliveries: counter('gegevens_deliveries_total', 'Signed answers', 'variant'),
+    deliveredRecords: counter('gegevens_delivered_records_total', 'Records in signed answers', 'variant'),
+    deliveredBytes: counter('gegevens_delivered_bytes_total', 'Bytes of signed answers', 'variant'),
+    pages: counter('gegevens_pages_total', 'Pages by where they came from', 'from'),
+    missingHeaders: counter(
+      'gegevens_missing_processing_headers_total',
+      'Requests without a processing header that could be expected',
+      'header',
+    ),
+  };
+}

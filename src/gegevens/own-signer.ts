@@ -1,0 +1,129 @@
+import { type FSWatcher, readFileSync, watch } from 'node:fs';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import type { Platform } from '../kernel/platform.ts';
+import type { ReadinessCheck } from '../kernel/readiness.ts';
+import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from './jades/own-key.ts';
+import { createSigner, type Signer } from './jades/sign.ts';
+
+const WARNING_DAYS = 30;
+/** Files that belong together are seldom replaced in one instant: wait until nothing has changed for this long. */
+const SETTLE_MS = 500;
+/** A certificate grows old without anything happening. */
+const LOOK_AGAIN_MS = 6 * 3_600_000;
+
+/** The own key: answers are signed with the one that was last found good. */
+export interface OwnSigner {
+  readonly signer: () => Signer;
+  readonly key: () => OwnKey;
+  readonly check: ReadinessCheck;
+  readonly close: () => void;
+}
+
+export interface OwnSignerOptions {
+  readonly platform: Pick<Platform, 'config' | 'clock' | 'log'>;
+  /** Called with every key that is taken up. */
+  readonly taken: (key: OwnKey) => void;
+}
+
+/**
+ * Loads the own key and takes up a new one on `SIGHUP` or when its files change. A new one that cannot be used is reported, and the
+ * old one stays.
+ * @throws {OwnKeyError} when the key that it starts with cannot be used
+ */
+export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigner {
+  const { clock, log } = platform;
+  const { gegevens } = platform.config;
+  let own = loadKey(platform);
+  let signer = signerOf(own, platform);
+  let refused: string | undefined;
+  taken(own);
+  warnOfExpiry(own, platform);
+
+  const reload = (): void => {
+    try {
+      const next = loadKey(platform);
+      refused = undefined;
+      if (next.chain[0]?.thumbprint === own.chain[0]?.thumbprint) return;
+      own = next;
+      signer = signerOf(next, platform);
+      taken(next);
+      log.info({ subject: next.subject, notAfter: next.notAfter }, 'a new signing key was taken up');
+      warnOfExpiry(next, platform);
+    } catch (error) {
+      refused = error instanceof Error ? error.message : String(error);
+      log.error({ err: error }, 'the new signing key cannot be used; the old one stays');
+    }
+  };
+  let settling: NodeJS.Timeout | undefined;
+  const changed = (): void => {
+    clearTimeout(settling);
+    settling = setTimeout(reload, SETTLE_MS).unref();
+  };
+  const files = [gegevens.signingKey, gegevens.signingChain, gegevens.signingP12].filter((file) => file !== undefined);
+  const watchers = watchDirectories(files, changed, platform);
+  const look = setInterval(() => warnOfExpiry(own, platform), LOOK_AGAIN_MS).unref();
+  process.on('SIGHUP', reload);
+  return {
+    signer: () => signer,
+    key: () => own,
+    check: {
+      name: 'signing-key',
+      check: async () => {
+        const days = daysToExpiry(own, clock.now());
+        const detail = `the signing certificate expires in ${days} days, on ${own.notAfter.toISOString()}`;
+        if (days < 0) return { ok: false, detail: `the signing certificate expired on ${own.notAfter.toISOString()}` };
+        if (refused !== undefined) return { ok: true, detail, warning: `a new signing key was refused: ${refused}` };
+        return days <= WARNING_DAYS ? { ok: true, warning: detail } : { ok: true, detail };
+      },
+    },
+    close: () => {
+      process.off('SIGHUP', reload);
+      clearTimeout(settling);
+      clearInterval(look);
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}
+
+function loadKey({ config: { gegevens }, clock }: OwnSignerOptions['platform']): OwnKey {
+  const { signingKey, signingChain, signingP12, signingP12Passphrase: passphrase } = gegevens;
+  const at = clock.now();
+  if (signingP12 !== undefined) {
+    return loadPkcs12Key({ p12: readFileSync(signingP12), passphrase: passphrase ?? '' }, at);
+  }
+  if (signingKey === undefined || signingChain === undefined) throw new TypeError('no signing key is configured');
+  const files = { key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') };
+  return loadPemKey(files, at);
+}
+
+function signerOf({ key, chain, kid }: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions['platform']): Signer {
+  return createSigner({
+    key,
+    chain,
+    kid,
+    now: () => clock.now(),
+    iat: gegevens.signatureTime === 'iat',
+    sigT: gegevens.signatureTime === 'sigT',
+  });
+}
+
+function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions['platform']): void {
+  const days = daysToExpiry(own, clock.now());
+  if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
+}
+
+/** Watches directories, not files: a secret that is replaced by renaming is another file under the same name. */
+function watchDirectories(
+  files: readonly string[],
+  changed: () => void,
+  { log }: OwnSignerOptions['platform'],
+): FSWatcher[] {
+  return [...new Set(files.map((file) => dirname(file)))].map((directory) => {
+    const watcher = watch(directory, { persistent: false }, changed);
+    watcher.on('error', (error) =>
+      log.warn({ err: error, directory }, 'changes of the signing key go unnoticed; use SIGHUP'),
+    );
+    return watcher;
+  });
+}

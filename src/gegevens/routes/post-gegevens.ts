@@ -1,0 +1,175 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fscTransaction } from '../../http/access-log.ts';
+import { callerOf } from '../../http/auth.ts';
+import { platformProblems } from '../../http/problems.ts';
+import type { Caller } from '../../kernel/oauth/caller.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { Problem } from '../../kernel/problem.ts';
+import type { ProcessingLog } from '../../kernel/processing-log.ts';
+import type { FoundPage, PageFinder } from '../answer/find-page.ts';
+import { signPage } from '../answer/sign-page.ts';
+import type { Variant } from '../domain/model/mapping.ts';
+import { missingHeaders, type ProcessingHeaders, readProcessingHeaders } from '../domain/processing-headers.ts';
+import { filterOf, type GegevensRequest } from '../domain/request.ts';
+import { type Exchange, exchangeOf } from '../exchange.ts';
+import { plainStyles } from '../jades/sign.ts';
+import type { GegevensMetrics } from '../metrics.ts';
+import type { OwnSigner } from '../own-signer.ts';
+import { gegevensProblems } from '../problems.ts';
+import { noteSent, writeJournal } from '../store/journal.ts';
+
+export interface PostGegevensNeeds {
+  readonly platform: Platform;
+  readonly variant: Variant;
+  readonly findPage: PageFinder;
+  readonly ownSigner: OwnSigner;
+  readonly processingLog: ProcessingLog;
+  readonly metrics: GegevensMetrics;
+  /** Keeps work that goes on after an answer, so that nothing it needs is taken away before it ends. */
+  readonly background: (work: Promise<unknown>) => void;
+}
+
+const ACTIE = {
+  shv: 'Levering van gegevens over schuldhulptrajecten',
+  vs: 'Levering van gegevens over vroegsignalen',
+} as const;
+
+/** `POST /gegevens`: the page that is asked for, signed; written in the journal and the processing log before it leaves. */
+export function postGegevens(needs: PostGegevensNeeds) {
+  const { platform, variant, findPage, ownSigner, metrics } = needs;
+  const form = platform.config.gegevens.signatureForm;
+  return async (request: FastifyRequest<{ Body: GegevensRequest }>, reply: FastifyReply): Promise<FastifyReply> => {
+    const caller = callerOf(request);
+    const exchange = exchangeOf(request);
+    const headers = checkedHeaders(request, caller, needs);
+    const { body } = request;
+    checkPeriod(body);
+    const page = await findPage(
+      {
+        filter: filterOf(variant, body),
+        page: body.page,
+        pageSize: body.pageSize,
+        afnemer: exchange.oin ?? caller.subject,
+      },
+      request.signal,
+    );
+    const style = form === 'mirror' ? exchange.style : plainStyles[form];
+    const signature = await signPage(ownSigner.signer(), page, style);
+    const journalId = await writeDown({ needs, request, caller, exchange, headers, page, signature });
+    metrics.pages.inc({ from: page.from });
+    reply.raw.once('finish', () => {
+      metrics.deliveries.inc({ variant });
+      metrics.deliveredRecords.inc({ variant }, page.records);
+      metrics.deliveredBytes.inc({ variant }, page.bytes);
+      needs.background(
+        noteSent(platform.pool, journalId).catch((error: unknown) =>
+          request.log.warn({ err: error, journalId }, 'an answer has left, but the journal could not be told'),
+        ),
+      );
+    });
+    return reply
+      .headers({
+        digest: page.digest,
+        'nlgov-adr-payload-sig': signature,
+        'content-length': page.bytes,
+        'cache-control': 'no-store, no-transform',
+      })
+      .type('application/json; charset=utf-8')
+      .send(page.pieces.length === 1 ? page.pieces[0] : Readable.from(page.pieces));
+  };
+}
+
+/** The processing headers, against the token and against what is demanded here. */
+function checkedHeaders(
+  request: FastifyRequest,
+  caller: Caller,
+  { platform, metrics }: PostGegevensNeeds,
+): ProcessingHeaders {
+  const headers = readProcessingHeaders(request.headers);
+  if (headers.oin !== undefined && caller.oin !== undefined && headers.oin !== caller.oin) {
+    throw new Problem(platformProblems.forbidden, {
+      detail: 'De header OIN is niet het OIN van het toegangstoken.',
+      fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+    });
+  }
+  const missing = missingHeaders(headers);
+  if (missing.length === 0) return headers;
+  for (const header of missing) metrics.missingHeaders.inc({ header });
+  if (platform.config.gegevens.processingHeaders === 'required') {
+    const detail = missing.map((header) => `${header}: ontbreekt`).join('; ');
+    throw new Problem(platformProblems.invalidRequest, { detail });
+  }
+  request.log.warn({ missing, caller: caller.subject }, 'processing headers are missing');
+  return headers;
+}
+
+function checkPeriod({ aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end }: GegevensRequest): void {
+  if (start === undefined || end === undefined || start <= end) return;
+  throw new Problem(gegevensProblems.omgekeerdePeriode, {
+    detail: 'aanleverperiodeStartdatum ligt na aanleverperiodeEinddatum.',
+  });
+}
+
+interface Deed {
+  readonly needs: PostGegevensNeeds;
+  readonly request: FastifyRequest;
+  readonly caller: Caller;
+  readonly exchange: Exchange;
+  readonly headers: ProcessingHeaders;
+  readonly page: FoundPage;
+  readonly signature: string;
+}
+
+/** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written: then nothing is sent */
+async function writeDown({ needs, request, caller, exchange, headers, page, signature }: Deed): Promise<number> {
+  const { platform, variant, processingLog, ownSigner } = needs;
+  const afnemer = caller.oin ?? headers.oin ?? exchange.oin;
+  const written = await Promise.allSettled([
+    writeJournal(platform.pool, {
+      variant,
+      requestId: request.id,
+      oin: exchange.oin,
+      subject: caller.subject,
+      tokenHash: caller.tokenHash,
+      fscTransactieId: fscTransaction(request).fscTransactionId,
+      vraag: exchange.body,
+      vraagDigest: exchange.digest,
+      vraagHandtekening: exchange.signature,
+      pagina: page.page,
+      paginaGrootte: page.pageSize,
+      leveringen: page.leveringen,
+      records: page.records,
+      bytes: page.bytes,
+      antwoordDigest: page.digest,
+      antwoordHandtekening: signature,
+    }),
+    processingLog.record(
+      {
+        actieNaam: ACTIE[variant],
+        handelingNaam: 'Gegevensuitwisseling',
+        vertrouwelijkheid: headers.vertrouwelijkheid,
+        bewaartermijn: headers.bewaartermijn,
+        uitvoerder: ownSigner.key().oin,
+        systeem: 'koppelvlak',
+        soortAfnemerId: afnemer === undefined ? undefined : 'OIN',
+        afnemerId: afnemer,
+        verwerkingsactiviteitIdAfnemer: headers.verwerkingsactiviteitId,
+        verwerkingsactiviteitUrlAfnemer: headers.verwerkingsactiviteitUrl,
+        verwerkingIdAfnemer: headers.verwerkingId,
+        tijdstip: platform.clock.now(),
+      },
+      { subject: caller.subject, requestId: request.id },
+    ),
+  ]);
+  const failed = written.find((outcome) => outcome.status === 'rejected');
+  const [journal] = written;
+  if (failed !== undefined || journal.status !== 'fulfilled') {
+    throw new Problem(gegevensProblems.dienstOnbereikbaar, {
+      detail: 'De levering kan nu niet worden vastgelegd; er is niets geleverd.',
+      fsc: 'ERROR_CODE_SERVICE_UNREACHABLE',
+      cause: failed?.reason,
+    });
+  }
+  return journal.value;
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+
+/** Signature, no flags, no extension (Postgres documentation of COPY, "Binary Format"). */
+const HEADER = Buffer.from([...Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), 0, 0, 0, 0, 0, 0, 0, 0]);
+const TRAILER = Buffer.from([0xff, 0xff]);
+const BLOCK_BYTES = 512 * 1024;
+/** The pool's limit is for statements that a request waits for; an import takes as long as its file. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** The width in bytes of a column: an integer of that size, or text. */
+type Column = 2 | 4 | 8 | 'text';
+
+/** Rows on their way into a table, in the binary form: the bytes of a text go as they are. */
+export class CopyRows {
+  readonly #columns: readonly Column[];
+  readonly #stream: ReturnType<typeof copyFrom>;
+  #block = Buffer.allocUnsafe(BLOCK_BYTES);
+  #used = 0;
+  #waiting: Promise<unknown> | undefined;
+
+  /** @param statement `copy table (columns) from stdin (format binary)` */
+  constructor(client: pg.ClientBase, statement: string, columns: readonly Column[]) {
+    this.#columns = columns;
+    this.#stream = client.query(Object.assign(copyFrom(statement), { query_timeout: NO_TIMEOUT_MS }));
+    // A failure is reported by `end` or `drained`; without a listener it would end the process before that.
+    this.#stream.on('error', () => undefined);
+    this.#stream.write(HEADER);
+  }
+
+  /** Adds a row; large numbers of them only with `drained` in between. */
+  add(values: readonly (number | Buffer)[]): void {
+    let size = 2;
+    for (const value of values) size += 12 + (typeof value === 'number' ? 0 : value.length);
+    if (this.#used + size > this.#block.length) this.#flush(size);
+    let at = this.#block.writeInt16BE(values.length, this.#used);
+    for (let index = 0; index < values.length; index += 1)
+      at = this.#write(values[index] ?? 0, this.#columns[index], at);
+    this.#used = at;
+  }
+
+  /** Resolves when the server has kept up. @throws what the server found wrong */
+  async drained(): Promise<void> {
+    if (this.#stream.errored !== null) throw this.#stream.errored;
+    await this.#waiting;
+    this.#waiting = undefined;
+  }
+
+  /** Ends the rows; the server has all of them then, in the transaction. */
+  async end(): Promise<void> {
+    this.#flush(0);
+    this.#stream.end(TRAILER);
+    await finished(this.#stream);
+  }
+
+  /** Gives up: the statement fails, and the connection can be used to roll back. */
+  async cancel(): Promise<void> {
+    if (this.#stream.destroyed) return;
+    this.#stream.destroy();
+    await once(this.#stream, 'close');
+  }
+
+  #write(value: number | Buffer, column: Column | undefined, from: number): number {
+    const block = this.#block;
+    if (typeof value !== 'number') {
+      const at = block.writeInt32BE(value.length, from);
+      return at + value.copy(block, at);
+    }
+    if (column === 8) return block.writeBigInt64BE(BigInt(value), block.writeInt32BE(8, from));
+    if (column === 2) return block.writeInt16BE(value, block.writeInt32BE(2, from));
+    return block.writeInt32BE(value, block.writeInt32BE(4, from));
+  }
+
+  #flush(needed: number): void {
+    if (this.#used > 0 && !this.#stream.write(this.#block.subarray(0, this.#used))) {
+      this.#waiting ??= Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')]);
+    }
+    // The stream still holds the old block.
+    this.#block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, needed));
+    this.#used = 0;
+  }
+}

@@ -1,0 +1,135 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type pg from 'pg';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import { DeliveryReader, type ReadDelivery } from '../domain/import/delivery-reader.ts';
+import { Faults, type ImportFault, TooFaulty } from '../domain/import/faults.ts';
+import type { Model } from '../domain/model/model.ts';
+import { CopyRows } from './copy-rows.ts';
+import { replaceDeliveries } from './replace-deliveries.ts';
+
+export interface ImportOptions {
+  readonly path: string;
+  readonly model: Model;
+  /** Fires to give up: nothing of the file is stored then. */
+  readonly signal: AbortSignal;
+  readonly progress?: (bytesRead: number, records: number) => void;
+}
+
+/** What an import stored. */
+export interface Imported {
+  readonly invoerId: number;
+  readonly delivery: ReadDelivery;
+  /** Leveringen that became earlier versions. */
+  readonly replaced: number;
+  readonly bytes: number;
+}
+
+/** A file has faults and nothing of it was stored. */
+export class FaultyFile extends Error {
+  readonly faults: readonly ImportFault[];
+  constructor(path: string, faults: readonly ImportFault[]) {
+    super(`${path} has faults`);
+    this.name = 'FaultyFile';
+    this.faults = faults;
+  }
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Imports one file of the exchange model, in one transaction: either all of it becomes current at once, or nothing is stored, also
+ * when the process is killed half-way.
+ * @throws {FaultyFile} with up to 100 faults; the signal's reason when it fired; what the file system or database says
+ */
+export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
+  const file = await open(options.path);
+  try {
+    return await transaction(pool, async (client) => {
+      await client.query('set local statement_timeout = 0');
+      await client.query('set local idle_in_transaction_session_timeout = 0');
+      return await importInto(client, file, options);
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+async function importInto(client: pg.PoolClient, file: FileHandle, options: ImportOptions): Promise<Imported> {
+  const { path, model, signal } = options;
+  const { size } = await file.stat();
+  const { rows } = await client.query<{ id: number }>(
+    `insert into gegevens.invoeren (variant, model_versie, bestand, bytes) values ($1::text, $2::text, $3::text, $4::bigint)
+     returning id`,
+    [model.variant, model.mapping.versie, basename(path), size],
+  );
+  const invoerId = rows[0]?.id ?? 0;
+  const delivery = await copyRecords(client, file, invoerId, options);
+  await copyZaakPlaces(client, invoerId, delivery);
+  signal.throwIfAborted();
+  const replaced = await replaceDeliveries(client, { variant: model.variant, invoerId, delivery });
+  return { invoerId, delivery, replaced, bytes: size };
+}
+
+async function copyRecords(
+  client: pg.PoolClient,
+  file: FileHandle,
+  invoerId: number,
+  { path, model, signal, progress }: ImportOptions,
+): Promise<ReadDelivery> {
+  const rows = new CopyRows(
+    client,
+    'copy gegevens.records (invoer_id, levering, soort, nummer, tekst) from stdin (format binary)',
+    [8, 4, 2, 4, 'text'],
+  );
+  const faults = new Faults();
+  const reader = new DeliveryReader(
+    model,
+    (levering, list, nummer, bytes) => rows.add([invoerId, levering, list === 'records' ? 0 : 1, nummer, bytes]),
+    faults,
+  );
+  try {
+    let bytesRead = 0;
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (;;) {
+      signal.throwIfAborted();
+      const { bytesRead: got } = await file.read(buffer, 0, CHUNK_BYTES);
+      if (got === 0) break;
+      const start = bytesRead === 0 && buffer.subarray(0, 3).equals(BOM) ? 3 : 0;
+      reader.feed(buffer.subarray(start, got));
+      bytesRead += got;
+      progress?.(bytesRead, reader.records);
+      await rows.drained();
+    }
+    const delivery = reader.finish();
+    if (delivery === undefined) throw new TooFaulty();
+    await rows.end();
+    return delivery;
+  } catch (error) {
+    await rows.cancel();
+    throw error instanceof TooFaulty ? new FaultyFile(path, faults.list) : error;
+  }
+}
+
+async function copyZaakPlaces(client: pg.PoolClient, invoerId: number, { leveringen }: ReadDelivery): Promise<void> {
+  if (leveringen.every(({ zakenBij }) => zakenBij.length === 0)) return;
+  const rows = new CopyRows(
+    client,
+    'copy gegevens.zaken_bij (invoer_id, levering, bij, zaak) from stdin (format binary)',
+    [8, 4, 4, 4],
+  );
+  try {
+    for (const { nummer, zakenBij } of leveringen) {
+      for (let zaak = 0; zaak < zakenBij.length; zaak += 1) {
+        rows.add([invoerId, nummer, zakenBij[zaak] ?? 0, zaak]);
+        if (zaak % 10_000 === 0) await rows.drained();
+      }
+    }
+    await rows.end();
+  } catch (error) {
+    await rows.cancel();
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { type Contract, createContract } from '../http/contract.ts';
+import { isRecord, type OpenapiDocument, readOpenapi } from '../http/openapi-document.ts';
+import type { Config } from '../kernel/config/read-config.ts';
+import type { JsonObject } from './domain/model/json-pointer.ts';
+import type { Variant } from './domain/model/mapping.ts';
+import type { Model } from './domain/model/model.ts';
+
+const TEMPLATE = new URL('../../openapi/gegevens.yaml', import.meta.url);
+
+const WORDS: Readonly<Record<Variant, { readonly title: string; readonly wat: string }>> = {
+  shv: { title: 'Gegevensuitwisseling schuldhulptrajecten (SHV)', wat: 'gegevens over schuldhulptrajecten' },
+  vs: { title: 'Gegevensuitwisseling vroegsignalen (VS)', wat: 'gegevens over vroegsignalen' },
+};
+
+/** The contract of one variant: the template with the variant's own words, limits and exchange model. */
+export function variantContract(variant: Variant, model: Model, maximum: number, config: Config): Contract {
+  const { title, wat } = WORDS[variant];
+  const replacements: Replacement[] = [
+    [['info', 'title'], () => title],
+    [['info', 'description'], (text) => String(text).replace('gegevens', wat)],
+    [['components', 'schemas', 'GegevensRequest', 'properties', 'pageSize', 'maximum'], () => maximum],
+    [['components', 'schemas', 'Gegevens'], () => embedded(model.schema)],
+    [['paths', '/gegevens', 'post', 'responses', '200', 'content', 'application/json', 'examples'], () => undefined],
+    [
+      ['components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials', 'scopes', 'read'],
+      () => `Ophalen van ${wat}`,
+    ],
+  ];
+  const { oauthIssuer } = config.tokens;
+  if (oauthIssuer !== undefined) {
+    const token = ['components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials', 'tokenUrl'];
+    replacements.push([token, () => `${oauthIssuer}/token`]);
+  }
+  let document: JsonObject = { ...readOpenapi(TEMPLATE) };
+  for (const [place, change] of replacements) document = replaced(document, place, change);
+  assertDocument(document);
+  return createContract(document);
+}
+
+type Replacement = readonly [place: readonly string[], change: (value: unknown) => unknown];
+
+/** A copy with one place changed; `undefined` takes the member away. @throws {TypeError} when the template has no such place */
+function replaced(
+  object: JsonObject,
+  [step, ...rest]: readonly string[],
+  change: (value: unknown) => unknown,
+): JsonObject {
+  if (step === undefined || !(step in object)) throw new TypeError(`the template of the contract has no ${step}`);
+  const child = object[step];
+  if (rest.length > 0 && !isRecord(child)) throw new TypeError(`the template of the contract has nothing in ${step}`);
+  const value = rest.length > 0 && isRecord(child) ? replaced(child, rest, change) : change(child);
+  const { [step]: _old, ...others } = object;
+  return value === undefined ? others : { ...object, [step]: value };
+}
+
+/** The model as a part of the document: its own references must lead to its own parts. */
+function embedded(schema: JsonObject): unknown {
+  const { $schema: _dialect, $id: _id, ...rest } = schema;
+  return JSON.parse(JSON.stringify(rest), (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' && value.startsWith('#/')
+      ? `#/components/schemas/Gegevens${value.slice(1)}`
+      : value,
+  );
+}
+
+function assertDocument(document: JsonObject): asserts document is JsonObject & OpenapiDocument {
+  if (!isRecord(document.info) || !isRecord(document.paths)) throw new TypeError('the contract is no OpenAPI document');
+}
