@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fscTransaction } from '../../http/access-log.ts';
 import { callerOf } from '../../http/auth.ts';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { platformProblems } from '../../http/problems.ts';
 import type { Caller } from '../../kernel/oauth/caller.ts';
 import type { Platform } from '../../kernel/platform.ts';
@@ -52,7 +53,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
         pageSize: body.pageSize,
         afnemer: exchange.oin ?? caller.subject,
       },
-      request.signal,
+      goneSignal(reply),
     );
     const style = form === 'mirror' ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);

@@ -1,0 +1,70 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import type { Party } from '../../../src/demo/authority/authority.ts';
+import { loadPemKey } from '../../../src/gegevens/jades/own-key.ts';
+import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
+import { createSigner, plainStyles, type Signer } from '../../../src/gegevens/jades/sign.ts';
+
+/** An answer as its bytes came. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  readonly text: string;
+}
+
+/** Headers by name; a list sends the header as often. */
+export type RawHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Sends exactly these headers and bytes: repeated headers stay apart. */
+export function send(url: string, method: string, headers: RawHeaders, body?: string | Buffer): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const given = Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, typeof value === 'string' ? value : [...value]] as const],
+    );
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const outgoing = request(url, { method, headers: { ...length, ...Object.fromEntries(given) } }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        const received = new Headers();
+        for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+          for (const value of values) received.append(name, value);
+        }
+        resolve({ status: incoming.statusCode ?? 0, headers: received, bytes, text: bytes.toString() });
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+export interface Requester {
+  readonly signer: Signer;
+  /** The two headers over a body. */
+  sign(body: string | Buffer, style?: SignatureStyle): Promise<{ digest: string; 'nlgov-adr-payload-sig': string }>;
+}
+
+/** Someone who signs with the key of a party of the authority. */
+export function createRequester(party: Pick<Party, 'key' | 'chain'>): Requester {
+  const own = loadPemKey(
+    { key: readFileSync(party.key, 'utf8'), chain: readFileSync(party.chain, 'utf8') },
+    new Date(),
+  );
+  const signer = createSigner({
+    key: createPrivateKey(readFileSync(party.key)),
+    chain: own.chain,
+    kid: own.kid,
+    now: () => new Date(),
+  });
+  return {
+    signer,
+    async sign(body, style = plainStyles.digest) {
+      const { digest, signature } = await signer.sign(Buffer.from(body), style);
+      return { digest, 'nlgov-adr-payload-sig': signature };
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { expect } from 'vitest';
+import { type Authority, createAuthority } from '../../../src/demo/authority/authority.ts';
+import type { Variant } from '../../../src/gegevens/domain/model/mapping.ts';
+import { loadModel } from '../../../src/gegevens/domain/model/model.ts';
+import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
+import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
+import { type Imported, importFile } from '../../../src/gegevens/store/import-file.ts';
+import { isRecord, readOpenapi } from '../../../src/http/openapi-document.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
+import { typeParsers } from '../../../src/kernel/database/type-parsers.ts';
+import { createAnswerCheck } from '../../support/api.ts';
+import { createDatabase } from '../../support/database.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { startTokens, type TestTokens } from '../../support/tokens.ts';
+import { createRequester, type RawAnswer, type RawHeaders, type Requester, send } from './requester.ts';
+
+export const FIXTURES = join(import.meta.dirname, '../../fixtures/gegevens');
+
+export interface Asked {
+  readonly variant?: Variant;
+  readonly style?: SignatureStyle;
+  /** Headers beside or instead of the usual ones; `undefined` leaves one out. */
+  readonly headers?: RawHeaders;
+  readonly server?: TestServer;
+}
+
+/** A supplier: the real server with a database, keys, an authority and an issuer of tokens; and a requester. */
+export interface Supplier {
+  readonly server: TestServer;
+  readonly databaseUrl: string;
+  readonly pool: pg.Pool;
+  readonly authority: Authority;
+  readonly tokens: TestTokens;
+  readonly requester: Requester;
+  /** Environment of the server, for another instance. */
+  readonly env: Readonly<Record<string, string>>;
+  /** A signed request; a string is sent as it is. */
+  ask(body: unknown, asked?: Asked): Promise<RawAnswer>;
+  /** The same, expecting 200: checks contract, digest and signature, and gives the parsed body. */
+  get(body: unknown, asked?: Asked): Promise<Delivered>;
+  import(variant: Variant, path: string): Promise<Imported>;
+  /** Another instance on the same database. */
+  another(env?: Readonly<Record<string, string>>): Promise<TestServer>;
+  close(): Promise<void>;
+}
+
+export interface Delivered extends RawAnswer {
+  readonly gegevens: Record<string, unknown>;
+  readonly paginering: Record<string, unknown> | undefined;
+}
+
+export async function openSupplier(
+  options: { readonly env?: Readonly<Record<string, string>>; readonly clock?: Clock } = {},
+): Promise<Supplier> {
+  const dir = mkdtempSync(join(tmpdir(), 'gegevens-'));
+  const authority = await createAuthority({ dir, port: 0 });
+  authority.behaviour.lifeSeconds = 3600;
+  const tokens = await startTokens();
+  const database = await createDatabase();
+  const env = {
+    AREAS: 'shv,vs,verwerkingenlog',
+    ...tokens.env,
+    GEGEVENS_TRUST_ANCHORS: authority.root,
+    GEGEVENS_SIGNING_KEY: authority.supplier.key,
+    GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
+    GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+    GEGEVENS_SUPPLIER_CODE: 'TEST-01',
+    ...options.env,
+  };
+  const more = options.clock === undefined ? {} : { clock: options.clock };
+  const server = await startServer({ env, databaseUrl: database.url, ...more });
+  const servers = [server];
+  const pool = new pg.Pool({ connectionString: database.url, types: typeParsers, max: 4 });
+  const requester = createRequester(authority.requester);
+  const models = { shv: loadModel('shv'), vs: loadModel('vs') };
+  const check = createAnswerCheck(readOpenapi(new URL('../../../openapi/gegevens.yaml', import.meta.url)));
+  const verifier = createVerifier({
+    anchors: readFileSync(authority.root, 'utf8'),
+    revocation: 'hard',
+    allowPrivate: true,
+    now: () => new Date(),
+  });
+
+  const ask: Supplier['ask'] = async (body, { variant = 'shv', style, headers = {}, server: other = server } = {}) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const answer = await send(
+      `${other.url}/${variant}/v1/gegevens`,
+      'POST',
+      {
+        'content-type': 'application/json',
+        ...(await tokens.bearer(['read'])),
+        ...(await requester.sign(text, style)),
+        ...headers,
+      },
+      text,
+    );
+    const json: unknown = answer.text === '' ? undefined : JSON.parse(answer.text);
+    check('POST', '/gegevens', { ...answer, json });
+    return answer;
+  };
+  return {
+    server,
+    databaseUrl: database.url,
+    pool,
+    authority,
+    tokens,
+    requester,
+    env,
+    ask,
+    async get(body, asked = {}) {
+      const answer = await ask(body, asked);
+      expect(answer.status, `${answer.text.slice(0, 500)} ${lastError(asked.server ?? server)}`).toBe(200);
+      await verifier.verify({
+        digestHeader: answer.headers.get('digest') ?? '',
+        signatureHeader: answer.headers.get('nlgov-adr-payload-sig') ?? '',
+        body: answer.bytes,
+      });
+      const json: unknown = JSON.parse(answer.text);
+      if (!isRecord(json) || !isRecord(json.gegevens)) throw new TypeError('no gegevens');
+      const { paginering } = json;
+      return { ...answer, gegevens: json.gegevens, paginering: isRecord(paginering) ? paginering : undefined };
+    },
+    import: (variant, path) => importFile(pool, { path, model: models[variant], signal: new AbortController().signal }),
+    async another(extra = {}) {
+      const next = await startServer({ env: { ...env, ...extra }, databaseUrl: database.url, ...more });
+      servers.push(next);
+      return next;
+    },
+    async close() {
+      for (const each of servers) await each.stop();
+      await verifier.close();
+      await pool.end();
+      await database.drop();
+      await tokens.close();
+      await authority.close();
+      rmSync(dir, { recursive: true });
+    },
+  };
+}
+
+/** What the server last logged as an error, for a failing test to show. */
+function lastError({ logged }: TestServer): string {
+  return JSON.stringify(logged.findLast(({ level }) => Number(level) >= 50) ?? null);
+}
