@@ -16,6 +16,7 @@ export interface OwnKey {
   readonly kid: string;
   readonly oin: string | undefined;
   readonly subject: string;
+  /** When the first certificate of the chain expires. */
   readonly notAfter: Date;
 }
 
@@ -51,7 +52,7 @@ export function loadPkcs12Key(file: Pkcs12Key, at: Date): OwnKey {
   return accept(key, certificates, at);
 }
 
-/** Whole days until the certificate expires; negative afterwards. */
+/** Whole days until the first certificate of the chain expires; negative afterwards. */
 export function daysToExpiry(own: Pick<OwnKey, 'notAfter'>, at: Date): number {
   return Math.floor((own.notAfter.getTime() - at.getTime()) / dayMs);
 }
@@ -81,14 +82,16 @@ function accept(key: KeyObject, certificates: readonly Certificate[], at: Date):
   if (signing === 0 || authority(leaf).ca) {
     throw new OwnKeyError('wrong-usage', 'the signing certificate is not meant for signing messages');
   }
-  const { notAfter, x509 } = leaf;
-  if (at < leaf.notBefore) {
-    throw new OwnKeyError('not-yet-valid', `the signing certificate is valid from ${leaf.notBefore.toISOString()}`);
+  const chain = order(leaf, certificates);
+  for (const { notBefore, notAfter, x509 } of chain) {
+    const whose = `the certificate of ${x509.subject.replaceAll('\n', ', ')} in the signing chain`;
+    if (at < notBefore) throw new OwnKeyError('not-yet-valid', `${whose} is valid from ${notBefore.toISOString()}`);
+    if (at > notAfter) throw new OwnKeyError('expired', `${whose} expired on ${notAfter.toISOString()}`);
   }
-  if (at > notAfter) throw new OwnKeyError('expired', `the signing certificate expired on ${notAfter.toISOString()}`);
-  const der = x509.publicKey.export({ type: 'spki', format: 'der' });
+  const notAfter = new Date(Math.min(...chain.map((certificate) => certificate.notAfter.getTime())));
+  const der = leaf.x509.publicKey.export({ type: 'spki', format: 'der' });
   const kid = createHash('sha256').update(der).digest('base64url');
-  return { key, chain: order(leaf, certificates), kid, oin: signerOin(leaf), subject: x509.subject, notAfter };
+  return { key, chain, kid, oin: signerOin(leaf), subject: leaf.x509.subject, notAfter };
 }
 
 /** Leaf first, each followed by its issuer; a receiver refuses any other order, and anything left over. */

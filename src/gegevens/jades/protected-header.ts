@@ -32,15 +32,19 @@ const maxCertificates = 5;
 
 /**
  * @param encoded the first part of the compact serialisation
+ * @param read what reads a certificate
  * @throws JadesError signature-malformed, signature-algorithm
  */
-export function parseProtectedHeader(encoded: string): ProtectedHeader {
+export function parseProtectedHeader(
+  encoded: string,
+  read: (der: Uint8Array) => Certificate = parseCertificate,
+): ProtectedHeader {
   const members = decode(encoded);
   readAlgorithm(members);
   const kid = member(members, 'kid');
   if (typeof kid !== 'string' || kid === '') throw malformed('kid ontbreekt of is geen tekst');
   if (member(members, 'typ') !== 'JOSE') throw malformed('typ is niet JOSE');
-  const x5c = readCertificates(member(members, 'x5c'));
+  const x5c = readCertificates(member(members, 'x5c'), read);
   readThumbprint(members, x5c);
   return { encoded, kid, x5c, style: readStyle(members), members };
 }
@@ -69,7 +73,7 @@ function readAlgorithm(members: JsonObject): void {
   if (alg !== 'PS256') throw new JadesError('signature-algorithm', 'Alleen het algoritme PS256 is toegestaan.');
 }
 
-function readCertificates(x5c: unknown): Certificate[] {
+function readCertificates(x5c: unknown, read: (der: Uint8Array) => Certificate): Certificate[] {
   if (!Array.isArray(x5c) || x5c.length === 0) throw malformed('x5c ontbreekt of is leeg');
   if (x5c.length > maxCertificates) throw malformed(`x5c bevat meer dan ${maxCertificates} certificaten`);
   const texts: readonly unknown[] = x5c;
@@ -78,7 +82,7 @@ function readCertificates(x5c: unknown): Certificate[] {
     const der = typeof text === 'string' ? decodeBase64(text) : undefined;
     if (der === undefined) throw malformed(`x5c[${index}] is geen base64`);
     try {
-      return parseCertificate(der);
+      return read(der);
     } catch (cause) {
       throw malformed(`x5c[${index}] is geen certificaat in DER`, cause);
     }

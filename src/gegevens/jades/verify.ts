@@ -1,15 +1,11 @@
 // Verification of a signed message: digest, signature, certificate path and revocation, cheapest first.
-import { createHash } from 'node:crypto';
 import { decodeBase64url } from './base64.ts';
-import { BoundedMap } from './bounded-map.ts';
 import type { Certificate } from './certificate.ts';
-import { validatePath } from './chain.ts';
-import { checkValidity } from './chain-rules.ts';
 import { checkDigest, createDigest, parseDigest } from './digest.ts';
 import type { Fetch } from './fetch.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 import { type HeaderValues, onlyValue } from './header-values.ts';
-import { parsePemCertificates } from './pem.ts';
+import { createPathMemory } from './path-memory.ts';
 import { malformed, parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
 import { createRevocationCheck, type RevocationMode } from './revocation.ts';
 import { createRevocationSource } from './revocation-source.ts';
@@ -81,8 +77,6 @@ const defaultLimits: VerifierLimits = {
   ocspTimeoutMs: 600,
   crlTimeoutMs: 5_000,
 };
-const maxPaths = 200;
-const pathLifeMs = 5 * 60_000;
 
 /** @throws Error when the bundle holds no readable anchor */
 export function createVerifier(options: VerifierOptions): Verifier {
@@ -95,7 +89,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const { ocspTimeoutMs, crlTimeoutMs, revocationDeadlineMs: deadlineMs } = limits;
   const ask = createRevocationSource({ now, fetch, signal: stop.signal, ocspTimeoutMs, crlTimeoutMs });
   const checkRevocation = createRevocationCheck({ mode: options.revocation, now, ask, deadlineMs });
-  const findPath = rememberPaths(options);
+  const { anchors, requiredPolicies = [] } = options;
+  const memory = createPathMemory({ anchors, requiredPolicies, now });
 
   return {
     async verify({ signatureHeader, digestHeader, body }) {
@@ -103,9 +98,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const hash = createDigest();
       await inPieces(body, (piece) => hash.update(piece));
       checkDigest(digest, hash.value());
-      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters);
+      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, memory.read);
       await verifySignature(header, signature, body, digest.sent);
-      const path = await findPath(header.x5c);
+      const path = await memory.find(header.x5c);
       await checkRevocation(path);
       return {
         ...describe(header.x5c),
@@ -123,7 +118,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   };
 }
 
-function readSignature(values: HeaderValues, maxCharacters: number) {
+function readSignature(values: HeaderValues, maxCharacters: number, read: (der: Uint8Array) => Certificate) {
   const sent = onlyValue(values, 'signature-missing', 'signature-malformed', 'nlgov-adr-payload-sig');
   if (sent.length > maxCharacters) throw malformed(`langer dan ${maxCharacters} tekens`);
   const [encoded, payload, last, ...more] = sent.split('.');
@@ -133,7 +128,7 @@ function readSignature(values: HeaderValues, maxCharacters: number) {
   if (payload !== '') throw malformed('de handtekening bevat de inhoud, die er los van moet staan');
   const signature = decodeBase64url(last);
   if (signature === undefined) throw malformed('het laatste deel is geen base64url');
-  return { header: parseProtectedHeader(encoded), signature, sent };
+  return { header: parseProtectedHeader(encoded, read), signature, sent };
 }
 
 function describe([leaf]: readonly Certificate[]): Pick<Verified, 'oin' | 'leaf'> {
@@ -142,27 +137,5 @@ function describe([leaf]: readonly Certificate[]): Pick<Verified, 'oin' | 'leaf'
   return {
     oin: signerOin(leaf),
     leaf: { subject: x509.subject, serialNumber: x509.serialNumber.toLowerCase(), thumbprint, notAfter },
-  };
-}
-
-/** Validates paths, and remembers for a while those that were good; their dates are looked at every time. */
-function rememberPaths(options: VerifierOptions): (x5c: readonly Certificate[]) => Promise<readonly Certificate[]> {
-  const anchors = parsePemCertificates(options.anchors);
-  if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
-  const requiredPolicies = options.requiredPolicies ?? [];
-  const paths = new BoundedMap<{ readonly path: readonly Certificate[]; readonly until: number }>(maxPaths);
-  return async (x5c) => {
-    const at = options.now();
-    const key = createHash('sha256')
-      .update(x5c.map(({ thumbprint }) => thumbprint).join())
-      .digest('base64');
-    const known = paths.get(key);
-    if (known !== undefined && at.getTime() < known.until) {
-      checkValidity(known.path, at);
-      return known.path;
-    }
-    const path = await validatePath(x5c, { anchors, requiredPolicies, at });
-    paths.set(key, { path, until: at.getTime() + pathLifeMs });
-    return path;
   };
 }

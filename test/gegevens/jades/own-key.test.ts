@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import forge from 'node-forge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basicConstraints, keyUsage } from '../../../src/demo/authority/extensions.ts';
+import { mintAuthority } from '../../../src/demo/authority/profiles.ts';
 import { daysToExpiry, loadPemKey, loadPkcs12Key } from '../../../src/gegevens/jades/own-key.ts';
 import { createSigner, plainStyles } from '../../../src/gegevens/jades/sign.ts';
 import { type Kit, leafFor, openKit, verifierFor } from './support/kit.ts';
@@ -120,6 +121,7 @@ describe('an own key in PEM', () => {
       () => ({ key, chain: pem(leafFor(kit, { ...given(), notBefore: new Date(Date.now() + 60_000) })) }),
       'not-yet-valid',
     ],
+    ['an expired intermediate', () => ({ key, chain: `${split(chain)[0]}${expiredIntermediate()}` }), 'expired'],
     ['a short key', () => short(), 'weak-key'],
     ['an EC key', () => elliptic(), 'weak-key'],
   ])('is refused: %s', (_case, files, code) => {
@@ -158,6 +160,18 @@ describe('an own key in PKCS#12', () => {
     );
   });
 });
+
+function expiredIntermediate(): string {
+  const { intermediate, root } = kit.authority.issuers;
+  const notAfter = new Date(Date.now() - 60_000);
+  return mintAuthority({
+    subject: intermediate.name,
+    key: intermediate.key,
+    issuer: root,
+    now: now(),
+    notAfter,
+  }).toString();
+}
 
 function withKey(privateKey: KeyObject): { key: string; chain: string } {
   return {
