@@ -1,0 +1,64 @@
+import type { DocumentRead, Part } from './source-adapter.ts';
+
+/** Data of a resource as it is published. */
+export interface ResourceData {
+  readonly bronidentificatie: string;
+  readonly [member: string]: unknown;
+}
+
+/** Members that one place of a document shows and another leaves out. */
+const SHOWN_IN_SOME_PLACES = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
+
+/** Information category of the Woo for documents of which nothing says another: council documents. */
+const DEFAULT_WOO_CATEGORY = 'c_db4862c3';
+
+export interface DocumentContext {
+  /** As it was read; `undefined` when only its references may have changed. */
+  readonly read: DocumentRead | undefined;
+  /** As the feed has it now. */
+  readonly current: ResourceData | undefined;
+  /** All places where it hangs. */
+  readonly parts: readonly Part[];
+  /** The meeting of an agenda item, for those that the feed has or gets. */
+  readonly meetingOf: (agendapunt: string) => string | undefined;
+}
+
+/**
+ * One document with the references of all its places, in a fixed order: the same places give the same text, whichever of them
+ * was read last.
+ */
+export function joinDocument({ read, current, parts, meetingOf }: DocumentContext): ResourceData | undefined {
+  const base = read === undefined ? current : freshest(read.data, current);
+  if (base === undefined) return undefined;
+  const agendapunten = new Set(
+    parts.flatMap((part) => part.agendapunten ?? []).filter((id) => meetingOf(id) !== undefined),
+  );
+  const vergaderingen = new Set(parts.flatMap((part) => part.vergaderingen ?? []));
+  for (const id of agendapunten) vergaderingen.add(meetingOf(id) ?? '');
+  const ofPlaces = parts.map((part) => part.wooinformatiecategorie).filter((category) => category !== undefined);
+  return {
+    ...base,
+    wooinformatiecategorie:
+      read === undefined
+        ? base.wooinformatiecategorie
+        : (read.wooinformatiecategorie ?? ofPlaces.toSorted()[0] ?? DEFAULT_WOO_CATEGORY),
+    vergaderingen: references(vergaderingen),
+    agendapunten: references(agendapunten),
+  };
+}
+
+/** Of the same file, an older description does not take the place of a newer one, and a shorter one is completed. */
+function freshest(read: ResourceData, current: ResourceData | undefined): ResourceData {
+  if (current === undefined || current.bestandsurl !== read.bestandsurl) return read;
+  const { gewijzigdop: modified } = read;
+  const { gewijzigdop: known } = current;
+  if (typeof modified === 'string' && typeof known === 'string' && modified < known) return current;
+  const absent = SHOWN_IN_SOME_PLACES.filter((member) => read[member] === undefined && current[member] !== undefined);
+  return { ...read, ...Object.fromEntries(absent.map((member) => [member, current[member]])) };
+}
+
+const ORDER = new Intl.Collator('en', { numeric: true });
+
+function references(ids: ReadonlySet<string>): readonly { readonly bronidentificatie: string }[] {
+  return [...ids].toSorted(ORDER.compare).map((bronidentificatie) => ({ bronidentificatie }));
+}

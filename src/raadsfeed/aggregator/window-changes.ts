@@ -1,0 +1,146 @@
+import { joinDocument, type ResourceData } from './join-document.ts';
+import { mergePlace } from './merge-place.ts';
+import type { GonePlace, KnownPlace, Part, SourceResourceType, UpsertRecord, WindowReading } from './source-adapter.ts';
+
+/** What the feed and the memory of a source hold, as far as it matters to one reading. */
+export interface FeedState {
+  /** The remembered places that were handed to the reading, and those with the key of a place in it. */
+  readonly known: readonly KnownPlace[];
+  /** By `partKey`, of every part of the reading and of `known`: the parts of remembered places that are not in `known`. */
+  readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
+  /** Current data of the documents among those parts, by bronidentificatie. */
+  readonly documents: ReadonlyMap<string, ResourceData>;
+  /** Of the agenda items that those parts mention and the feed has: their meeting. */
+  readonly agendapunten: ReadonlyMap<string, string>;
+  /** How many resources of the organisation the feed has. */
+  readonly total: number;
+  /** How many were deleted before in this round: the limit holds for all windows together. */
+  readonly deletedBefore: number;
+  /** An operator's word that more than a tenth may go. */
+  readonly allowMassDelete: boolean;
+}
+
+export interface SourceDelete {
+  readonly op: 'delete';
+  readonly resourceType: SourceResourceType;
+  readonly bronidentificatie: string;
+  readonly verwijderreden: GonePlace['verwijderreden'];
+}
+
+export interface WindowChanges {
+  /** To publish, in this order. What did not change is a no-op to the log. */
+  readonly upserts: readonly UpsertRecord[];
+  readonly deletes: readonly SourceDelete[];
+  /** Deletes that would be more than a tenth of the organisation: nothing is deleted without an operator's word. */
+  readonly withheld: readonly SourceDelete[];
+  /** To remember. */
+  readonly places: readonly KnownPlace[];
+  /** To forget. */
+  readonly forget: readonly string[];
+}
+
+export function partKey({ resourceType, bronidentificatie }: Pick<Part, 'resourceType' | 'bronidentificatie'>): string {
+  return `${resourceType}/${bronidentificatie}`;
+}
+
+/** What follows from a reading: records to publish and places to remember. Only a complete window deletes. */
+export function deriveChanges(reading: WindowReading, state: FeedState): WindowChanges {
+  const deletes = reading.complete ? findDeletes(reading, state) : [];
+  const tooMany = (state.deletedBefore + deletes.length) * 10 > state.total;
+  const withheld = tooMany && !state.allowMassDelete ? deletes : [];
+  const mayDelete = reading.complete && withheld.length === 0;
+  const known = new Map(state.known.map((place) => [place.place, place]));
+  const places = reading.places.map((place) => mergePlace(place, known.get(place.place), mayDelete));
+  const forget = mayDelete ? reading.gone.map(({ place }) => place) : [];
+  const published = mayDelete ? deletes : [];
+  const remaining = [...places, ...state.known.filter(({ place }) => isUntouched(place, reading, forget))];
+  return {
+    upserts: [
+      ...reading.places.flatMap(({ records }) => records),
+      ...documentUpserts(reading, state, remaining, new Set(published.map(partKey))),
+    ],
+    deletes: published,
+    withheld,
+    places,
+    forget,
+  };
+}
+
+function isUntouched(place: string, reading: WindowReading, forget: readonly string[]): boolean {
+  return !forget.includes(place) && !reading.places.some((read) => read.place === place);
+}
+
+/** What no place has any more, and what the supplier marks as not public wherever it still hangs. */
+function findDeletes(reading: WindowReading, state: FeedState): readonly SourceDelete[] {
+  const gone = new Map(reading.gone.map(({ place, verwijderreden }) => [place, verwijderreden]));
+  const read = new Set(reading.places.map(({ place }) => place));
+  const hidden = new Set(reading.hidden);
+  const remaining = [...reading.places, ...state.known.filter(({ place }) => !gone.has(place) && !read.has(place))];
+  const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
+  const deletes = new Map<string, SourceDelete>();
+  for (const { place, parts } of state.known) {
+    for (const part of parts) {
+      const key = partKey(part);
+      const isHidden = hidden.has(key);
+      if (!isHidden && (held.has(key) || (state.elsewhere.get(key) ?? []).length > 0)) continue;
+      const { resourceType, bronidentificatie } = part;
+      const before = deletes.get(key)?.verwijderreden;
+      const verwijderreden = isHidden ? 'niet_langer_openbaar' : (before ?? gone.get(place) ?? 'ingetrokken');
+      deletes.set(key, { op: 'delete', resourceType, bronidentificatie, verwijderreden });
+    }
+  }
+  return [...deletes.values()];
+}
+
+/** Documents that were read, and those of which a place in the window let go. */
+function documentUpserts(
+  reading: WindowReading,
+  state: FeedState,
+  remaining: readonly KnownPlace[],
+  deleted: ReadonlySet<string>,
+): readonly UpsertRecord[] {
+  const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
+  const meetings = meetingsOfAgendapunten(reading, state, deleted);
+  const parts = documentParts(remaining);
+  const touched = new Set([...read.keys(), ...letGo(reading, state)]);
+  const upserts: UpsertRecord[] = [];
+  for (const id of touched) {
+    const key = partKey({ resourceType: 'Informatieobject', bronidentificatie: id });
+    if (deleted.has(key)) continue;
+    const data = joinDocument({
+      read: read.get(id),
+      current: state.documents.get(id),
+      parts: [...(parts.get(id) ?? []), ...(state.elsewhere.get(key) ?? [])],
+      meetingOf: (agendapunt) => meetings.get(agendapunt),
+    });
+    if (data !== undefined) upserts.push({ op: 'upsert', resourceType: 'Informatieobject', data });
+  }
+  return upserts;
+}
+
+function documentParts(places: readonly KnownPlace[]): ReadonlyMap<string, readonly Part[]> {
+  const parts = places
+    .flatMap((place) => place.parts)
+    .filter(({ resourceType }) => resourceType === 'Informatieobject');
+  return Map.groupBy(parts, ({ bronidentificatie }) => bronidentificatie);
+}
+
+function letGo(reading: WindowReading, state: FeedState): readonly string[] {
+  const changed = new Set([...reading.places, ...reading.gone].map(({ place }) => place));
+  return [...documentParts(state.known.filter(({ place }) => changed.has(place))).keys()];
+}
+
+function meetingsOfAgendapunten(
+  reading: WindowReading,
+  state: FeedState,
+  deleted: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const meetings = new Map(state.agendapunten);
+  for (const { place, parts } of reading.places) {
+    for (const part of parts) if (part.resourceType === 'Agendapunt') meetings.set(part.bronidentificatie, place);
+  }
+  for (const id of [...meetings.keys()]) {
+    if (deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie: id }))) meetings.delete(id);
+  }
+  return meetings;
+}

@@ -1,0 +1,34 @@
+/**
+ * Why a call gave no answer that can be used.
+ * - `status`: an HTTP status other than 200
+ * - `unavailable`: no connection, no answer in time, or it broke off
+ * - `unreadable`: too large, or not JSON
+ */
+export type NotubizErrorKind = 'status' | 'unavailable' | 'unreadable';
+
+/** A call to NotuBiz that failed, after the retries. */
+export class NotubizError extends Error {
+  override readonly name = 'NotubizError';
+  readonly kind: NotubizErrorKind;
+  /** Present with kind `status`. */
+  readonly status: number | undefined;
+  /** Milliseconds that the supplier asks to wait. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    kind: NotubizErrorKind,
+    message: string,
+    more: { status?: number; retryAfter?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? {} : { cause: more.cause });
+    this.kind = kind;
+    this.status = more.status;
+    this.retryAfter = more.retryAfter;
+  }
+
+  /** Whether the same call may well succeed later. */
+  get passing(): boolean {
+    if (this.kind === 'unavailable') return true;
+    return this.status !== undefined && (this.status === 429 || this.status === 408 || this.status >= 500);
+  }
+}

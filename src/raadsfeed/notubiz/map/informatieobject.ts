@@ -1,0 +1,72 @@
+import type { DocumentRead } from '../../aggregator/source-adapter.ts';
+import type { NotubizDocument } from '../answers/document.ts';
+import type { IssueSink } from '../issue-log.ts';
+import { mendUrl } from '../values/mend-url.ts';
+import { documentId } from './identity.ts';
+import type { MappingContext } from './mapping-context.ts';
+import { momentOf, timeOf } from './moment-of.ts';
+import { mapOrganisatie } from './organisatie.ts';
+import { documentPage } from './portal.ts';
+import { withoutAbsent } from './without-absent.ts';
+import { categoryOfType } from './woo-categories.ts';
+
+/** As `formaat` in the contract of the feed. */
+const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/;
+
+/**
+ * Maps a document to what an InformatieObject has of itself; references and category follow from all its places.
+ * @param day of the place where it hangs, for a document that has no date at all
+ */
+export function mapInformatieObject(
+  document: NotubizDocument,
+  day: string,
+  context: MappingContext,
+  issue: IssueSink,
+): DocumentRead {
+  const about: IssueSink = (what, detail) => issue(what, `document ${document.id}: ${detail}`);
+  const { id, version, file } = document;
+  const url = usableUrl(document.url, about);
+  const bestandsurl = version === undefined ? url : `${context.base}/document/${id}/${version}`;
+  const webpage = documentPage(context.source, id, version) ?? url ?? bestandsurl;
+  const modified = momentOf(document.lastModified, 'last_modified', about);
+  const submitted =
+    momentOf(document.date, 'date', about) ?? momentOf(document.publicationDate, 'publication_date', about) ?? modified;
+  if (submitted === undefined) about('unusable-value', 'has no date at all; the day of its place is taken');
+  const titel = document.title ?? file?.name;
+  if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
+  const category = categoryOfType(context.categories, document.type);
+  const data = {
+    bronidentificatie: documentId(id),
+    dossiertype: 'informatieobject',
+    organisatie: mapOrganisatie(context.source),
+    webpaginalink: webpage ?? `${context.base}/document/${id}`,
+    titel: titel ?? `Document ${id}`,
+    datumingediend: submitted?.day ?? day,
+    ...withoutAbsent({
+      gewijzigdop: timeOf(document.lastModified, 'last_modified', () => {}),
+      bestandsurl,
+      formaat: mediaType(file?.mimeType, about),
+      omvang: file?.size,
+      informatieobjecttype: document.type,
+    }),
+  };
+  return {
+    bronidentificatie: data.bronidentificatie,
+    version: version ?? 0,
+    data,
+    ...(category === undefined ? {} : { wooinformatiecategorie: category }),
+  };
+}
+
+function usableUrl(url: string | undefined, issue: IssueSink): string | undefined {
+  if (url === undefined) return undefined;
+  const mended = mendUrl(url);
+  if (mended === undefined) issue('unusable-value', `url cannot be mended: ${url.slice(0, 100)}`);
+  return mended;
+}
+
+function mediaType(value: string | undefined, issue: IssueSink): string | undefined {
+  if (value === undefined || MEDIA_TYPE.test(value)) return value;
+  issue('unusable-value', `mime_type is not a media type: ${value.slice(0, 100)}`);
+  return undefined;
+}

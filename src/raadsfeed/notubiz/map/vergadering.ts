@@ -1,0 +1,107 @@
+import type { UpsertRecord } from '../../aggregator/source-adapter.ts';
+import type { Meeting } from '../answers/meeting.ts';
+import type { IssueSink } from '../issue-log.ts';
+import { agendapuntId, meetingId } from './identity.ts';
+import { labelledText } from './labelled-text.ts';
+import type { MappingContext } from './mapping-context.ts';
+import { momentOf, timeOf } from './moment-of.ts';
+import { mapOrganisatie } from './organisatie.ts';
+import { meetingPage } from './portal.ts';
+import { withoutAbsent } from './without-absent.ts';
+
+/** What a meeting's own answer does not say. All of it is published too. */
+export interface MeetingRelations {
+  /** Id of the assembly that it is a part of. */
+  readonly parent: string | undefined;
+  /** Ids of its children, when it is an assembly. */
+  readonly children: readonly string[] | undefined;
+  /** Ids of its agenda items, nested ones too, in their order. */
+  readonly agendaItems: readonly string[];
+}
+
+export interface MappedMeeting {
+  readonly record: UpsertRecord;
+  /** Dutch day on which it is; `undefined` when the supplier gives none. */
+  readonly day: string | undefined;
+  /** Moment at which `gepland` becomes `gehouden`; `null` when that will not happen any more. */
+  readonly endsAt: string | null;
+}
+
+/** Maps a meeting or an assembly to a Vergadering. */
+export function mapVergadering(
+  meeting: Meeting,
+  relations: MeetingRelations,
+  context: MappingContext,
+  issue: IssueSink,
+): MappedMeeting {
+  const { source, gremia } = context;
+  const [planning] = meeting.plannings;
+  const start = momentOf(planning?.start, 'start_date', issue);
+  const end = endOf(start?.utc, timeOf(planning?.end, 'end_date', issue), issue);
+  const status = statusOf(meeting.canceled, end ?? start?.utc, start?.day, context.now);
+  const title = labelledText(meeting.attributes, 'Titel', '1', context.labels, issue);
+  const data = {
+    bronidentificatie: meetingId(meeting.id),
+    dossiertype: 'vergadering',
+    organisatie: mapOrganisatie(source),
+    naam: title ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
+    ...withoutAbsent({
+      gewijzigdop: timeOf(meeting.lastModified, 'last_modified', issue),
+      webpaginalink: meetingPage(source, meeting.id),
+      aanvang: start?.utc,
+      einde: end,
+      vergaderdatum: start?.day,
+      locatie: labelledText(meeting.attributes, 'Locatie', '50', context.labels, issue),
+      vergadertoelichting: labelledText(meeting.attributes, 'Omschrijving', '3', context.labels, issue),
+      vergaderstatus: status.name,
+      vergaderingstype: meeting.body,
+      georganiseerddoorgremium: gremiumOf(meeting.gremiumId, gremia, issue),
+      hoofdvergadering: relations.parent === undefined ? undefined : reference(meetingId(relations.parent)),
+      deelvergaderingen: relations.children?.map((id) => reference(meetingId(id))),
+    }),
+    agendapunten: relations.agendaItems.map((id) => reference(agendapuntId(id))),
+  };
+  return { record: { op: 'upsert', resourceType: 'Vergadering', data }, day: start?.day, endsAt: status.changesAt };
+}
+
+function reference(bronidentificatie: string): { bronidentificatie: string } {
+  return { bronidentificatie };
+}
+
+/** An end belongs to a start, and comes after it. */
+function endOf(start: string | undefined, end: string | undefined, issue: IssueSink): string | undefined {
+  if (end === undefined) return undefined;
+  if (start === undefined) {
+    issue('unusable-value', 'end_date: an end without a start');
+    return undefined;
+  }
+  if (end >= start) return end;
+  issue('unusable-value', 'end_date: before the start');
+  return undefined;
+}
+
+function statusOf(
+  canceled: boolean,
+  moment: string | undefined,
+  day: string | undefined,
+  now: Date,
+): { name: string | undefined; changesAt: string | null } {
+  if (canceled) return { name: 'geannuleerd', changesAt: null };
+  const changesAt = moment ?? (day === undefined ? undefined : `${day}T23:00:00Z`);
+  if (changesAt === undefined) return { name: undefined, changesAt: null };
+  return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
+}
+
+function gremiumOf(
+  id: string | undefined,
+  gremia: MappingContext['gremia'],
+  issue: IssueSink,
+): { gremiumidentificatie: string; gremiumnaam?: string } | undefined {
+  if (id === undefined) return undefined;
+  const name = gremia.get(id);
+  if (name === undefined || name === '') {
+    issue('unknown-gremium', `gremium ${id} has no name`);
+    return { gremiumidentificatie: id };
+  }
+  return { gremiumidentificatie: id, gremiumnaam: name };
+}

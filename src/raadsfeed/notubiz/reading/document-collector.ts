@@ -1,0 +1,90 @@
+import type { DocumentRead, Part } from '../../aggregator/source-adapter.ts';
+import type { NotubizDocument } from '../answers/document.ts';
+import type { IssueSink } from '../issue-log.ts';
+import { documentId, resourceKey } from '../map/identity.ts';
+import { mapInformatieObject } from '../map/informatieobject.ts';
+import type { MappingContext } from '../map/mapping-context.ts';
+
+/** Where a document hangs. */
+export interface Hook {
+  /** bronidentificaties. */
+  readonly vergaderingen: readonly string[];
+  readonly agendapunten: readonly string[];
+  readonly wooinformatiecategorie?: string | undefined;
+}
+
+/**
+ * Gathers the documents of a reading: each becomes one resource, wherever it hangs. Of several copies the newest version is
+ * taken, then the one that was modified last.
+ */
+export class DocumentCollector {
+  readonly #context: MappingContext;
+  readonly #documents = new Map<string, DocumentRead>();
+  readonly #hidden = new Set<string>();
+
+  constructor(context: MappingContext) {
+    this.#context = context;
+  }
+
+  /** Takes in the documents of one place, and gives its parts. */
+  take(
+    hung: readonly { readonly documents: readonly NotubizDocument[]; readonly hook: Hook }[],
+    day: string,
+    issue: IssueSink,
+  ): readonly Part[] {
+    const parts = new Map<string, Part>();
+    for (const { documents, hook } of hung) {
+      for (const document of documents) {
+        if (document.hidden) {
+          this.hide([document]);
+          continue;
+        }
+        const read = mapInformatieObject(document, day, this.#context, issue);
+        this.#keepNewest(read);
+        parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, hook));
+      }
+    }
+    return [...parts.values()];
+  }
+
+  /** Documents that are not public, or that hang on something that is not. */
+  hide(documents: readonly NotubizDocument[]): void {
+    for (const { id, hidden } of documents) if (hidden) this.#hidden.add(documentId(id));
+  }
+
+  /** A document that any copy marks as not public is in none. */
+  isHidden(bronidentificatie: string): boolean {
+    return this.#hidden.has(bronidentificatie);
+  }
+
+  documents(): readonly DocumentRead[] {
+    return [...this.#documents.values()].filter(({ bronidentificatie }) => !this.isHidden(bronidentificatie));
+  }
+
+  hiddenKeys(): readonly string[] {
+    return [...this.#hidden].map((id) => resourceKey('Informatieobject', id));
+  }
+
+  #keepNewest(read: DocumentRead): void {
+    const known = this.#documents.get(read.bronidentificatie);
+    if (known === undefined || isNewer(read, known)) this.#documents.set(read.bronidentificatie, read);
+  }
+}
+
+function isNewer(read: DocumentRead, known: DocumentRead): boolean {
+  if (read.version !== known.version) return read.version > known.version;
+  const [modified, knownModified] = [read, known].map(({ data }) => String(data.gewijzigdop ?? ''));
+  if (modified !== knownModified) return String(modified) > String(knownModified);
+  return Object.keys(read.data).length > Object.keys(known.data).length;
+}
+
+function join(known: Part | undefined, bronidentificatie: string, hook: Hook): Part {
+  const category = known?.wooinformatiecategorie ?? hook.wooinformatiecategorie;
+  return {
+    resourceType: 'Informatieobject',
+    bronidentificatie,
+    vergaderingen: [...new Set([...(known?.vergaderingen ?? []), ...hook.vergaderingen])],
+    agendapunten: [...new Set([...(known?.agendapunten ?? []), ...hook.agendapunten])],
+    ...(category === undefined ? {} : { wooinformatiecategorie: category }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { DateWindow } from '../../aggregator/source-adapter.ts';
+import { NotubizError } from '../client/notubiz-error.ts';
+import { halves } from '../windows.ts';
+
+export interface ListCalls<T> {
+  /**
+   * Lists one window.
+   * @param divisible whether it will be asked for in halves when this fails
+   */
+  readonly list: (window: DateWindow, divisible: boolean) => Promise<readonly T[]>;
+  /** Days that could not be listed, and why. */
+  readonly unread: (window: DateWindow, reason: string) => void;
+}
+
+/** Single days in a row that may be unavailable before the supplier is taken to be away. */
+const MAX_AWAY = 3;
+
+/**
+ * Lists a window, in halves where the supplier cannot serve it whole, down to a day. When it serves nothing at all, the rest is
+ * left for another time: a quarter would otherwise be asked for in a hundred and eighty ways while the supplier is down.
+ */
+export async function listInHalves<T>(window: DateWindow, calls: ListCalls<T>): Promise<readonly T[]> {
+  let away = 0;
+  const read = async (part: DateWindow): Promise<readonly T[]> => {
+    if (away >= MAX_AWAY) {
+      calls.unread(part, 'left unread: the supplier does not answer');
+      return [];
+    }
+    const parts = halves(part);
+    try {
+      const found = await calls.list(part, parts !== undefined);
+      away = 0;
+      return found;
+    } catch (error) {
+      if (!(error instanceof NotubizError)) throw error;
+      if (parts !== undefined) return [...(await read(parts[0])), ...(await read(parts[1]))];
+      away = error.passing ? away + 1 : 0;
+      calls.unread(part, error.message);
+      return [];
+    }
+  };
+  return await read(window);
+}

@@ -1,0 +1,74 @@
+import type { DateWindow } from '../../aggregator/source-adapter.ts';
+import { readPagination } from '../answers/event.ts';
+import { NotubizError } from '../client/notubiz-error.ts';
+import type { IssueSink } from '../issue-log.ts';
+import { identifier, isObject, type JsonObject } from '../values/scalars.ts';
+import { listInHalves } from './list-in-halves.ts';
+import type { ReadingSession } from './session.ts';
+
+/** More pages than any quarter has: a list that never ends is not read for ever. */
+const MAX_PAGES = 1000;
+
+export interface ListSpecification {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** The member of the answer that holds the list. */
+  readonly member: string;
+}
+
+/** Lists everything of the session's window, by pages and where need be by smaller windows; each thing once, by its id. */
+export async function listWindow(session: ReadingSession, list: ListSpecification): Promise<readonly JsonObject[]> {
+  const { issues, request } = session;
+  const found = await listInHalves(request.window, {
+    list: (window, divisible) => listPages(session, list, window, divisible),
+    unread: ({ from, to }, reason) => issues.add('unread-days', list.path, `${from} to ${to}: ${reason}`),
+  });
+  return once(found, issues.at(list.path), list.member);
+}
+
+/** @throws {NotubizError} when any page fails: half a list is not a list */
+async function listPages(
+  session: ReadingSession,
+  { path, query, member }: ListSpecification,
+  window: DateWindow,
+  divisible: boolean,
+): Promise<readonly JsonObject[]> {
+  const { client, request, issues } = session;
+  const sink = issues.at(path);
+  const dates = { date_from: `${window.from} 00:00:00`, date_to: `${window.to} 23:59:59` };
+  const found: JsonObject[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await client.get(
+      path,
+      { ...query, ...dates, page: String(page) },
+      request.signal,
+      divisible ? 2 : undefined,
+    );
+    if (!isObject(answer) || !Array.isArray(answer[member])) {
+      throw new NotubizError('unreadable', `the answer has no list ${member}`);
+    }
+    const items = answer[member].filter(isObject);
+    if (items.length < answer[member].length) sink('unexpected-answer', `${member} holds something else than objects`);
+    found.push(...items);
+    const { hasMore, totalItems } = readPagination(answer, sink);
+    if (hasMore && items.length > 0) continue;
+    const distinct = new Set(found.map(({ id }) => identifier(id))).size;
+    const announced = totalItems ?? 0;
+    if (hasMore) sink('unexpected-answer', `${window.from} to ${window.to}: an empty page says that there is more`);
+    if (distinct < announced) {
+      sink('count-mismatch', `${window.from} to ${window.to}: ${announced} announced, ${distinct} shown`);
+    }
+    return found;
+  }
+  throw new NotubizError('unreadable', `more than ${MAX_PAGES} pages`);
+}
+
+function once(found: readonly JsonObject[], issue: IssueSink, member: string): readonly JsonObject[] {
+  const byId = new Map<string, JsonObject>();
+  for (const raw of found) {
+    const id = identifier(raw.id);
+    if (id === undefined) issue('unexpected-answer', `one of ${member} has no id`);
+    else if (!byId.has(id)) byId.set(id, raw);
+  }
+  return [...byId.values()];
+}

@@ -1,0 +1,85 @@
+import type { UnreadCount } from '../../aggregator/source-adapter.ts';
+import { type EventSummary, readAssemblyChildren, readEvent } from '../answers/event.ts';
+import { isHidden } from '../answers/visibility.ts';
+import { askNamed } from './ask-one.ts';
+import { compareCounts } from './compare-counts.ts';
+import { listWindow } from './list-pages.ts';
+import { type MeetingOutcome, readNamedMeeting } from './read-meeting.ts';
+import type { ReadingSession } from './session.ts';
+
+/** A meeting of the window with where it stands. */
+export interface WindowMeeting {
+  readonly id: string;
+  readonly outcome: MeetingOutcome | { readonly kind: 'unchanged' };
+  /** The event that shows it: itself, or the assembly that it is a part of. */
+  readonly event: EventSummary;
+  /** Of an assembly: its children, in order. */
+  readonly children: readonly string[] | undefined;
+  readonly parent: string | undefined;
+}
+
+export interface WindowMeetings {
+  readonly meetings: ReadonlyMap<string, WindowMeeting>;
+  readonly unread: readonly UnreadCount[];
+}
+
+/** Reads every event of the window, the children of assemblies included. */
+export async function readEvents(session: ReadingSession): Promise<WindowMeetings> {
+  const { organisationId } = session.request.source;
+  const list = { path: '/events', query: { organisation_id: organisationId }, member: 'events' };
+  const issue = session.issues.at(list.path);
+  const raws = await listWindow(session, list);
+  const events = raws.map((raw) => readEvent(raw, issue)).filter((event) => event !== undefined);
+  const assemblies = await Promise.all(events.filter(isAssembly).map((event) => readAssembly(session, event)));
+  const meetings = new Map(assemblies.flat().map((meeting) => [meeting.id, meeting]));
+  const others = events.filter((event) => !isAssembly(event) && !meetings.has(event.id));
+  for (const meeting of await Promise.all(others.map((event) => readListed(session, event)))) {
+    meetings.set(meeting.id, meeting);
+  }
+  return { meetings, unread: events.flatMap((event) => compareCounts(session, event, meetings)) };
+}
+
+function isAssembly({ type }: EventSummary): boolean {
+  return type === 'assembly';
+}
+
+async function readListed(session: ReadingSession, event: EventSummary): Promise<WindowMeeting> {
+  const found = { id: event.id, event, children: undefined, parent: undefined };
+  if (event.hidden) return { ...found, outcome: { kind: 'hidden' } };
+  if (isUnchanged(session, event)) return { ...found, outcome: { kind: 'unchanged' } };
+  return { ...found, outcome: await readNamedMeeting(session, event.id) };
+}
+
+/** In a quick round, a meeting that was not modified since it was last read as a whole is not read again. */
+function isUnchanged({ request, context }: ReadingSession, { id, lastModified }: EventSummary): boolean {
+  if (request.depth === 'full' || lastModified === undefined) return false;
+  const known = request.known.find(({ place }) => place === `meeting-${id}`);
+  if (known === undefined || known.lastModified !== lastModified) return false;
+  return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > context.now.getTime();
+}
+
+/**
+ * An assembly and its children. They are read in every round: no list says when a child was modified, and nearly all documents
+ * hang there.
+ */
+async function readAssembly(session: ReadingSession, event: EventSummary): Promise<readonly WindowMeeting[]> {
+  const own = { id: event.id, event, parent: undefined };
+  if (event.hidden) return [{ ...own, children: undefined, outcome: { kind: 'hidden' } }];
+  const path = `/events/assemblies/${event.id}`;
+  const issue = session.issues.at(path);
+  const asked = await askNamed(session, path, 'assembly');
+  if (asked.kind !== 'found') {
+    const kind = asked.kind === 'refused' ? 'refused' : 'failed';
+    return [{ ...own, children: undefined, outcome: { kind } }];
+  }
+  if (isHidden(asked.raw, true, issue)) return [{ ...own, children: undefined, outcome: { kind: 'hidden' } }];
+  const children = readAssemblyChildren(asked.raw, issue) ?? [];
+  if (children.length < (event.meetingsCount ?? 0)) {
+    issue('count-mismatch', `${event.meetingsCount} child meetings announced, ${children.length} shown`);
+  }
+  const outcomes = await Promise.all([event.id, ...children].map((id) => readNamedMeeting(session, id)));
+  return [event.id, ...children].map((id, index) => {
+    const outcome = outcomes[index] ?? { kind: 'failed' };
+    return index === 0 ? { ...own, children, outcome } : { id, event, children: undefined, parent: event.id, outcome };
+  });
+}
