@@ -46,6 +46,9 @@ export function pemToDer(pem: string): Buffer[] {
   );
 }
 
+/** Long enough on any machine: no test depends on how fast an answer comes. */
+const patient = { revocationDeadlineMs: 20_000, ocspTimeoutMs: 10_000, crlTimeoutMs: 10_000 };
+
 /** A verifier that is closed when the test ends. */
 export function verifierFor(kit: Kit, options: Partial<VerifierOptions> = {}): Verifier {
   const verifier = createVerifier({
@@ -54,6 +57,7 @@ export function verifierFor(kit: Kit, options: Partial<VerifierOptions> = {}): V
     allowPrivate: true,
     now: () => new Date(),
     ...options,
+    limits: { ...patient, ...options.limits },
   });
   onTestFinished(() => verifier.close());
   return verifier;
