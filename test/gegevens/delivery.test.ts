@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkWhole, loadModel } from '../../src/gegevens/domain/model/model.ts';
+import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
+import { type Delivered, openSupplier, type Supplier } from './support/supplier.ts';
+
+let supplier: Supplier;
+const models = { shv: checkWhole(loadModel('shv')), vs: checkWhole(loadModel('vs')) };
+
+beforeAll(async () => {
+  supplier = await openSupplier();
+});
+afterAll(() => supplier.close());
+
+interface Shown {
+  readonly organisaties: readonly string[];
+  readonly records: readonly string[];
+}
+
+/** Names and marks of what was delivered, once it has been checked against the model. */
+function shown({ gegevens, paginering }: Delivered): Shown & { paginering: typeof paginering } {
+  expect(models.shv.faults(gegevens)).toEqual([]);
+  const leveringen = Array.isArray(gegevens.leveringen) ? gegevens.leveringen : [];
+  expect(leveringen.map(({ teller }) => teller)).toEqual(leveringen.map((_, index) => index + 1));
+  return {
+    organisaties: leveringen.map((levering) => String(levering.aanleverende_organisatie['(Statutaire) Naam'])),
+    records: leveringen.flatMap(({ schuldhulptrajecten }) =>
+      schuldhulptrajecten.map(({ omschrijving }: { omschrijving: string }) => omschrijving),
+    ),
+    paginering,
+  };
+}
+
+describe('before anything was loaded', () => {
+  it('delivers nothing, valid against the model', async () => {
+    const shv = await supplier.get({});
+    expect(models.shv.faults(shv.gegevens)).toEqual([]);
+    const vs = await supplier.get({ aanleverperiodeStartdatum: '2020-01-01' }, { variant: 'vs' });
+    expect(models.vs.faults(vs.gegevens)).toEqual([]);
+    expect(vs.gegevens).toMatchObject({ startdatumLevering: '2020-01-01', einddatumLevering: '2020-01-01' });
+  });
+});
+
+describe('what is delivered', () => {
+  beforeAll(async () => {
+    const old = { start: '2025-10-01', end: '2025-12-31', moment: '2026-01-05T10:00:00+01:00' };
+    await supplier.import(
+      'shv',
+      messageFile(shvMessage({ ...old, leveringen: [{ naam: 'Zuid', kvk: '30000003', records: ['oud zuid'] }] })),
+    );
+    await supplier.import(
+      'shv',
+      messageFile(
+        shvMessage({
+          leveringen: [
+            { naam: 'Zuid', kvk: '30000003', records: ['z1', 'z2'] },
+            { naam: 'Noord', kvk: '10000001', gemeentecode: 'GM0010', records: ['n1', 'n2', 'n3'] },
+            { naam: 'Leeg', kvk: '20000002', records: [] },
+          ],
+        }),
+      ),
+    );
+    await supplier.import(
+      'shv',
+      messageFile(
+        shvMessage({
+          ...{ start: '2024-01-01', end: '2024-12-31', moment: '2025-01-05T10:00:00Z' },
+          leveringen: [{ naam: 'Vroeger', records: ['v1'] }],
+        }),
+      ),
+    );
+  });
+
+  it('is the most recent period of all, by organisation, each record once', async () => {
+    const answer = await supplier.get({});
+    expect(shown(answer)).toEqual({
+      organisaties: ['Leeg', 'Noord', 'Zuid'],
+      records: ['n1', 'n2', 'n3', 'z1', 'z2'],
+      paginering: undefined,
+    });
+    expect(answer.gegevens).toMatchObject({
+      startdatumLevering: '2026-01-01',
+      einddatumLevering: '2026-03-31',
+      aanleverdatumEnTijd: '2026-04-05T10:15:30Z',
+      codeGegevensleverancier: 'TEST-01',
+    });
+  });
+
+  it('is the most recent period of the organisation asked for', async () => {
+    expect(shown(await supplier.get({ aanleverende_organisatie: 'Vroeger' })).records).toEqual(['v1']);
+  });
+
+  it('is what lies within the dates, with the bounds of what is delivered', async () => {
+    const answer = await supplier.get({
+      aanleverperiodeStartdatum: '2025-01-01',
+      aanleverperiodeEinddatum: '2026-12-31',
+    });
+    expect(shown(answer)).toMatchObject({ organisaties: ['Leeg', 'Noord', 'Zuid', 'Zuid'] });
+    expect(shown(answer).records).toEqual(['n1', 'n2', 'n3', 'oud zuid', 'z1', 'z2']);
+    expect(answer.gegevens).toMatchObject({ startdatumLevering: '2025-10-01', einddatumLevering: '2026-03-31' });
+    const ended = await supplier.get({ aanleverperiodeEinddatum: '2025-12-31' });
+    expect(shown(ended).records).toEqual(['v1', 'oud zuid']);
+    expect(ended.gegevens).toMatchObject({ aanleverdatumEnTijd: '2026-01-05T09:00:00Z' });
+    const partly = await supplier.get({ aanleverperiodeStartdatum: '2026-01-02' });
+    expect(shown(partly).records).toEqual([]);
+  });
+
+  it.each(['  zuid ', 'ZUID', '30000003'])('finds the organisation by "%s"', async (aanleverende_organisatie) => {
+    expect(shown(await supplier.get({ aanleverende_organisatie })).records).toEqual(['z1', 'z2']);
+  });
+
+  it.each(['GM0010', 'gm0010', '0010'])('finds the municipality by "%s"', async (aanleverende_organisatie) => {
+    expect(shown(await supplier.get({ aanleverende_organisatie })).organisaties).toEqual(['Noord']);
+  });
+
+  it('takes an empty name for all organisations', async () => {
+    expect(shown(await supplier.get({ aanleverende_organisatie: '' })).organisaties).toHaveLength(3);
+  });
+
+  it('names each organisation with an empty list when there is nothing in the period', async () => {
+    const answer = await supplier.get({
+      aanleverperiodeStartdatum: '2030-01-01',
+      aanleverperiodeEinddatum: '2030-12-31',
+    });
+    expect(shown(answer)).toMatchObject({ organisaties: ['Leeg', 'Noord', 'Vroeger', 'Zuid'], records: [] });
+    expect(answer.gegevens).toMatchObject({ startdatumLevering: '2030-01-01', einddatumLevering: '2030-12-31' });
+    const one = await supplier.get({ aanleverperiodeStartdatum: '2030-01-01', aanleverende_organisatie: 'zuid' });
+    expect(shown(one)).toMatchObject({ organisaties: ['Zuid'], records: [], paginering: undefined });
+  });
+
+  it('pages by records, with empty leveringen where they stand', async () => {
+    const pages = [1, 2, 3].map((page) => supplier.get({ page, pageSize: 2 }).then(shown));
+    expect(await Promise.all(pages)).toEqual([
+      { organisaties: ['Leeg', 'Noord'], records: ['n1', 'n2'], paginering: at(1) },
+      { organisaties: ['Noord', 'Zuid'], records: ['n3', 'z1'], paginering: at(2) },
+      { organisaties: ['Zuid'], records: ['z2'], paginering: at(3) },
+    ]);
+    function at(currentPage: number) {
+      return { pageSize: 2, currentPage, totalPages: 3, totalRecords: 5 };
+    }
+  });
+
+  it('has paginering exactly when it was asked for', async () => {
+    expect(shown(await supplier.get({ page: 1 })).paginering).toMatchObject({ pageSize: 25_000, totalPages: 1 });
+    expect(shown(await supplier.get({ pageSize: 5 })).paginering).toMatchObject({ currentPage: 1, totalPages: 1 });
+    expect(shown(await supplier.get({})).paginering).toBeUndefined();
+  });
+
+  it('gives an empty page past the end', async () => {
+    const past = shown(await supplier.get({ page: 9, pageSize: 2 }));
+    expect(past).toEqual({
+      organisaties: ['Leeg', 'Noord', 'Zuid'],
+      records: [],
+      paginering: { pageSize: 2, currentPage: 9, totalPages: 3, totalRecords: 5 },
+    });
+    const none = shown(await supplier.get({ page: 2, aanleverperiodeStartdatum: '2030-01-01' }));
+    expect(none.paginering).toEqual({ pageSize: 25_000, currentPage: 2, totalPages: 1, totalRecords: 0 });
+  });
+
+  it('pages by itself when there is more than the maximum', async () => {
+    const server = await supplier.another({ GEGEVENS_SHV_MAX_RECORDS: '4' });
+    expect(shown(await supplier.get({}, { server }))).toEqual({
+      organisaties: ['Leeg', 'Noord', 'Zuid'],
+      records: ['n1', 'n2', 'n3', 'z1'],
+      paginering: { pageSize: 4, currentPage: 1, totalPages: 2, totalRecords: 5 },
+    });
+    expect((await supplier.ask({ pageSize: 5 }, { server })).status).toBe(400);
+  });
+
+  it('sends the same bytes on every call', async () => {
+    const [first, second] = [await supplier.get({ page: 1 }), await supplier.get({ page: 1 })];
+    expect(second.bytes.equals(first.bytes)).toBe(true);
+    expect(second.headers.get('digest')).toBe(first.headers.get('digest'));
+  });
+});
+
+describe('signals and their cases', () => {
+  beforeAll(async () => {
+    await supplier.import(
+      'vs',
+      messageFile(
+        vsMessage({
+          leveringen: [
+            {
+              naam: 'Stad',
+              records: ['s1', 's2', 's3', 's4'],
+              zaken: [['s4', 's2'], ['s1'], [], ['elders'], ['s3', 's4']],
+            },
+            { naam: 'Stad', gemeentecode: 'GM0002', records: ['t1'] },
+          ],
+        }),
+      ),
+    );
+  });
+
+  it('puts a case on the page of the first of its signals, in the order of the file', async () => {
+    const pages = await Promise.all([1, 2, 3].map((page) => supplier.get({ page, pageSize: 2 }, { variant: 'vs' })));
+    for (const { gegevens } of pages) expect(models.vs.faults(gegevens)).toEqual([]);
+    const zaken = pages.map(({ gegevens }) =>
+      (Array.isArray(gegevens.leveringen) ? gegevens.leveringen : []).flatMap(({ vroegsignaalzaken = [] }) =>
+        vroegsignaalzaken.map(({ volgnummer }: { volgnummer: number }) => volgnummer),
+      ),
+    );
+    expect(zaken).toEqual([[0, 1, 2, 3], [4], []]);
+  });
+
+  it('keeps what one organisation delivers for several municipalities apart', async () => {
+    const { gegevens } = await supplier.get({ aanleverende_organisatie: '0002' }, { variant: 'vs' });
+    expect(gegevens.leveringen).toMatchObject([{ teller: 1, gemeentecode: 'GM0002', vroegsignalen: [{ ID: 't1' }] }]);
+    const both = await supplier.get({ aanleverende_organisatie: 'stad' }, { variant: 'vs' });
+    expect(both.gegevens.leveringen).toHaveLength(2);
+  });
+});

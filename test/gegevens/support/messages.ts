@@ -1,0 +1,77 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A message of one of the models, as far as a test cares. */
+export interface MessageWishes {
+  readonly start?: string;
+  readonly end?: string;
+  readonly moment?: string;
+  readonly leveringen: readonly LeveringWishes[];
+}
+
+export interface LeveringWishes {
+  readonly naam: string;
+  readonly kvk?: string;
+  readonly gemeentecode?: string;
+  /** Marks of the records, in their order; a number makes that many. */
+  readonly records: number | readonly string[];
+  /** VS: marks of the signals of each case. */
+  readonly zaken?: readonly (readonly string[])[];
+}
+
+export function shvMessage({ leveringen, ...wishes }: MessageWishes): Record<string, unknown> {
+  return {
+    ...envelope(wishes),
+    leveringen: leveringen.map(({ naam, kvk, gemeentecode, records }, index) => ({
+      teller: index + 7,
+      aanleverende_organisatie: {
+        '(Statutaire) Naam': naam,
+        ...(kvk === undefined ? {} : { 'KvK-nummer': kvk }),
+        ...(gemeentecode === undefined ? {} : { gemeentecode }),
+      },
+      schuldhulptrajecten: marks(records).map((mark) => ({ gemeentecode: 'GM0001', omschrijving: mark })),
+    })),
+  };
+}
+
+export function vsMessage({ leveringen, ...wishes }: MessageWishes): Record<string, unknown> {
+  return {
+    ...envelope(wishes),
+    leveringen: leveringen.map(({ naam, kvk, gemeentecode = '0001', records, zaken }, index) => ({
+      teller: index + 7,
+      gemeentecode,
+      aanleverende_organisatie: { naam, ...(kvk === undefined ? {} : { 'kvk-nummer': kvk }) },
+      vroegsignalen: marks(records).map((mark) => ({ ID: mark, signaalpartner: { type: 'Water' }, client: {} })),
+      ...(zaken === undefined
+        ? {}
+        : {
+            vroegsignaalzaken: zaken.map((signals, zaak) => ({
+              resultaat: '(Budget)advies en/of quick fix',
+              volgnummer: zaak,
+              ...(signals.length === 0 ? {} : { vroegsignalen: signals.map((ID) => ({ ID })) }),
+            })),
+          }),
+    })),
+  };
+}
+
+/** Writes a message, or text as it is, to a file of its own. */
+export function messageFile(message: unknown): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'bericht-')), 'bericht.json');
+  writeFileSync(path, typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));
+  return path;
+}
+
+function envelope({ start = '2026-01-01', end = '2026-03-31', moment = '2026-04-05T10:15:30Z' }): object {
+  return {
+    startdatumLevering: start,
+    einddatumLevering: end,
+    aanleverdatumEnTijd: moment,
+    codeGegevensleverancier: 'VOORBEELD-01',
+  };
+}
+
+function marks(records: number | readonly string[]): readonly string[] {
+  return typeof records === 'number' ? Array.from({ length: records }, (_, index) => `r${index + 1}`) : records;
+}
