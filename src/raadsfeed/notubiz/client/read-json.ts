@@ -8,7 +8,8 @@ import { NotubizError } from './notubiz-error.ts';
  */
 export async function readJson(body: Readable, encoding: string | undefined, maxBytes: number): Promise<unknown> {
   if (encoding !== undefined && encoding !== 'identity' && encoding !== 'gzip') {
-    body.destroy();
+    // Destroying an answer that nobody reads is an error of its own, that nobody listens to.
+    body.on('error', () => {}).destroy();
     throw new NotubizError('unreadable', `content-encoding ${encoding} was not asked for`);
   }
   const text = await readText(encoding === 'gzip' ? gunzip(body) : body, maxBytes);
