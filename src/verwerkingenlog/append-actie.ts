@@ -5,6 +5,7 @@ import { isDatabaseAway } from '../kernel/database/database-away.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import { newActieId } from './domain/actie-id.ts';
+import { hashUuid } from './domain/hash-uuid.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -101,9 +102,8 @@ function hashes(actie: Actie, { door }: Auteur, key: string): { key: string; con
   return { key: hash(`${door}\n${key}`), content: hash(JSON.stringify(actie)) };
 }
 
-/** The first 128 bits of the SHA-256, in the form of a UUID. */
 function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return hashUuid(createHash('sha256').update(text).digest('hex'));
 }
 
 function registrationMonths(group: readonly Append[]): Date[] {

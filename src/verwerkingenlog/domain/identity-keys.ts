@@ -1,5 +1,14 @@
 // Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomFillSync,
+} from 'node:crypto';
+import { hashUuid } from './hash-uuid.ts';
 
 /** Names a key of the configuration; `null`: no key, identifiers are kept as they came. */
 export type KeyName = string | null;
@@ -34,8 +43,8 @@ const SPAN_DIGITS = 4;
 const REMEMBERED_SPANS = 64;
 
 interface Key {
-  readonly hash: Buffer;
-  readonly cipher: (actieId: string) => Buffer;
+  readonly hash: KeyObject;
+  readonly cipher: (actieId: string) => KeyObject;
 }
 
 /** @param setting comma list of `name:base64 of 32 bytes`, the current key first; absent: no encryption */
@@ -56,8 +65,11 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
     names: [...keys.keys(), null],
     has: (name) => name === null || keys.has(name),
     hash: (name, soortObjectId, objectId) =>
-      asUuid(
-        createHmac('sha256', name === null ? '' : find(name).hash).update(`persoon\n${soortObjectId}\n${objectId}`),
+      // 128 bits are enough to find by; what is found is compared with the identity itself.
+      hashUuid(
+        createHmac('sha256', name === null ? '' : find(name).hash)
+          .update(`persoon\n${soortObjectId}\n${objectId}`)
+          .digest('hex'),
       ),
     encrypt: (name, actieId, plain) => (name === null ? plain : encrypt(find(name).cipher(actieId), actieId, plain)),
     decrypt: (name, actieId, stored) =>
@@ -66,7 +78,7 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
 }
 
 function deriveKey(secret: Buffer): Key {
-  const spans = new Map<string, Buffer>();
+  const spans = new Map<string, KeyObject>();
   return {
     hash: derive(secret, 'zoeken'),
     cipher(actieId) {
@@ -81,26 +93,33 @@ function deriveKey(secret: Buffer): Key {
   };
 }
 
-function derive(secret: Buffer, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32));
+function derive(secret: Buffer, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `koppelvlak verwerkingenlog ${purpose}`, 32)));
+}
+
+const randomness = Buffer.alloc(IV_BYTES * 1024);
+let randomnessUsed = randomness.length;
+
+/** Random bytes are fetched for many at once: a call for each costs more than the encryption. */
+function nextIv(): Buffer {
+  if (randomnessUsed >= randomness.length) {
+    randomFillSync(randomness);
+    randomnessUsed = 0;
+  }
+  randomnessUsed += IV_BYTES;
+  return Buffer.from(randomness.subarray(randomnessUsed - IV_BYTES, randomnessUsed));
 }
 
 /** Bound to the action: a text that was put under another action does not decrypt. */
-function encrypt(key: Buffer, actieId: string, plain: string): string {
-  const iv = randomBytes(IV_BYTES);
+function encrypt(key: KeyObject, actieId: string, plain: string): string {
+  const iv = nextIv();
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(actieId));
   return Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
-function decrypt(key: Buffer, actieId: string, stored: Buffer): string {
+function decrypt(key: KeyObject, actieId: string, stored: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, stored.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(actieId))
     .setAuthTag(stored.subarray(-TAG_BYTES));
   return decipher.update(stored.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-}
-
-/** 128 bits are enough to find by; what is found is compared with the identity itself. */
-function asUuid(hmac: ReturnType<typeof createHmac>): string {
-  const hex = hmac.digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }

@@ -1,0 +1,58 @@
+/** Servers and load run in processes of their own, as they do in life: none of them waits for another's event loop. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+
+export interface Child {
+  /** Sends a message and gives the answer. */
+  ask(message: unknown): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** Starts a module that answers each message with one. */
+export async function startChild(module: URL, env: Readonly<Record<string, string>> = {}): Promise<Child> {
+  const child = fork(module, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  await answerOf(child);
+  return {
+    ask: async (message) => {
+      child.send(Object(message));
+      return answerOf(child);
+    },
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+async function answerOf(child: ChildProcess): Promise<unknown> {
+  const ended = new AbortController();
+  const exit = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
+    throw new Error(`a process of the benchmark ended with ${code}`);
+  });
+  const [answer] = await Promise.race([once(child, 'message', { signal: ended.signal }), exit]);
+  ended.abort();
+  exit.catch(() => undefined);
+  if (typeof answer === 'object' && answer !== null && 'error' in answer) throw new Error(String(answer.error));
+  return answer;
+}
+
+/** The other side: answers every message with what `work` makes of it; ends when the parent does. */
+export async function serveParent(
+  work: (message: unknown) => Promise<unknown>,
+  close: () => Promise<void>,
+): Promise<void> {
+  const send = (answer: unknown): void => void process.send?.(answer);
+  process.on('message', (message) => {
+    work(message).then(
+      (answer) => send(answer ?? {}),
+      (error: unknown) => send({ error: error instanceof Error ? error.stack : String(error) }),
+    );
+  });
+  process.on('disconnect', () => {
+    close().finally(() => process.exit());
+  });
+  send({ ready: true });
+}

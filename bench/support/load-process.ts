@@ -1,0 +1,17 @@
+/** A process that makes load when it is told to. */
+import { serveParent } from './children.ts';
+import { type Load, runLoad } from './raw-client.ts';
+
+await serveParent(
+  (message) => runLoad(asLoad(message)),
+  async () => undefined,
+);
+
+function asLoad(message: unknown): Load {
+  if (!isLoad(message)) throw new TypeError('not a load');
+  return message;
+}
+
+function isLoad(message: unknown): message is Load {
+  return typeof message === 'object' && message !== null && 'connections' in message && 'url' in message;
+}

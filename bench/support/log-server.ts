@@ -1,0 +1,58 @@
+/** A server with only the processing log, as in production; with `BENCH_MEMORY` the same, but that it keeps nothing. */
+import process from 'node:process';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { createTokenVerifier } from '../../src/kernel/oauth/token-verifier.ts';
+import { openPlatform } from '../../src/kernel/platform.ts';
+import { buildServer } from '../../src/server.ts';
+import { createVerwerkingenlog } from '../../src/verwerkingenlog/area.ts';
+import { newActieId } from '../../src/verwerkingenlog/domain/actie-id.ts';
+import { eersteVersie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { createProcessingLog, type LogOfActies } from '../../src/verwerkingenlog/processing-log.ts';
+import { protect } from '../../src/verwerkingenlog/store/stored-versie.ts';
+import { serveParent } from './children.ts';
+
+const open = await openPlatform({
+  config: readConfig({ ...process.env, AREAS: 'verwerkingenlog', LOG_LEVEL: 'error' }, 'serve'),
+  log: createLogger('error'),
+  purpose: 'service',
+});
+const { platform } = open;
+const { oauthIssuer: issuer = '', oauthAudience: audience = '', oauthJwksUrl: jwksUrl } = platform.config.tokens;
+const verifier = createTokenVerifier({
+  log: platform.log,
+  clock: platform.clock,
+  oauth: { issuer, audience, jwksUrl },
+});
+const kept = createProcessingLog(platform);
+const area = await createVerwerkingenlog(platform, {
+  verifier,
+  processingLog: process.env.BENCH_MEMORY === 'true' ? inMemory(kept) : kept,
+});
+const app = await buildServer(platform, [area]);
+await app.listen({ host: '127.0.0.1', port: 0 });
+const address = app.server.address();
+const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+open.listensOn(url);
+
+/** Does all that keeping an action takes, but for the database. */
+function inMemory(log: LogOfActies): LogOfActies {
+  return {
+    ...log,
+    append: async (actie, auteur) => {
+      const versie = eersteVersie(actie, newActieId(new Date()), new Date(), auteur);
+      protect(versie, log.keys);
+      return versie;
+    },
+  };
+}
+
+await serveParent(
+  async () => ({ url }),
+  async () => {
+    await app.close();
+    await kept.close();
+    verifier.close();
+    await open.close();
+  },
+);

@@ -1,0 +1,189 @@
+/** Walks every cell of the matrix over HTTP: function, scope, confidentiality now, confidentiality ever. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+
+const ALL_READ = ['read:restricted', 'read:normal', 'read:confidential'] as const;
+const WRITE_ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
+
+/** How an action stands: its confidentiality now, and whether it ever was anything else than `normaal`. */
+const STATES = [
+  { now: 'normaal', ever: false, category: 'normaal' },
+  { now: 'normaal', ever: true, category: 'vertrouwelijk' },
+  { now: 'vertrouwelijk', ever: true, category: 'vertrouwelijk' },
+  { now: 'opgeheven', ever: true, category: 'opgeheven' },
+] as const;
+type State = (typeof STATES)[number];
+
+let log: LogServer;
+
+beforeAll(async () => {
+  log = await startLog();
+});
+afterAll(() => log?.stop());
+
+/** Brings an action into a state, with all scopes; its body and its address. */
+async function inState({ now, ever }: State, person = newPerson()) {
+  const vertrouwelijkheid = ever && now !== 'opgeheven' ? 'vertrouwelijk' : 'normaal';
+  const body = actie(person, { vertrouwelijkheid });
+  const { actieId } = actieIn(await log.call(WRITE_ALL, 'POST', '/verwerkingsacties', body));
+  if (now === 'normaal' && ever) {
+    const put = { ...body, vertrouwelijkheid: 'normaal' };
+    expect((await log.call(WRITE_ALL, 'PUT', `/verwerkingsacties/${actieId}`, put)).status).toBe(200);
+  }
+  if (now === 'opgeheven') {
+    const path = `/verwerkingsacties?verwerkingId=${body.verwerkingId}`;
+    expect((await log.call(WRITE_ALL, 'PATCH', path, { vertrouwelijkheid: 'opgeheven' })).status).toBe(204);
+  }
+  return { actieId, body, person };
+}
+
+async function stateOf(actieId: string): Promise<string | undefined> {
+  const path = `/verwerkingsacties/${actieId}?beperkteSet=false`;
+  const answer = await log.call(['read:confidential'], 'GET', path, undefined, HEADERS);
+  return answer.status === 200 ? `${actieIn(answer).vertrouwelijkheid} ${answer.headers.get('etag')}` : undefined;
+}
+
+describe('POST', () => {
+  it.each([
+    ['create:normal', 'normaal', 201],
+    ['create:normal', 'vertrouwelijk', 403],
+    ['create:normal', 'opgeheven', 403],
+    ['create:confidential', 'normaal', 201],
+    ['create:confidential', 'vertrouwelijk', 201],
+    ['create:confidential', 'opgeheven', 403],
+    ['read:confidential', 'normaal', 403],
+  ])('with %s, %s is answered %i', async (scope, vertrouwelijkheid, status) => {
+    const person = newPerson();
+    const answer = await log.call([scope], 'POST', '/verwerkingsacties', actie(person, { vertrouwelijkheid }));
+    expect(answer.status).toBe(status);
+    const list = await log.call(
+      ['read:confidential'],
+      'GET',
+      `/verwerkingsacties?${ofPerson(person)}`,
+      undefined,
+      HEADERS,
+    );
+    expect(listIn(list).count).toBe(status === 201 ? 1 : 0);
+  });
+});
+
+/** What a caller asks of the list: the limited set or not, and which confidentiality. */
+const QUESTIONS = [
+  { beperkteSet: true, vertrouwelijkheid: 'normaal', may: ALL_READ },
+  { beperkteSet: true, vertrouwelijkheid: 'opgeheven', may: ALL_READ },
+  { beperkteSet: true, vertrouwelijkheid: 'vertrouwelijk', may: ['read:confidential'] },
+  { beperkteSet: true, vertrouwelijkheid: 'normaal,opgeheven', may: ['read:confidential'] },
+  { beperkteSet: true, vertrouwelijkheid: undefined, may: ['read:confidential'] },
+  { beperkteSet: false, vertrouwelijkheid: 'normaal', may: ['read:normal', 'read:confidential'] },
+  { beperkteSet: false, vertrouwelijkheid: 'opgeheven', may: ['read:confidential'] },
+  { beperkteSet: false, vertrouwelijkheid: 'vertrouwelijk', may: ['read:confidential'] },
+  { beperkteSet: false, vertrouwelijkheid: 'vertrouwelijk,opgeheven', may: ['read:confidential'] },
+  { beperkteSet: false, vertrouwelijkheid: 'normaal,vertrouwelijk', may: ['read:confidential'] },
+  { beperkteSet: false, vertrouwelijkheid: undefined, may: ['read:confidential'] },
+] as const;
+
+describe.each(QUESTIONS)('GET list, beperkteSet=$beperkteSet, vertrouwelijkheid=$vertrouwelijkheid', (question) => {
+  const { beperkteSet, vertrouwelijkheid, may } = question;
+  const asked: readonly string[] = vertrouwelijkheid?.split(',') ?? ['normaal', 'vertrouwelijk', 'opgeheven'];
+
+  it.each(ALL_READ)('with %s', async (scope) => {
+    const allowed = may.some((one) => one === scope);
+    for (const state of STATES) {
+      const { person, actieId } = await inState(state);
+      const spellings =
+        vertrouwelijkheid === undefined
+          ? ['']
+          : [
+              `&vertrouwelijkheid__in=${vertrouwelijkheid.toUpperCase()}`,
+              asked.map((word) => `&vertrouwelijkheid=${word}`).join(''),
+            ];
+      for (const spelling of spellings) {
+        // Each reading leaves an entry about the person: count only the action itself.
+        const path = `/verwerkingsacties?${ofPerson(person)}&beperkteSet=${beperkteSet}${spelling}`;
+        const answer = await log.call([scope], 'GET', path, undefined, {
+          ...HEADERS,
+          Vertrouwelijkheid: 'vertrouwelijk',
+        });
+        expect(answer.status).toBe(allowed ? 200 : 403);
+        if (!allowed) continue;
+        const found = listIn(answer).results.filter((result) => result.actieId === actieId);
+        expect(found.length, `${state.now}, ever ${state.ever}`).toBe(asked.includes(state.category) ? 1 : 0);
+        for (const result of found) expect('systeem' in result).toBe(!beperkteSet);
+      }
+    }
+  });
+});
+
+describe.each(STATES)('one action that is $now, ever confidential: $ever', (state) => {
+  it.each(ALL_READ)('is read with %s as its category allows', async (scope) => {
+    const { actieId } = await inState(state);
+    const limited = state.category !== 'vertrouwelijk' || scope === 'read:confidential';
+    const full = scope === 'read:confidential' || (scope === 'read:normal' && state.category === 'normaal');
+    const get = (query: string) =>
+      log.call([scope], 'GET', `/verwerkingsacties/${actieId}${query}`, undefined, HEADERS);
+    expect((await get('')).status).toBe(limited ? 200 : 403);
+    expect((await get('?beperkteSet=true')).status).toBe(limited ? 200 : 403);
+    expect((await get('?beperkteSet=false')).status).toBe(full ? 200 : 403);
+  });
+
+  it.each(['update:normal', 'update:confidential', 'create:confidential'])('is replaced with %s', async (scope) => {
+    for (const to of ['normaal', 'vertrouwelijk', 'opgeheven']) {
+      const { actieId, body } = await inState(state);
+      const before = await stateOf(actieId);
+      const put = { ...body, vertrouwelijkheid: to };
+      const answer = await log.call([scope], 'PUT', `/verwerkingsacties/${actieId}`, put);
+      const allowed =
+        to !== 'opgeheven' &&
+        (scope === 'update:confidential' ||
+          (scope === 'update:normal' && state.category === 'normaal' && to === 'normaal'));
+      expect(answer.status, to).toBe(allowed ? 200 : 403);
+      if (!allowed) expect(await stateOf(actieId)).toBe(before);
+    }
+  });
+
+  it.each(['update:normal', 'update:confidential', 'delete:confidential'])('is patched with %s', async (scope) => {
+    for (const patch of [
+      { bewaartermijn: 'P1Y' },
+      { vertrouwelijkheid: 'vertrouwelijk' },
+      { vertrouwelijkheid: 'normaal', bewaartermijn: 'P1Y' },
+    ]) {
+      const { actieId, body } = await inState(state);
+      const before = await stateOf(actieId);
+      const answer = await log.call([scope], 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, patch);
+      const allowed =
+        scope === 'update:confidential' ||
+        (scope === 'update:normal' && state.category === 'normaal' && !('vertrouwelijkheid' in patch));
+      expect(answer.status, JSON.stringify(patch)).toBe(allowed ? 204 : 403);
+      if (!allowed) expect(await stateOf(actieId)).toBe(before);
+    }
+  });
+
+  it.each(['delete:normal', 'delete:confidential', 'update:confidential'])('is deleted with %s', async (scope) => {
+    const { actieId } = await inState(state);
+    const answer = await log.call([scope], 'DELETE', `/verwerkingsacties/${actieId}`);
+    const allowed = scope === 'delete:confidential' || (scope === 'delete:normal' && state.category === 'normaal');
+    expect(answer.status).toBe(allowed ? 204 : 403);
+    expect((await stateOf(actieId)) === undefined).toBe(allowed);
+  });
+
+  it.each(ALL_READ)('is shown to its person with %s unless it is confidential', async (scope) => {
+    const { person, actieId } = await inState(state);
+    const get = (path: string) => log.call([scope], 'GET', path, undefined, HEADERS);
+    const shown = state.category !== 'vertrouwelijk';
+    const answer = await get(`/verwerkte-objecten?${ofPerson(person)}`);
+    const found = listIn(answer).results.filter((result) => Object(result.verwerkingsactie).actieId === actieId);
+    expect(found.length).toBe(shown ? 1 : 0);
+    const one = await get(`/verwerkte-objecten/${actieId.slice(0, 32)}0001`);
+    expect(one.status).toBe(shown ? 200 : 404);
+    if (shown) expect(Object(one.json).verwerkingsactie).not.toHaveProperty('systeem');
+  });
+});
+
+it('changes no action of a processing when one of them may not be changed', async () => {
+  const open = await inState(STATES[0]);
+  const secret = actie(newPerson(), { vertrouwelijkheid: 'vertrouwelijk', verwerkingId: open.body.verwerkingId });
+  await log.call(WRITE_ALL, 'POST', '/verwerkingsacties', secret);
+  const path = `/verwerkingsacties?verwerkingId=${open.body.verwerkingId}`;
+  expect((await log.call(['update:normal'], 'PATCH', path, { bewaartermijn: 'P1D' })).status).toBe(403);
+  expect(await stateOf(open.actieId)).toBe('normaal "1"');
+});

@@ -1,0 +1,107 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { actie, actieIn, type LogServer, newPerson, startLog } from './support.ts';
+
+const day = 24 * 3_600_000;
+let now = Date.parse('2026-06-01T12:00:00Z');
+let database: TestDatabase;
+let log: LogServer;
+let other: LogServer;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  // Tokens live on the machine's clock: the servers' clock goes on from it.
+  now = Date.now();
+  const clock = { now: () => new Date(now) };
+  log = await startLog({ databaseUrl: database.url, clock });
+  other = await startLog({ databaseUrl: database.url, clock, tokens: log.tokens });
+  client = new pg.Client(database.url);
+  await client.connect();
+});
+afterAll(async () => {
+  await client?.end();
+  await other?.stop();
+  await log?.stop();
+  await database?.drop();
+});
+
+function post(server: LogServer, key: string, body: object, subject = 'test') {
+  return server.tokens
+    .bearer(['create:normal'], { subject, seconds: 400_000 })
+    .then((token) =>
+      server.api.call('POST', '/verwerkingsacties', { headers: { ...token, 'idempotency-key': key }, body }),
+    );
+}
+
+async function count(): Promise<number> {
+  const { rows } = await client.query('select count(*)::int as count from verwerkingenlog.versies');
+  return rows[0].count;
+}
+
+it('gives the same answer to the same key and body, and keeps one action', async () => {
+  const before = await count();
+  const body = actie(newPerson());
+  const first = await post(log, 'a', body);
+  const again = await post(log, 'a', body);
+  expect(again.status).toBe(201);
+  expect(again.text).toBe(first.text);
+  for (const name of ['location', 'etag']) expect(again.headers.get(name)).toBe(first.headers.get(name));
+  expect(actieIn(await post(other, 'a', body)).actieId).toBe(actieIn(first).actieId);
+  expect(await count()).toBe(before + 1);
+});
+
+it('gives the same answer also after the action was changed', async () => {
+  const body = actie(newPerson());
+  const first = await post(log, 'changed', body);
+  const put = { ...body, actieNaam: 'later' };
+  await log.call(['update:normal'], 'PUT', `/verwerkingsacties/${actieIn(first).actieId}`, put);
+  expect((await post(log, 'changed', body)).text).toBe(first.text);
+});
+
+it('refuses the same key with another body', async () => {
+  await post(log, 'b', actie(newPerson()));
+  expect(await post(log, 'b', actie(newPerson()))).toMatchObject({
+    status: 409,
+    json: { code: 'idempotency-key-used' },
+  });
+});
+
+it('counts a key per caller', async () => {
+  const body = actie(newPerson());
+  const one = actieIn(await post(log, 'c', body, 'one'));
+  const two = actieIn(await post(log, 'c', body, 'two'));
+  expect(one.actieId).not.toBe(two.actieId);
+});
+
+it('keeps one action of many requests at once, on two instances', async () => {
+  const before = await count();
+  const body = actie(newPerson());
+  const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => post(i % 2 ? log : other, 'd', body)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(new Set(answers.map((answer) => actieIn(answer).actieId)).size).toBe(1);
+  expect(await count()).toBe(before + 1);
+});
+
+it('lets one of several bodies win a key that they want at once', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => post(i % 2 ? log : other, 'e', actie(newPerson()))),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+});
+
+it('frees a key after 24 hours', async () => {
+  const body = actie(newPerson());
+  const first = actieIn(await post(log, 'f', body));
+  now += day - 1000;
+  expect(actieIn(await post(log, 'f', body)).actieId).toBe(first.actieId);
+  now += 1000;
+  expect(actieIn(await post(log, 'f', actie(newPerson()))).actieId).not.toBe(first.actieId);
+});
+
+it.each(['', 'x'.repeat(65), 'with space'])('refuses a key that is none: %j', async (key) => {
+  const answer = await post(log, key, actie(newPerson()));
+  expect(answer.status).toBe(400);
+  expect(Object(answer.json).invalidParams[0].name).toBe('idempotency-key');
+});

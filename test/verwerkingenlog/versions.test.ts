@@ -1,0 +1,201 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+
+const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
+
+let database: TestDatabase;
+let log: LogServer;
+let other: LogServer;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  log = await startLog({ databaseUrl: database.url });
+  other = await startLog({ databaseUrl: database.url, tokens: log.tokens });
+  client = new pg.Client(database.url);
+  await client.connect();
+});
+afterAll(async () => {
+  await client?.end();
+  await other?.stop();
+  await log?.stop();
+  await database?.drop();
+});
+
+async function posted(wishes: Record<string, unknown> = {}) {
+  const person = newPerson();
+  const body = actie(person, wishes);
+  return { person, body, ...actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body)) };
+}
+
+async function history(actieId: string) {
+  const { rows } = await client.query(
+    `select versie, door, verzoek_id, vervallen, actie_naam, vertrouwelijkheid, ooit_vertrouwelijk, bewaartermijn
+     from verwerkingenlog.versies where actie_id = $1 order by versie`,
+    [actieId],
+  );
+  return rows;
+}
+
+describe('a change', () => {
+  it('is a version more, with who made it; what stood there before still stands', async () => {
+    const { actieId, body } = await posted();
+    const put = await log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, { ...body, actieNaam: 'Anders' });
+    expect(put.status).toBe(200);
+    expect(actieIn(put)).toMatchObject({ actieId, actieNaam: 'Anders' });
+    expect(put.headers.get('etag')).toBe('"2"');
+    await log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, { bewaartermijn: 'P1Y' });
+    await log.call(ALL, 'DELETE', `/verwerkingsacties/${actieId}`);
+    const versions = await history(actieId);
+    expect(versions).toMatchObject([
+      { versie: 1, actie_naam: 'Zoeken persoon', bewaartermijn: 'P10Y', vervallen: false, door: 'test' },
+      { versie: 2, actie_naam: 'Anders', bewaartermijn: 'P10Y', vervallen: false },
+      { versie: 3, actie_naam: 'Anders', bewaartermijn: 'P1Y', vervallen: false },
+      { versie: 4, actie_naam: 'Anders', bewaartermijn: 'P1Y', vervallen: true },
+    ]);
+    for (const { verzoek_id: id } of versions) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('cannot be made by the role of the service in any other way', async () => {
+    const { actieId } = await posted();
+    await client.query('set role koppelvlak_dienst');
+    try {
+      for (const statement of [
+        `update verwerkingenlog.versies set actie_naam = 'x' where actie_id = '${actieId}'`,
+        `delete from verwerkingenlog.versies where actie_id = '${actieId}'`,
+        'truncate verwerkingenlog.versies',
+        'drop table verwerkingenlog.versies',
+        `delete from verwerkingenlog.versies_${new Date().toISOString().slice(0, 7).replace('-', '')}`,
+        'alter table verwerkingenlog.versies disable trigger all',
+        `create table verwerkingenlog.x (a int)`,
+        `select verwerkingenlog.verwijder_lege_maand('202001', now())`,
+      ]) {
+        await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' });
+      }
+    } finally {
+      await client.query('reset role');
+    }
+  });
+
+  it('keeps the identity of an object whose person stays, and gives others a new one', async () => {
+    const { actieId, body, person } = await posted();
+    const [stays, comes] = [
+      body.verwerkteObjecten[0],
+      { objecttype: 'persoon', soortObjectId: 'BSN', objectId: newPerson() },
+    ];
+    const put = (verwerkteObjecten: unknown) =>
+      log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, { ...body, verwerkteObjecten });
+    const ids = (answer: { json: unknown }): string[] =>
+      Object(answer.json).verwerkteObjecten.map((object: { verwerktObjectId: string }) =>
+        object.verwerktObjectId.slice(-4),
+      );
+    expect(ids(await put([comes, stays]))).toEqual(['0002', '0001']);
+    expect(ids(await put([comes]))).toEqual(['0002']);
+    expect(ids(await put([stays]))).toEqual(['0003']);
+    const list = await log.call(ALL, 'GET', `/verwerkingsacties?${ofPerson(comes.objectId)}`, undefined, HEADERS);
+    expect(listIn(list).count).toBe(0);
+    const found = await log.call(
+      ALL,
+      'GET',
+      `/verwerkingsacties?${ofPerson(person)}&vertrouwelijkheid=normaal`,
+      undefined,
+      HEADERS,
+    );
+    expect(listIn(found).results.map((result) => result.actieId)).toEqual([actieId]);
+  });
+
+  it('needs every field', async () => {
+    const { actieId, body } = await posted();
+    const { systeem: _, gebruiker: __, ...incomplete } = body;
+    const answer = await log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, incomplete);
+    expect(answer.json).toMatchObject({
+      status: 400,
+      invalidParams: [
+        { name: 'systeem', code: 'required' },
+        { name: 'gebruiker', code: 'required' },
+      ],
+    });
+  });
+
+  it('of what is unknown or expired is refused with 400', async () => {
+    const unknown = '0198c0de-7c1e-7aa0-9b1c-3d5e7f901234';
+    const past = await posted({ tijdstip: '2020-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
+    for (const { actieId, body } of [{ actieId: unknown, body: actie(newPerson()) }, past]) {
+      const codes = [
+        await log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, body),
+        await log.call(ALL, 'DELETE', `/verwerkingsacties/${actieId}`),
+        await log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, { bewaartermijn: 'P1D' }),
+      ].map(({ status, json }) => `${status} ${Object(json).code}`);
+      expect(codes).toEqual(Array(3).fill('400 onbekende-verwerkingsactie'));
+    }
+    const list = await log.call(ALL, 'GET', `/verwerkingsacties?${ofPerson(past.person)}`, undefined, HEADERS);
+    expect(listIn(list).count).toBe(0);
+  });
+
+  it.each([
+    {},
+    { actieNaam: 'x' },
+    { bewaartermijn: null },
+    { bewaartermijn: 'P1Y', actieNaam: 'x' },
+    { bewaartermijn: 'soon' },
+  ])('of a processing takes nothing else: %j', async (patch) => {
+    const { body } = await posted();
+    const answer = await log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, patch);
+    expect(answer.status).toBe(400);
+  });
+
+  it('of a processing touches only actions that belong to it now', async () => {
+    const { actieId, body } = await posted();
+    const stays = await posted({ verwerkingId: body.verwerkingId });
+    const moved = { ...body, verwerkingId: '48086bf2-11b7-4603-9526-67d7c3bb6587' };
+    await log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, moved);
+    await log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, { bewaartermijn: 'P2Y' });
+    expect((await history(actieId)).length).toBe(2);
+    expect((await history(stays.actieId)).length).toBe(2);
+  });
+});
+
+describe('If-Match', () => {
+  it.each(['PUT', 'DELETE'])('lets %s through only on the version it names', async (method) => {
+    const { actieId, body } = await posted();
+    const send = (ifMatch: string) =>
+      log.call(ALL, method, `/verwerkingsacties/${actieId}`, method === 'PUT' ? body : undefined, {
+        'if-match': ifMatch,
+      });
+    for (const tag of ['"2"', 'W/"1"', '"x", "7"', '1']) {
+      expect((await send(tag)).json, tag).toMatchObject({ status: 412, code: 'newer-version' });
+    }
+    expect((await history(actieId)).length).toBe(1);
+    expect((await send('"9", "1"')).status).toBeLessThan(300);
+    if (method === 'PUT') expect((await send('*')).status).toBe(200);
+  });
+
+  it('lets only one of two changes through that know the same version', async () => {
+    const { actieId, body } = await posted();
+    const answers = await Promise.all(
+      [log, other, log, other].map((server, i) =>
+        server.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, { ...body, actieNaam: `${i}` }, { 'if-match': '"1"' }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
+  });
+});
+
+it('keeps a version of each of many changes at once, on two instances, and the last one is current', async () => {
+  const { actieId, body } = await posted();
+  const puts = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      i % 5 === 4
+        ? log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, { bewaartermijn: `P${i}Y` })
+        : (i % 2 ? log : other).call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, { ...body, actieNaam: `keer ${i}` }),
+    ),
+  );
+  expect(puts.every(({ status }) => status < 300)).toBe(true);
+  const versions = await history(actieId);
+  expect(versions.map(({ versie }) => versie)).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
+  const read = await log.call(ALL, 'GET', `/verwerkingsacties/${actieId}`, undefined, HEADERS);
+  expect(read.headers.get('etag')).toBe('"21"');
+  expect(actieIn(read).actieNaam).toBe(versions.at(-1).actie_naam);
+});
