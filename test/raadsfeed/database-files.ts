@@ -1,0 +1,26 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/**
+ * Names of the database's files in which a text stands, everything written to disk first. The write-ahead log is another matter: it is
+ * needed for recovery and goes by itself.
+ */
+export async function filesWith(databaseUrl: string, text: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query('checkpoint');
+    const { rows } = await client.query<{ dir: string; oid: string }>(
+      `select current_setting('data_directory') as dir, oid::text from pg_database where datname = current_database()`,
+    );
+    const dir = join(rows[0]?.dir ?? '', 'base', rows[0]?.oid ?? '');
+    const found: string[] = [];
+    for (const name of await readdir(dir)) {
+      if ((await readFile(join(dir, name))).includes(text)) found.push(name);
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}

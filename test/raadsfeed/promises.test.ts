@@ -1,0 +1,215 @@
+/** The promises of the log, each against what could break it. */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  agendapunt,
+  asPage,
+  document,
+  type FeedServer,
+  publishLines,
+  readRecords,
+  servicePool,
+  startFeed,
+  vergadering,
+} from './support.ts';
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed({ DATABASE_POOL_SIZE: '20' });
+});
+afterAll(() => feed.stop());
+
+/** Reads a feed from a place on, as a re-user does, until it has seen `until`; checks every promise on its way. */
+async function read(mount: string, until: number, limit: number): Promise<number[]> {
+  const seen: number[] = [];
+  let cursor = '';
+  let head = 0;
+  while (seen.length < until) {
+    const page = asPage(await (await fetch(`${mount}/feed?limit=${limit}${cursor && `&cursor=${cursor}`}`)).json());
+    seen.push(...page.records.map(({ sequenceNumber }) => sequenceNumber));
+    expect(page.head).toBeGreaterThanOrEqual(seen.at(-1) ?? 0);
+    expect(page.head).toBeGreaterThanOrEqual(head);
+    expect(page.hasMore).toBe((seen.at(-1) ?? 0) < page.head);
+    head = page.head;
+    cursor = page.cursor ?? '';
+  }
+  return seen;
+}
+
+describe('twenty writers and fifty readers at once, on two instances', () => {
+  it('gives every reader every number once and in order', async () => {
+    const other = await feed.another();
+    const total = 20 * 5 * 5;
+    const readers = Array.from({ length: 50 }, (_, i) => read(i % 2 ? feed.mount : other.mount, total, 7 + i));
+    const writers = Array.from({ length: 20 }, async (_, writer) => {
+      for (let round = 0; round < 5; round += 1) {
+        await feed.publish(Array.from({ length: 5 }, (_, i) => agendapunt(`w${writer}-r${round}-${i}`)));
+      }
+    });
+    await Promise.all(writers);
+    const numbers = Array.from({ length: total }, (_, i) => i + 1);
+    for (const seen of await Promise.all(readers)) expect(seen).toEqual(numbers);
+  });
+});
+
+describe('writers that are killed inside their transaction', () => {
+  it('leave no hole, and let the others go on', async () => {
+    const before = asPage((await feed.api.call('GET', '/feed?limit=1')).json).head;
+    const killer = new pg.Client({ connectionString: feed.databaseUrl });
+    await killer.connect();
+    let stop = false;
+    // Only a backend that holds the lock of the feed is shot: between the number and its commit.
+    const shooting = (async () => {
+      let shot = 0;
+      while (!stop) {
+        const { rowCount } = await killer.query(
+          `select pg_terminate_backend(pid) from pg_locks
+            where relation = 'raadsfeed.tekst'::regclass and mode = 'RowExclusiveLock' limit 1`,
+        );
+        shot += rowCount ?? 0;
+        await new Promise((resolve) => setTimeout(resolve, 3));
+      }
+      return shot;
+    })();
+    let committed = 0;
+    const fails: unknown[] = [];
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      const pool = servicePool(feed.databaseUrl, 1);
+      for (let round = 0; round < 25; round += 1) {
+        try {
+          await publishLines(pool, [vergadering(`k${writer}-${round}`), document(`k${writer}-${round}`)]);
+          committed += 2;
+        } catch (error) {
+          fails.push(error);
+        }
+      }
+      await pool.end();
+    });
+    await Promise.all(writers);
+    stop = true;
+    expect(await shooting).toBeGreaterThan(0);
+    expect(fails.length).toBeGreaterThan(0);
+    await killer.end();
+    const records = await readRecords(feed.api);
+    expect(records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(records.map((_, i) => i + 1));
+    // A commit whose answer was lost may have been one more.
+    expect(records.length - before).toBeGreaterThanOrEqual(committed);
+    expect((records.length - before) % 2).toBe(0);
+  });
+});
+
+describe('a clock that goes back', () => {
+  it('never makes `storedAt` go back', async () => {
+    const at = (time: string) => ({ now: () => new Date(time) });
+    await publishLines(feed.pool, [vergadering('klok-1')], at('2031-01-01T00:00:00Z'));
+    await publishLines(feed.pool, [vergadering('klok-2')], at('2030-01-01T00:00:00Z'));
+    const [one, two] = (await readRecords(feed.api)).slice(-2);
+    expect([one?.storedAt, two?.storedAt]).toEqual(['2031-01-01T00:00:00.000Z', '2031-01-01T00:00:00.000Z']);
+  });
+});
+
+describe('a feed restored from a backup', () => {
+  it('refuses cursors ahead of its head, and those of the numbers it has given anew since', async () => {
+    const restored = await startFeed();
+    await restored.publish([vergadering('v-1'), vergadering('v-2')]);
+    const backup = asPage((await restored.api.call('GET', '/feed')).json);
+    await restored.publish([vergadering('v-3'), vergadering('v-4')]);
+    const lost = asPage((await restored.api.call('GET', '/feed')).json);
+    await restoreTo(restored, 2);
+    const call = async (cursor: string | null) => (await restored.api.call('GET', `/feed?cursor=${cursor}`)).json;
+    const invalid = {
+      status: 400,
+      type: expect.stringMatching(/ongeldige-cursor$/),
+      detail: expect.stringContaining('/snapshot'),
+    };
+    await expect.poll(() => call(lost.cursor)).toMatchObject(invalid);
+    await restored.publish([vergadering('v-5'), vergadering('v-6'), vergadering('v-7')]);
+    expect(await call(lost.cursor)).toMatchObject(invalid);
+    expect(await restored.api.call('GET', `/feed?resourceType=Agendapunt&cursor=${lost.cursor}`)).toMatchObject({
+      status: 400,
+    });
+    expect(asPage(await call(backup.cursor)).records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([3, 4, 5]);
+    await restored.stop();
+  });
+});
+
+/** What restoring an older backup does to the feed. */
+async function restoreTo({ databaseUrl }: FeedServer, number: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const table of ['stand', 'record', 'tekst']) {
+    await client.query(`delete from raadsfeed.${table} where sequence_number > ${number}`);
+  }
+  await client.query(
+    `update raadsfeed.feed set head = ${number}, head_merk = (select merk from raadsfeed.tekst where sequence_number = ${number})`,
+  );
+  await client.query(`notify raadsfeed, '2 0'`);
+  await client.end();
+}
+
+describe('a reader that stops for a long time', () => {
+  it('goes on where it was, and finds exactly what happened since', async () => {
+    const first = asPage((await feed.api.call('GET', '/feed?limit=3')).json);
+    const all = await readRecords(feed.api);
+    const rest = await readRecords(feed.api, `/feed?limit=100`);
+    expect(rest).toEqual(all);
+    const after: number[] = [];
+    for (let cursor = first.cursor; ; ) {
+      const page = asPage((await feed.api.call('GET', `/feed?limit=250&cursor=${cursor}`)).json);
+      after.push(...page.records.map(({ sequenceNumber }) => sequenceNumber));
+      if (!page.hasMore) break;
+      cursor = page.cursor;
+    }
+    expect(after).toEqual(all.slice(3).map(({ sequenceNumber }) => sequenceNumber));
+  });
+});
+
+describe('a snapshot that is read while records are published', () => {
+  it('gives, with the feed after it, exactly the state of the source', async () => {
+    const busy = await startFeed();
+    const source = new Map<string, unknown>();
+    const apply = async (lines: object[]): Promise<void> => {
+      await busy.publish(lines);
+    };
+    await apply(Array.from({ length: 120 }, (_, i) => document(`d-${i}`, { omschrijving: 'eerst' })));
+    const held = new Map<string, unknown>();
+    let feedCursor = '';
+    let cursor: string | null = null;
+    for (let round = 0; ; round += 1) {
+      const page = asPage(
+        (await busy.api.call('GET', `/snapshot?limit=10${cursor === null ? '' : `&cursor=${cursor}`}`)).json,
+      );
+      if (feedCursor !== '') expect(page.feedCursor).toBe(feedCursor);
+      feedCursor = page.feedCursor;
+      for (const { resource, data } of page.records) held.set(resource.bronidentificatie, data);
+      // Between two pages something already read, something still to come and something new changes.
+      await apply([
+        document(`d-${round}`, { omschrijving: `ronde ${round}` }),
+        document(`d-${119 - round}`, { omschrijving: `ronde ${round}` }),
+        {
+          op: 'delete',
+          resourceType: 'Informatieobject',
+          resource: { organisatiecode: 'gm9901', bronidentificatie: `d-${60 + round}` },
+          verwijderreden: 'ingetrokken',
+        },
+        document(`nieuw-${round}`),
+      ]);
+      if (!page.hasMore) break;
+      cursor = page.cursor;
+    }
+    for (let next: string | null = feedCursor; next !== null; ) {
+      const page = asPage((await busy.api.call('GET', `/feed?limit=9&cursor=${next}`)).json);
+      for (const { op, resource, data } of page.records) {
+        if (op === 'upsert') held.set(resource.bronidentificatie, data);
+        else held.delete(resource.bronidentificatie);
+      }
+      next = page.hasMore ? page.cursor : null;
+    }
+    const list = asPage(
+      (await busy.api.call('GET', '/organisaties/gm9901/informatieobjecten?limit=1000')).json,
+    ).results;
+    for (const data of list) source.set(String(data.bronidentificatie), data);
+    expect(new Map([...held].sort())).toEqual(new Map([...source].sort()));
+    await busy.stop();
+  });
+});
