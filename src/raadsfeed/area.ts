@@ -15,6 +15,7 @@ import { serviceRoute } from './routes/service.ts';
 import { snapshotRoute } from './routes/snapshot.ts';
 import { streamRoute } from './routes/stream.ts';
 import { wellKnownRoutes } from './routes/well-known.ts';
+import { rewriteParts } from './store/rewrite-parts.ts';
 import { createHub } from './stream/hub.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
@@ -51,6 +52,15 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   return {
     problems: raadsfeedProblems,
     checks: [],
+    // A redaction whose process died between its commit and the end of its work is finished here.
+    start: async () => {
+      rewriteParts(platform.pool).catch((error: unknown) =>
+        log.error(
+          { err: error },
+          'what was redacted may still stand in files of the database; it is tried again at the next start',
+        ),
+      );
+    },
     close: async () => {
       hub.close();
       state.close();

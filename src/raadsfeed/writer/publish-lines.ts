@@ -16,8 +16,8 @@ export interface PublishLinesOptions {
   readonly validate: LineValidator;
   /** Absent: lines are only checked. */
   readonly publisher?: Publisher | undefined;
-  /** Lines of another organisation are refused. */
-  readonly organisatiecode?: string | undefined;
+  /** Says what is wrong with a valid line for the present purpose; `undefined`: nothing. */
+  readonly accept?: ((change: Change) => string | undefined) | undefined;
   /** Hears of every line that is refused; may throw to stop. */
   readonly refused: (line: number, faults: readonly string[]) => void;
   readonly progress: (counts: Readonly<LineCounts>) => void;
@@ -33,7 +33,7 @@ export async function publishLines(
   source: AsyncIterable<Uint8Array>,
   options: PublishLinesOptions,
 ): Promise<LineCounts> {
-  const { validate, publisher, organisatiecode, refused, progress, signal } = options;
+  const { validate, publisher, accept, refused, progress, signal } = options;
   const counts: LineCounts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
   let batch: Change[] = [];
   let characters = 0;
@@ -52,7 +52,7 @@ export async function publishLines(
   for await (const lines of readLines(source)) {
     for (const line of lines) {
       counts.lines += 1;
-      const checked = 'fault' in line ? { faults: [line.fault] } : check(line.text, validate, organisatiecode);
+      const checked = 'fault' in line ? { faults: [line.fault] } : check(line.text, validate, accept);
       if ('faults' in checked) {
         counts.refused += 1;
         refused(line.number, checked.faults);
@@ -72,7 +72,7 @@ export async function publishLines(
 function check(
   text: string,
   validate: LineValidator,
-  organisatiecode: string | undefined,
+  accept: PublishLinesOptions['accept'],
 ): { change: () => Change } | { faults: readonly string[] } {
   let value: unknown;
   try {
@@ -83,9 +83,8 @@ function check(
   const checked = validate(value);
   if ('faults' in checked) return checked;
   const { line } = checked;
-  const change = (): Change => prepareChange(line);
-  if (organisatiecode !== undefined && change().resource.organisatiecode !== organisatiecode) {
-    return { faults: [`is not of ${organisatiecode}`] };
-  }
-  return { change };
+  if (accept === undefined) return { change: () => prepareChange(line) };
+  const change = prepareChange(line);
+  const fault = accept(change);
+  return fault === undefined ? { change: () => change } : { faults: [fault] };
 }

@@ -1,0 +1,114 @@
+import { Command, Option } from 'commander';
+import { RESOURCE_TYPES } from '../raadsfeed/domain/resource-type.ts';
+import type { FollowState } from '../raadsfeed/follower/follow-feed.ts';
+import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
+import type { Output } from './output.ts';
+import { openRecordOutput } from './record-output.ts';
+import { CommandError, runTool } from './run-command.ts';
+
+interface Options {
+  readonly state?: string;
+  readonly output?: string;
+  readonly organisatie?: string;
+  readonly resourceType?: string;
+  readonly once?: boolean;
+  readonly restart?: boolean;
+  readonly json?: boolean;
+}
+
+export function feedFollowCommand(): Command {
+  return new Command('follow')
+    .description('follow any council feed: its snapshot, then its feed; records go out as lines of NDJSON')
+    .argument('<url>', 'service document of the feed, or its host', parseWebAddress)
+    .option('--state <file>', 'where the cursor is kept (default: council-feed-<host>.json)')
+    .option('--output <file>', 'append the records to a file (default: standard output)')
+    .option('--organisatie <code>', 'only this organisation', parseOrganisatie)
+    .addOption(new Option('--resource-type <type>', 'only this kind').choices(RESOURCE_TYPES))
+    .option('--once', 'end when the feed has been caught up with')
+    .option('--restart', 'begin with a new snapshot when the feed does not know the cursor any more')
+    .option('--json', 'one machine-readable result at the end (with --output)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ koppelvlak feed follow https://raad.example/ori/v1 --output raad.ndjson --once',
+    )
+    .action((address: string, options: Options) =>
+      runTool(options, ({ output, interrupted }) => follow(address, options, output, interrupted)),
+    );
+}
+
+async function follow(address: string, options: Options, output: Output, signal: AbortSignal): Promise<void> {
+  if (options.json && options.output === undefined) throw new CommandError('--json needs --output');
+  const { findFeed } = await import('../raadsfeed/follower/find-feed.ts');
+  const { FollowError } = await import('../raadsfeed/follower/feed-client.ts');
+  const { followFeed } = await import('../raadsfeed/follower/follow-feed.ts');
+  const { readFollowState, writeFollowState } = await import('../raadsfeed/follower/follow-state.ts');
+  const file = options.state ?? `council-feed-${new URL(address).host.replaceAll(':', '-')}.json`;
+  const client = {
+    signal,
+    waiting: (reason: string, ms: number) => output.progress(`${reason}; again in ${Math.ceil(ms / 1000)} s`),
+  };
+  const query = queryOf(options);
+  const fresh = async (): Promise<FollowState> => ({
+    ...(await findFeed(address, client)),
+    query,
+    phase: 'snapshot',
+    cursor: null,
+    feedCursor: null,
+    lastNumber: null,
+  });
+  const kept = await readFollowState(file);
+  if (kept !== undefined && kept.query !== query) {
+    throw new CommandError(`${file} was made with other filters; use them again, or another --state`);
+  }
+  let state = kept ?? (await fresh());
+  const counts = { records: 0, faults: 0 };
+  const records = await openRecordOutput(options.output);
+  const run = (): Promise<FollowState> =>
+    followFeed(state, {
+      ...client,
+      once: options.once ?? false,
+      page: async (page, next) => {
+        await records.write(page.map(({ record }) => `${JSON.stringify(record)}\n`).join(''));
+        counts.records += page.length;
+        state = next;
+        await writeFollowState(file, next);
+      },
+      fault: (text) => {
+        counts.faults += 1;
+        output.progress(`fault: ${text}`);
+      },
+      caughtUp: ({ lastNumber }) => {
+        if (counts.records > 0) output.progress(`caught up${lastNumber === null ? '' : ` at ${lastNumber}`}`);
+      },
+    });
+  try {
+    for (;;) {
+      try {
+        state = await run();
+        break;
+      } catch (error) {
+        // Following has no end of its own: Ctrl-C is how it is ended, and what came is kept.
+        if (signal.aborted) break;
+        if (!(error instanceof FollowError) || error.code !== 'INVALID_CURSOR') throw error;
+        if (options.restart !== true) {
+          throw new CommandError(`${error.message}\nWith --restart the follower begins with a new snapshot.`);
+        }
+        output.progress(`${error.message}; beginning with a new snapshot`);
+        state = await fresh();
+      }
+    }
+  } finally {
+    await records.close();
+  }
+  output.result({ ...counts, lastNumber: state.lastNumber, cursor: state.cursor }, () => {
+    output.progress(`${counts.records} records, ${counts.faults} faults.`);
+  });
+  if (counts.faults > 0) throw new CommandError(`the feed has ${counts.faults} faults`);
+}
+
+function queryOf({ organisatie, resourceType }: Options): string {
+  const query = new URLSearchParams();
+  if (organisatie !== undefined) query.set('organisatiecode', organisatie);
+  if (resourceType !== undefined) query.set('resourceType', resourceType);
+  return query.toString();
+}

@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import { parseMoment } from './feed-options.ts';
+import { runCommand, UsageError } from './run-command.ts';
+
+interface Options {
+  readonly before: Date;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export function feedPruneCommand(): Command {
+  return new Command('prune')
+    .description('drop the history stored before a moment; never the current state')
+    .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
+    .option('--dry-run', 'only say how far it would go')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
+    .action(({ before, dryRun = false, json }: Options) =>
+      runCommand({ json: json ?? false }, async ({ platform, output, interrupted }) => {
+        const { clock, pool } = platform;
+        if (before > clock.now()) throw new UsageError('--before lies in the future');
+        const { findPruneEnd, pruneHistory } = await import('../raadsfeed/store/prune-history.ts');
+        const { rewriteParts } = await import('../raadsfeed/store/rewrite-parts.ts');
+        if (dryRun) {
+          const upTo = await findPruneEnd(pool, before);
+          output.result({ upTo, dryRun }, () =>
+            output.line(`The history up to and including number ${upTo} would go.`),
+          );
+          return;
+        }
+        const pruned = await pruneHistory(pool, {
+          before,
+          signal: interrupted,
+          progress: (done, of) => output.progress(`${done} of ${of} numbers`),
+        });
+        await rewriteParts(pool);
+        output.result({ ...pruned, historieVanaf: before.toISOString().slice(0, 10) }, () => {
+          output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
+        });
+      }),
+    );
+}

@@ -1,0 +1,31 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import process from 'node:process';
+
+/** Where records go. */
+export interface RecordOutput {
+  /** Resolves when the text has left this process: to the file system, or to whoever reads standard output. */
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param file appended to; absent: standard output */
+export async function openRecordOutput(file: string | undefined): Promise<RecordOutput> {
+  if (file === undefined) {
+    return {
+      write: (text) =>
+        new Promise((resolve, reject) => {
+          process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+        }),
+      close: async () => {},
+    };
+  }
+  const handle: FileHandle = await open(file, 'a');
+  return {
+    async write(text) {
+      if (text === '') return;
+      await handle.appendFile(text);
+      await handle.datasync();
+    },
+    close: () => handle.close(),
+  };
+}

@@ -1,0 +1,60 @@
+import type { Db } from '../../kernel/database/db.ts';
+
+/** A number of the log, as both tables have it; what one of them lacks is `null`. */
+export interface StoredNumber {
+  readonly sequenceNumber: number;
+  readonly merk: number | null;
+  readonly kop: string | null;
+  readonly rest: string | null;
+  readonly op: string | null;
+  readonly resourceType: string | null;
+  readonly organisatiecode: string | null;
+  readonly bronidentificatie: string | null;
+  readonly storedAt: Date | null;
+  /** Of the current state that names this number. */
+  readonly stateHash: string | null;
+  readonly stateIdentity: string | null;
+}
+
+/** Everything stored under the first numbers after one, up to and including `upTo`, whichever table has it. */
+export async function readForVerify(db: Db, after: number, upTo: number): Promise<StoredNumber[]> {
+  const { rows } = await db.query<StoredNumber>({
+    name: 'raadsfeed-verify',
+    text: `select coalesce(r.sequence_number, t.sequence_number, s.sequence_number) as "sequenceNumber", t.merk, t.kop, t.rest, r.op,
+                  r.resource_type as "resourceType", r.organisatiecode, r.bronidentificatie, r.opgeslagen as "storedAt",
+                  s.content_hash as "stateHash",
+                  s.organisatiecode || '/' || s.resource_type || '/' || s.bronidentificatie as "stateIdentity"
+             from (select * from raadsfeed.record where sequence_number > $1::bigint and sequence_number <= $2::bigint) r
+             full join (select * from raadsfeed.tekst
+                         where deel = any ($3::smallint[]) and sequence_number > $1::bigint and sequence_number <= $2::bigint) t
+               on t.sequence_number = r.sequence_number
+             full join (select * from raadsfeed.stand where sequence_number > $1::bigint and sequence_number <= $2::bigint) s
+               on s.sequence_number = coalesce(r.sequence_number, t.sequence_number)
+            order by 1`,
+    values: [after, upTo, Array.from({ length: 32 }, (_, deel) => deel)],
+  });
+  return rows;
+}
+
+/** What stands where nothing may stand, and what is still to be written anew. */
+export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead: number; unwritten: number }> {
+  const { rows } = await db.query<{ beyondHead: number; unwritten: number }>(
+    `select (select count(*) from raadsfeed.record where sequence_number > $1::bigint)
+            + (select count(*) from raadsfeed.tekst where sequence_number > $1::bigint)
+            + (select count(*) from raadsfeed.stand where sequence_number > $1::bigint) as "beyondHead",
+            (select count(*) from raadsfeed.opruimen) as unwritten`,
+    [head],
+  );
+  return rows[0] ?? { beyondHead: 0, unwritten: 0 };
+}
+
+/** Those of these resources (`organisatiecode/resourceType/bronidentificatie`) that have a record after a number. */
+export async function readChangedSince(db: Db, keys: readonly string[], after: number): Promise<Set<string>> {
+  const { rows } = await db.query<{ key: string }>(
+    `select distinct key
+       from raadsfeed.record, lateral (select organisatiecode || '/' || resource_type || '/' || bronidentificatie as key) k
+      where sequence_number > $1::bigint and key = any ($2::text[])`,
+    [after, keys],
+  );
+  return new Set(rows.map(({ key }) => key));
+}

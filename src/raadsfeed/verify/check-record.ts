@@ -1,0 +1,95 @@
+import { contentHash } from '../domain/content-hash.ts';
+import { dataOf } from '../domain/record-text.ts';
+import { normaliseOrganisatiecode } from '../domain/resource.ts';
+import { isResourceType } from '../domain/resource-type.ts';
+import type { StoredNumber } from '../store/read-for-verify.ts';
+
+/** A stored record that was read, for the checks that go over more than one. */
+export interface CheckedRecord {
+  readonly sequenceNumber: number;
+  readonly op: string;
+  readonly key: string;
+  readonly contentHash: string | undefined;
+  readonly redacted: readonly number[];
+}
+
+type Fault = (text: string) => void;
+
+/** Checks one number by itself: both tables have it and say the same, the hash belongs to the data, a redacted place holds nothing. */
+export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | undefined {
+  const { sequenceNumber, kop, rest, op, resourceType, organisatiecode, bronidentificatie, storedAt } = row;
+  if (
+    kop === null ||
+    op === null ||
+    !isResourceType(resourceType) ||
+    organisatiecode === null ||
+    bronidentificatie === null
+  ) {
+    fault(kop === null ? 'has no text' : 'is not in the index of records');
+    return undefined;
+  }
+  const parsed = parse(kop, rest);
+  if (parsed === undefined) {
+    fault('its text is not JSON');
+    return undefined;
+  }
+  const same = (name: string, said: unknown, stored: unknown): void => {
+    if (said !== stored) fault(`its text says another ${name} than the index`);
+  };
+  same('sequenceNumber', parsed.sequenceNumber, sequenceNumber);
+  same('op', parsed.op, op);
+  same('resourceType', parsed.resourceType, resourceType);
+  same('organisatiecode', member(parsed.resource, 'organisatiecode'), organisatiecode);
+  same('bronidentificatie', member(parsed.resource, 'bronidentificatie'), bronidentificatie);
+  same('storedAt', parsed.storedAt, storedAt?.toISOString());
+  if (normaliseOrganisatiecode(organisatiecode) !== organisatiecode)
+    fault('its organisatiecode has not the right form');
+  if (op === 'upsert') checkContent(parsed, rest, row, fault);
+  else if (rest !== null || parsed.data !== undefined || parsed.contentHash !== undefined) fault('holds content');
+  if (op !== 'upsert' && typeof parsed.verwijderreden !== 'string') fault('has no verwijderreden');
+  if (parsed.verwijderreden === 'overig' && typeof parsed.toelichting !== 'string') fault('has no toelichting');
+  return {
+    sequenceNumber,
+    op,
+    key: `${organisatiecode}/${resourceType}/${bronidentificatie}`,
+    contentHash: typeof parsed.contentHash === 'string' ? parsed.contentHash : undefined,
+    redacted: numbers(parsed.geredigeerdeSequenceNumbers),
+  };
+}
+
+function checkContent(parsed: Record<string, unknown>, rest: string | null, row: StoredNumber, fault: Fault): void {
+  const { data } = parsed;
+  if (typeof data !== 'object' || data === null || rest === null) {
+    fault('has no data');
+    return;
+  }
+  if (contentHash(data) !== parsed.contentHash) fault('its contentHash is not that of its data');
+  const { organisatiecode, bronidentificatie, resourceType } = row;
+  if (isResourceType(resourceType) && organisatiecode !== null && bronidentificatie !== null) {
+    const text = dataOf(rest, { resourceType, resource: { organisatiecode, bronidentificatie } });
+    if (parse(text, null) === undefined) fault('its resourceUrl is not the address of its resource');
+  }
+  if (member(data, 'bronidentificatie') !== bronidentificatie) fault('its data is of another resource');
+  const organisatie = member(data, 'organisatie');
+  const codes = ['gemeente', 'provincie', 'waterschap'].map((kind) => member(organisatie, kind));
+  if (!codes.includes(organisatiecode)) fault('its data is of another organisation');
+}
+
+function parse(kop: string, rest: string | null): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(rest === null ? kop : kop + rest);
+    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+function numbers(value: unknown): number[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'number') : [];
+}

@@ -1,0 +1,133 @@
+/** Checks the promises of the log on what is stored. It reads only, beside a running service. */
+import type { Db } from '../../kernel/database/db.ts';
+import { type FeedRow, readFeedRow } from '../store/read-feed-row.ts';
+import { readChangedSince, readForVerify, readLeftovers, type StoredNumber } from '../store/read-for-verify.ts';
+import { type CheckedRecord, checkRecord } from './check-record.ts';
+
+/** A promise that is broken. */
+export interface VerifyFault {
+  /** Absent when it is not about one record. */
+  readonly sequenceNumber?: number;
+  readonly fault: string;
+}
+
+export interface VerifyResult {
+  readonly head: number;
+  /** The history begins after this number. */
+  readonly historyAfter: number;
+  readonly records: number;
+  readonly resources: number;
+  readonly faults: readonly VerifyFault[];
+  readonly faultCount: number;
+}
+
+export interface VerifyOptions {
+  readonly signal: AbortSignal;
+  readonly progress: (number: number, head: number) => void;
+}
+
+const STEP = 1000;
+const TOLD_FAULTS = 1000;
+
+/**
+ * Goes through the whole log up to where it stands now. Memory: the identity and hash of each resource that is there.
+ * @throws the signal's reason
+ */
+export async function verifyFeed(db: Db, { signal, progress }: VerifyOptions): Promise<VerifyResult> {
+  const feed = await readFeedRow(db);
+  const faults: VerifyFault[] = [];
+  let faultCount = 0;
+  const tell = (fault: string, sequenceNumber?: number): void => {
+    faultCount += 1;
+    if (faults.length < TOLD_FAULTS) faults.push(sequenceNumber === undefined ? { fault } : { sequenceNumber, fault });
+  };
+  const replay = createReplay(feed, tell);
+  const head = feed.head.sequenceNumber;
+  let records = 0;
+  for (let after = 0; after < head; after += STEP) {
+    signal.throwIfAborted();
+    const rows = await readForVerify(db, after, Math.min(after + STEP, head));
+    for (const row of rows) replay.add(row);
+    records += rows.length;
+    progress(Math.min(after + STEP, head), head);
+  }
+  const { beyondHead, unwritten } = await readLeftovers(db, (await readFeedRow(db)).head.sequenceNumber);
+  if (beyondHead > 0) tell(`${beyondHead} rows stand beyond the head`);
+  if (unwritten > 0) tell(`${unwritten} parts may still hold what was removed; run feed redact or restart the service`);
+  const { resources, suspects } = replay.finish();
+  // What was published while this ran has taken the place of some: those are right.
+  const changed = await readChangedSince(
+    db,
+    suspects.map(({ key }) => key),
+    head,
+  );
+  for (const { key, sequenceNumber } of suspects) {
+    if (!changed.has(key)) tell('is the last of its resource, but not in the current state', sequenceNumber);
+  }
+  return { head, historyAfter: feed.historyAfter.sequenceNumber, records, resources, faults, faultCount };
+}
+
+/** Plays the log record by record, and compares what follows from it with what is kept as the current state. */
+function createReplay(feed: FeedRow, tell: (fault: string, sequenceNumber?: number) => void) {
+  const start = feed.historyAfter.sequenceNumber;
+  const head = feed.head.sequenceNumber;
+  const present = new Map<string, { hash: string | undefined; sequenceNumber: number; isState: boolean }>();
+  /** Places whose content is gone, until the redaction that says so comes by. */
+  const places = new Map<number, string>();
+  let expected = start + 1;
+  let lastStoredAt = 0;
+
+  const play = ({ sequenceNumber, op, key, contentHash, redacted }: CheckedRecord, row: StoredNumber): void => {
+    const inHistory = sequenceNumber > start;
+    const isPlace = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
+    if (isPlace) {
+      places.set(sequenceNumber, key);
+      present.delete(key);
+    } else if (op === 'upsert') {
+      if (inHistory && present.get(key)?.hash === contentHash)
+        tell('changes nothing, and yet is recorded', sequenceNumber);
+      present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
+      if (row.stateIdentity === key && row.stateHash !== contentHash)
+        tell('the state has another hash', sequenceNumber);
+    } else {
+      present.delete(key);
+      if (op === 'redact' && redacted.length === 0) tell('a redaction that names no number', sequenceNumber);
+      for (const number of redacted) {
+        if (number >= sequenceNumber) tell('a redaction that names a later number', sequenceNumber);
+        else if (number > start && !places.has(number))
+          tell(`number ${number} still holds what was redacted`, sequenceNumber);
+      }
+    }
+  };
+
+  return {
+    add(row: StoredNumber): void {
+      const { sequenceNumber, storedAt, merk } = row;
+      if (sequenceNumber > start) {
+        if (sequenceNumber !== expected) tell(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
+        expected = sequenceNumber + 1;
+      } else if (row.stateIdentity === null && row.op !== null) {
+        // Left behind by a prune that was interrupted: no reader can reach it.
+        return;
+      }
+      if (storedAt !== null) {
+        if (storedAt.getTime() < lastStoredAt) tell('was stored before the one in front of it', sequenceNumber);
+        lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
+      }
+      if (sequenceNumber === head && merk !== feed.head.merk) tell('the mark of the head is another', sequenceNumber);
+      const checked = checkRecord(row, (fault) => tell(fault, sequenceNumber));
+      if (checked !== undefined) play(checked, row);
+      if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)
+        tell('the state names another resource here', sequenceNumber);
+      if (row.stateIdentity !== null && checked?.op !== 'upsert')
+        tell('the state names a record that is no upsert', sequenceNumber);
+    },
+    finish() {
+      if (expected <= head) tell(`the numbers ${expected} to ${head} are missing`);
+      const suspects = [...present].flatMap(([key, { isState, sequenceNumber }]) =>
+        isState ? [] : [{ key, sequenceNumber }],
+      );
+      return { resources: present.size, suspects };
+    },
+  };
+}

@@ -1,0 +1,213 @@
+/** The commands as an operator runs them: the program itself, beside a running service. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filesWith } from './database-files.ts';
+import {
+  agendapunt,
+  asPage,
+  document,
+  type FeedServer,
+  readRecords,
+  removal,
+  startFeed,
+  vergadering,
+} from './support.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+
+let feed: FeedServer;
+let dir: string;
+beforeAll(async () => {
+  feed = await startFeed();
+  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+});
+afterAll(async () => {
+  await feed.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function run(words: string[], input = ''): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, 'feed', ...words], {
+      cwd: dir,
+      env: { PATH: process.env.PATH, DATABASE_URL: feed.databaseUrl },
+    });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (text) => {
+      out += text;
+    });
+    child.stderr.on('data', (text) => {
+      err += text;
+    });
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, out, err }));
+    child.stdin.end(input);
+  });
+}
+
+async function file(name: string, lines: readonly (object | string)[]): Promise<string> {
+  const path = join(dir, name);
+  await writeFile(path, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
+  return path;
+}
+
+const head = async (): Promise<number> => asPage((await feed.api.call('GET', '/feed?limit=1')).json).head;
+
+describe('feed publish', () => {
+  it('records lines once, and again as no-op', async () => {
+    const path = await file('a.ndjson', [vergadering('v-1'), '', agendapunt('a-1'), document('d-1')]);
+    expect(await run(['publish', '--json', path])).toMatchObject({ status: 0 });
+    const again = await run(['publish', '--json', path]);
+    expect(JSON.parse(again.out)).toEqual({ lines: 3, recorded: 0, noOp: 3, refused: 0, faults: [] });
+    expect(await head()).toBe(3);
+  });
+
+  it('names every line that is refused, and then publishes nothing', async () => {
+    const path = await file('fout.ndjson', [
+      vergadering('v-2'),
+      '{geen json',
+      vergadering('v-3', { onbekend: 1 }),
+      removal('delete', 'Agendapunt', 'a-1', { verwijderreden: 'overig' }),
+      vergadering('v-4', { locatie: '\ud800' }),
+    ]);
+    const { status, err } = await run(['publish', path]);
+    expect(status).toBe(1);
+    for (const line of [2, 3, 4, 5]) expect(err).toContain(`fout.ndjson:${line}: `);
+    expect(err).toContain('onbekend');
+    expect(await head()).toBe(3);
+    const strict = await run(['publish', '--strict', path]);
+    expect(strict.err).not.toContain('fout.ndjson:3');
+    const partial = await run(['publish', '--partial', '--json', path]);
+    expect([partial.status, JSON.parse(partial.out)]).toMatchObject([1, { recorded: 1, refused: 4 }]);
+    expect(await head()).toBe(4);
+  });
+
+  it('reads standard input, and refuses another organisation when one is named', async () => {
+    const lines = `${JSON.stringify(vergadering('v-1'))}\r\n\ufeff${JSON.stringify(vergadering('v-1'))}`;
+    expect((await run(['publish', '-'], lines)).status).toBe(1);
+    const other = await run(['publish', '--organisatie', 'GM0001'], JSON.stringify(vergadering('v-9')));
+    expect(other.err).toContain('is not of gm0001');
+    expect((await run(['publish'], JSON.stringify(vergadering('v-1')))).out).toContain('1 no-op');
+  });
+
+  it('says what it takes when it is called wrongly', async () => {
+    expect((await run(['publish', '--wat'])).status).toBe(2);
+    expect((await run(['publish', '--strict', '--partial'])).status).toBe(2);
+    expect((await run(['publish', join(dir, 'weg.ndjson')])).status).toBe(1);
+    expect((await run(['redact', '--resource', 'gm9901/Vergadering/v-1', '--reden', 'overig'])).status).toBe(2);
+    expect((await run(['prune', '--before', '31-01-2026'])).status).toBe(2);
+    expect((await run(['prune', '--before', '2999-01-01'])).status).toBe(2);
+  });
+});
+
+describe('feed sync', () => {
+  const stand = (names: string[]): object[] => names.map((name) => document(name));
+
+  it('publishes what differs and deletes what is not there', async () => {
+    const full = stand(Array.from({ length: 20 }, (_, i) => `s-${i}`));
+    const rest = [vergadering('v-1'), vergadering('v-2'), agendapunt('a-1')];
+    await run(['publish', await file('vol.ndjson', full)]);
+    const path = await file('stand.ndjson', [...full.slice(1), document('s-nieuw'), ...rest]);
+    const synced = await run(['sync', '--organisatie', 'gm9901', '--json', path]);
+    expect(JSON.parse(synced.out)).toEqual({ lines: 23, recorded: 1, noOp: 22, deleted: 2 });
+    const records = (await readRecords(feed.api)).slice(-2);
+    expect(records.map(({ op, resource }) => [op, resource.bronidentificatie])).toEqual([
+      ['delete', 'd-1'],
+      ['delete', 's-0'],
+    ]);
+  });
+
+  it('refuses to delete more than a tenth, unless it is told to', async () => {
+    const before = await head();
+    const path = await file('klein.ndjson', [vergadering('v-1')]);
+    const refused = await run(['sync', '--organisatie', 'gm9901', path]);
+    expect([refused.status, await head()]).toEqual([1, before]);
+    expect(refused.err).toContain('--allow-mass-delete');
+    expect((await run(['sync', '--organisatie', 'gm9901', await file('leeg.ndjson', [])])).status).toBe(1);
+    const double = await run(['sync', '--organisatie', 'gm9901'], `${JSON.stringify(vergadering('v-1'))}\n`.repeat(2));
+    expect(double.err).toContain('twice');
+    const forced = await run(['sync', '--organisatie', 'gm9901', '--allow-mass-delete', path]);
+    expect(forced.status).toBe(0);
+    expect(asPage((await feed.api.call('GET', '/snapshot')).json).records).toHaveLength(1);
+  });
+});
+
+describe('feed redact', () => {
+  it('takes the content out of the whole history', async () => {
+    await feed.publish([document('geheim/1', { omschrijving: 'Zeer-Geheim-Woord' })]);
+    const redacted = await run([
+      'redact',
+      '--resource',
+      'GM9901/Informatieobject/geheim/1',
+      '--reden',
+      'persoonsgegevens',
+      '--json',
+    ]);
+    expect(redacted.status).toBe(0);
+    expect(JSON.parse(redacted.out)).toMatchObject([{ resource: 'gm9901/Informatieobject/geheim/1' }]);
+    expect(await filesWith(feed.databaseUrl, 'Zeer-Geheim-Woord')).toEqual([]);
+    expect((await feed.api.call('GET', '/feed')).text).not.toContain('Zeer-Geheim-Woord');
+  });
+});
+
+describe('feed prune', () => {
+  it('drops old history, never current state, and refuses cursors from before it', async () => {
+    const first = asPage((await feed.api.call('GET', '/feed?limit=1')).json).cursor;
+    const state = await readRecords(feed.api, '/snapshot');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const moment = new Date().toISOString();
+    await feed.publish([vergadering('v-1', { locatie: 'Raadzaal' }), vergadering('v-50')]);
+    const end = await head();
+    const pruned = await run(['prune', '--before', moment, '--json']);
+    expect(JSON.parse(pruned.out)).toMatchObject({ upTo: end - 2 });
+    const page = asPage((await feed.api.call('GET', '/feed')).json);
+    expect(page.records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([end - 1, end]);
+    const refused = await feed.api.call('GET', `/feed?cursor=${first}`);
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('/snapshot')]);
+    expect(await readRecords(feed.api, '/snapshot')).toHaveLength(state.length + 1);
+    expect((await feed.api.call('GET', '/')).json).toMatchObject({ historieVanaf: moment.slice(0, 10) });
+  });
+});
+
+describe('feed follow', () => {
+  it('reads the snapshot, then the feed, and goes on where it was', async () => {
+    const words = ['follow', feed.mount, '--state', 'plaats.json', '--output', 'uit.ndjson', '--once', '--json'];
+    const state = await readRecords(feed.api, '/snapshot');
+    expect(JSON.parse((await run(words)).out)).toMatchObject({ records: state.length, faults: 0 });
+    await feed.publish([vergadering('v-60'), removal('redact', 'Vergadering', 'v-60')]);
+    expect(JSON.parse((await run(words)).out)).toMatchObject({ records: 2, faults: 0, lastNumber: await head() });
+    const lines = (await readFile(join(dir, 'uit.ndjson'), 'utf8')).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).op)).toEqual([...state.map(() => 'upsert'), 'redact', 'redact']);
+    expect(await run(['follow', feed.server.url, '--state', 'b.json', '--once'])).toMatchObject({ status: 0 });
+    expect((await run(['follow', `${feed.server.url}/problems/`, '--state', 'c.json', '--once'])).status).toBe(1);
+  });
+});
+
+describe('feed verify', () => {
+  it('finds nothing wrong with all of the above, and tells what is once it is', async () => {
+    const fine = await run(['verify', '--json']);
+    expect([fine.status, JSON.parse(fine.out).faults]).toEqual([0, []]);
+    const end = await head();
+    await feed.pool.query(
+      `update raadsfeed.tekst set rest = replace(rest, 'Vergadering v-50', 'Vergadering x') where sequence_number > $1`,
+      [end - 5],
+    );
+    const changed = await run(['verify', '--json']);
+    expect(changed.status).toBe(1);
+    expect(changed.out).toContain('contentHash is not that of its data');
+    await feed.pool.query('delete from raadsfeed.record where sequence_number = $1', [end - 1]);
+    expect((await run(['verify'])).out).toContain('is not in the index of records');
+    await feed.pool.query('delete from raadsfeed.tekst where sequence_number = $1', [end - 1]);
+    expect((await run(['verify'])).out).toContain(`the numbers ${end - 1} to ${end - 1} are missing`);
+  });
+});
