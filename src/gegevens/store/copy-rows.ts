@@ -57,9 +57,11 @@ export class CopyRows {
 
   /** Gives up: the statement fails, and the connection can be used to roll back. */
   async cancel(): Promise<void> {
-    if (this.#stream.destroyed) return;
+    if (this.#stream.closed) return;
+    // Its own failing is what is wanted here, and no event to wait for.
+    const closed = new Promise((resolve) => this.#stream.once('close', resolve));
     this.#stream.destroy();
-    await once(this.#stream, 'close');
+    await closed;
   }
 
   #write(value: number | Buffer, column: Column | undefined, from: number): number {

@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Variant } from '../../src/gegevens/domain/model/mapping.ts';
+import { loadModel } from '../../src/gegevens/domain/model/model.ts';
+import { FaultyFile, importFile } from '../../src/gegevens/store/import-file.ts';
+import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
+import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
+
+let supplier: Supplier;
+beforeAll(async () => {
+  supplier = await openSupplier();
+});
+afterAll(() => supplier.close());
+
+async function stored(): Promise<Record<string, number>> {
+  const { rows } = await supplier.pool.query(
+    `select (select count(*) from gegevens.records) as records, (select count(*) from gegevens.invoeren) as invoeren,
+       (select count(*) from gegevens.leveringen) as leveringen, (select count(*) from gegevens.zaken_bij) as zaken`,
+  );
+  return rows[0];
+}
+
+/** The faults of a file of which nothing was stored. */
+async function faultsOf(message: unknown, variant: Variant = 'shv'): Promise<FaultyFile['faults']> {
+  const before = await stored();
+  const error = await supplier.import(variant, messageFile(message)).catch((thrown: unknown) => thrown);
+  if (!(error instanceof FaultyFile)) throw new Error(`no faults, but ${String(error)}`);
+  expect(await stored()).toEqual(before);
+  return error.faults;
+}
+
+const lines = (...text: string[]): string => text.join('\n');
+const good = { leveringen: [{ naam: 'Noord', records: 1 }] };
+
+describe('a file with faults', () => {
+  it('is reported with pointer and line, all faults of it, and not stored', async () => {
+    const text = lines(
+      '{',
+      '  "startdatumLevering": "2026-02-30",',
+      '  "einddatumLevering": "2026-03-31",',
+      '  "aanleverdatumEnTijd": "gisteren",',
+      '  "onbekend": 1,',
+      '  "leveringen": [',
+      '    { "teller": "een", "aanleverende_organisatie": {},',
+      '      "schuldhulptrajecten": [',
+      '        { "gemeentecode": "GM1" },',
+      '        { "gemeentecode": "GM1",',
+      '          "uitstroom": {',
+      '            "reden": "Weg" } },',
+      '        {}, 7',
+      '      ] },',
+      '    { "teller": 2 }',
+      '  ]',
+      '}',
+    );
+    const at = '/leveringen/0/schuldhulptrajecten';
+    expect((await faultsOf(text)).map(({ pointer, line }) => [pointer, line])).toEqual([
+      [`${at}/1/uitstroom/reden`, 12],
+      [`${at}/2`, 13],
+      [`${at}/3`, 13],
+      ['/leveringen/0/teller', 7],
+      ['/leveringen/1', 15],
+      ['', 1],
+      ['', 1],
+      ['/startdatumLevering', 2],
+      ['/aanleverdatumEnTijd', 4],
+    ]);
+  });
+
+  it('says what is wrong without repeating what may be personal', async () => {
+    const message = shvMessage(good);
+    const text = JSON.stringify(message).replace('"omschrijving":"r1"', '"uitstroom":{"reden":"Jan Jansen"}');
+    const [fault] = await faultsOf(text);
+    expect(fault?.message).toMatch(/^must be one of "Overleden", /);
+    expect(fault?.message).not.toContain('Jan');
+  });
+
+  it('is read no further than a hundred faults', async () => {
+    const message = shvMessage({ leveringen: [{ naam: 'Noord', records: 150 }] });
+    const faults = await faultsOf(JSON.stringify(message).replaceAll('"gemeentecode":"GM0001",', ''));
+    expect(faults).toHaveLength(100);
+    expect(faults.at(-1)?.pointer).toBe('/leveringen/0/schuldhulptrajecten/99');
+  });
+
+  it('is not stored for a fault in its very last record', async () => {
+    const records = Array.from({ length: 5000 }, (_, index) => `r${index}`);
+    const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noord', records }] }));
+    const faults = await faultsOf(text.replace('"omschrijving":"r4999"', '"omschrijving":4999'));
+    expect(faults).toMatchObject([{ pointer: '/leveringen/0/schuldhulptrajecten/4999/omschrijving' }]);
+  });
+
+  it.each([
+    ['no JSON', 'hallo', 1],
+    ['half a file', JSON.stringify(shvMessage(good)).slice(0, -5), 1],
+    ['a record that is no JSON', lines('{"leveringen":[{"schuldhulptrajecten":[', '{"a":1}, {"a":tru}]}]}'), 2],
+    ['a comma too many', lines('{"leveringen":[{"schuldhulptrajecten":[1', ',,2]}]}'), 2],
+    ['a record without an end', lines('{"leveringen":[{"schuldhulptrajecten":[', '{"a":', '"b}]}]}'), 3],
+    ['nothing', '', 1],
+  ])('is refused when it holds %s', async (_what, text, line) => {
+    const faults = await faultsOf(text);
+    expect(faults.at(-1)?.line).toBe(line);
+  });
+
+  it('is refused when a member stands there twice, at any level', async () => {
+    const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noord', records: 2 }] }));
+    const twice = await faultsOf(text.replace('"omschrijving":"r1"', '"omschrijving":"r1","omschrijving":"anders"'));
+    expect(twice).toMatchObject([
+      { pointer: '/leveringen/0/schuldhulptrajecten/0', message: expect.stringMatching(/twice/) },
+    ]);
+    expect(await faultsOf(text.replace('"teller":7', '"teller":7,"teller":8'))).toMatchObject([
+      { pointer: '/leveringen/0' },
+    ]);
+    expect(await faultsOf(text.replace('{"start', '{"leveringen":[],"start'))).toMatchObject([{ pointer: '' }]);
+  });
+
+  it('is refused when it is not UTF-8', async () => {
+    const bytes = Buffer.from(
+      JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noordé', records: ['é'] }] })),
+      'latin1',
+    );
+    const faults = await faultsOf(bytes);
+    expect(faults.map(({ pointer }) => pointer)).toEqual(['/leveringen/0/schuldhulptrajecten/0', '/leveringen/0']);
+  });
+
+  it('is refused when it is of the other variant', async () => {
+    expect((await faultsOf(vsMessage(good))).length).toBeGreaterThan(0);
+    expect((await faultsOf(shvMessage(good), 'vs')).length).toBeGreaterThan(0);
+  });
+
+  it('is refused when its period is reversed or its list of leveringen empty', async () => {
+    expect(await faultsOf(shvMessage({ ...good, start: '2026-04-01' }))).toMatchObject([
+      { pointer: '/einddatumLevering' },
+    ]);
+    expect(await faultsOf(shvMessage({ leveringen: [] }))).toMatchObject([{ pointer: '/leveringen' }]);
+  });
+});
+
+describe('a good file', () => {
+  it('is kept as it was written, to the byte', async () => {
+    const record =
+      '{ "gemeentecode" :"GM1",\n\t"omschrijving":"\\u00e9\\n é ✓ \\\\", "totaalSchuldbedragBijAanvangSchuld": 1.0e3 }';
+    const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Bytes', records: 1 }] }));
+    const path = messageFile(`\ufeff${text.replace(/\{"gemeentecode":"GM0001"[^}]*\}/, () => record)}`);
+    await supplier.import('shv', path);
+    expect((await supplier.get({ aanleverende_organisatie: 'bytes' })).text).toContain(
+      `"schuldhulptrajecten":[${record}]`,
+    );
+  });
+
+  it('replaces what the same organisation delivered for the same period, and nothing else', async () => {
+    const before = { leveringen: [{ naam: 'Oude naam', kvk: '55555555', records: ['oud'] }] };
+    await supplier.import('shv', messageFile(shvMessage(before)));
+    const other = { ...before, end: '2026-03-30' };
+    await supplier.import('shv', messageFile(shvMessage(other)));
+    const after = { leveringen: [{ naam: 'Nieuwe naam', kvk: '55555555', records: ['nieuw 1', 'nieuw 2'] }] };
+    expect(await supplier.import('shv', messageFile(shvMessage(after)))).toMatchObject({ replaced: 1 });
+    const { text } = await supplier.get({
+      aanleverende_organisatie: '55555555',
+      aanleverperiodeStartdatum: '2026-01-01',
+    });
+    expect(text.match(/"omschrijving":"[^"]*"/g)).toEqual([
+      '"omschrijving":"nieuw 1"',
+      '"omschrijving":"nieuw 2"',
+      '"omschrijving":"oud"',
+    ]);
+    expect(
+      (await supplier.ask({ aanleverende_organisatie: 'oude naam', aanleverperiodeEinddatum: '2026-03-31' })).status,
+    ).toBe(200);
+  });
+
+  it('may hold two parts of one organisation, which are replaced together', async () => {
+    const twice = (mark: string) => ({
+      leveringen: [
+        { naam: 'Deel', records: [`${mark}1`] },
+        { naam: 'Deel', records: [`${mark}2`] },
+      ],
+    });
+    await supplier.import('shv', messageFile(shvMessage(twice('a'))));
+    expect(await supplier.import('shv', messageFile(shvMessage(twice('b'))))).toMatchObject({ replaced: 2 });
+    const { gegevens } = await supplier.get({ aanleverende_organisatie: 'deel' });
+    expect(gegevens.leveringen).toMatchObject([
+      { schuldhulptrajecten: [{ omschrijving: 'b1' }] },
+      { schuldhulptrajecten: [{ omschrijving: 'b2' }] },
+    ]);
+  });
+
+  it('keeps its whole content when two imports of it meet', async () => {
+    const message = (mark: string) => shvMessage({ leveringen: [{ naam: 'Samen', records: Array(500).fill(mark) }] });
+    await Promise.all(['p', 'q', 'r'].map((mark) => supplier.import('shv', messageFile(message(mark)))));
+    const { text } = await supplier.get({ aanleverende_organisatie: 'samen' });
+    const found = text.match(/"omschrijving":"[pqr]"/g) ?? [];
+    expect(found).toHaveLength(500);
+    expect(new Set(found).size).toBe(1);
+  });
+
+  it('has the example of a supplier in it', async () => {
+    const { delivery } = await supplier.import('shv', join(FIXTURES, 'shv-meervoudig.json'));
+    const example = JSON.parse(readFileSync(join(FIXTURES, 'shv-meervoudig.json'), 'utf8'));
+    expect(delivery.leveringen[0]?.records).toBe(example.leveringen[0].schuldhulptrajecten.length);
+  });
+});
+
+describe('an import that is given up', () => {
+  it('stores nothing, and leaves the connection usable', async () => {
+    const before = await stored();
+    const path = messageFile(shvMessage({ leveringen: [{ naam: 'Half', records: 60_000 }] }));
+    const interrupted = new AbortController();
+    const running = importFile(supplier.pool, {
+      path,
+      model: loadModel('shv'),
+      signal: interrupted.signal,
+      progress: () => interrupted.abort(new Error('enough')),
+    });
+    await expect(running).rejects.toThrow('enough');
+    expect(await stored()).toEqual(before);
+    await delay(0);
+    expect((await supplier.pool.query('select 1 as een')).rows).toEqual([{ een: 1 }]);
+  });
+});
