@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Variant } from '../../src/gegevens/domain/model/mapping.ts';
 import { loadModel } from '../../src/gegevens/domain/model/model.ts';
@@ -215,7 +214,25 @@ describe('an import that is given up', () => {
     });
     await expect(running).rejects.toThrow('enough');
     expect(await stored()).toEqual(before);
-    await delay(0);
     expect((await supplier.pool.query('select 1 as een')).rows).toEqual([{ een: 1 }]);
+  });
+
+  it('says so when the database goes away', async () => {
+    const before = await stored();
+    const path = messageFile(shvMessage({ leveringen: [{ naam: 'Half', records: 60_000 }] }));
+    let ended: Promise<unknown> | undefined;
+    const running = importFile(supplier.pool, {
+      path,
+      model: loadModel('shv'),
+      signal: new AbortController().signal,
+      progress: () => {
+        ended ??= supplier.pool.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy gegevens.records%'`,
+        );
+      },
+    });
+    await expect(running).rejects.toThrow(/terminat/);
+    await ended;
+    expect(await stored()).toEqual(before);
   });
 });

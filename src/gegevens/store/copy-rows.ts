@@ -20,13 +20,16 @@ export class CopyRows {
   #block = Buffer.allocUnsafe(BLOCK_BYTES);
   #used = 0;
   #waiting: Promise<unknown> | undefined;
+  #failed: Error | undefined;
 
   /** @param statement `copy table (columns) from stdin (format binary)` */
   constructor(client: pg.ClientBase, statement: string, columns: readonly Column[]) {
     this.#columns = columns;
     this.#stream = client.query(Object.assign(copyFrom(statement), { query_timeout: NO_TIMEOUT_MS }));
-    // A failure is reported by `end` or `drained`; without a listener it would end the process before that.
-    this.#stream.on('error', () => undefined);
+    // Told by `drained` or `end`; after it the statement is over, and nothing may be written any more.
+    this.#stream.on('error', (error) => {
+      this.#failed = error;
+    });
     this.#stream.write(HEADER);
   }
 
@@ -43,21 +46,22 @@ export class CopyRows {
 
   /** Resolves when the server has kept up. @throws what the server found wrong */
   async drained(): Promise<void> {
-    if (this.#stream.errored !== null) throw this.#stream.errored;
     await this.#waiting;
     this.#waiting = undefined;
+    if (this.#failed !== undefined) throw this.#failed;
   }
 
   /** Ends the rows; the server has all of them then, in the transaction. */
   async end(): Promise<void> {
     this.#flush(0);
+    await this.drained();
     this.#stream.end(TRAILER);
     await finished(this.#stream);
   }
 
   /** Gives up: the statement fails, and the connection can be used to roll back. */
   async cancel(): Promise<void> {
-    if (this.#stream.closed) return;
+    if (this.#stream.closed || this.#failed !== undefined) return;
     // Its own failing is what is wanted here, and no event to wait for.
     const closed = new Promise((resolve) => this.#stream.once('close', resolve));
     this.#stream.destroy();
@@ -76,7 +80,7 @@ export class CopyRows {
   }
 
   #flush(needed: number): void {
-    if (this.#used > 0 && !this.#stream.write(this.#block.subarray(0, this.#used))) {
+    if (this.#used > 0 && this.#failed === undefined && !this.#stream.write(this.#block.subarray(0, this.#used))) {
       this.#waiting ??= Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')]);
     }
     // The stream still holds the old block.

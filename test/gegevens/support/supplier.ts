@@ -75,6 +75,7 @@ export async function openSupplier(
   const server = await startServer({ env, databaseUrl: database.url, ...more });
   const servers = [server];
   const pool = new pg.Pool({ connectionString: database.url, types: typeParsers, max: 4 });
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const requester = createRequester(authority.requester);
   const models = { shv: loadModel('shv'), vs: loadModel('vs') };
   const check = createAnswerCheck(readOpenapi(new URL('../../../openapi/gegevens.yaml', import.meta.url)));
