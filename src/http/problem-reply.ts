@@ -62,7 +62,7 @@ export function sendProblem(
   const found = toProblem(error);
   const problem = style.translate?.(found) ?? found;
   const { kind } = problem;
-  if (kind.status >= 500) request.log.error({ err: problem.cause ?? problem, reqId: request.id }, problem.message);
+  if (kind.status >= 500) request.log.error({ err: problem.cause ?? problem }, problem.message);
   const plain: ProblemBody = {
     type: `${publicBaseUrl()}/problems/${kind.slug}`,
     title: kind.title,

@@ -41,10 +41,7 @@ export function processingHeaders(options: ProcessingHeaderOptions): (request: F
     }
     for (const header of reading.missing) missingHeaders.inc({ header });
     if (reading.missing.length > 0) {
-      request.log.warn(
-        { missing: reading.missing, caller: caller.subject, reqId: request.id },
-        'processing headers are missing',
-      );
+      request.log.warn({ missing: reading.missing, caller: caller.subject }, 'processing headers are missing');
     }
     return reading.context;
   };

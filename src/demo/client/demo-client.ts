@@ -1,0 +1,70 @@
+import { isRecord } from '../../http/openapi-document.ts';
+import type { DemoFile } from '../demo-file.ts';
+
+/** Milliseconds that one call of a demo client may take. */
+const DEADLINE_MS = 30_000;
+
+export interface DemoAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  /** The members of a JSON object, else none. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface DemoCall {
+  /** Which client's token goes along; absent: none. */
+  readonly as?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes are sent as they are; anything else as JSON. */
+  readonly body?: unknown;
+}
+
+/** Plays the clients of the demo: fetches their tokens, as they would, and calls the service. */
+export interface DemoClient {
+  /** An access token of one of the demo's clients; kept until shortly before it ends. */
+  token(name: string): Promise<string>;
+  call(method: string, url: string, call?: DemoCall): Promise<DemoAnswer>;
+}
+
+export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>): DemoClient {
+  const tokens = new Map<string, { value: string; until: number }>();
+  const client: DemoClient = {
+    async token(name) {
+      const kept = tokens.get(name);
+      if (kept !== undefined && kept.until > Date.now()) return kept.value;
+      const entry = file.clients[name];
+      if (entry === undefined) throw new Error(`the demo has no client ${name}`);
+      const { status, body } = await client.call('POST', file.tokenUrl, {
+        headers: {
+          authorization: `Basic ${Buffer.from(`${entry.id}:${entry.secret}`).toString('base64')}`,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        body: Buffer.from('grant_type=client_credentials'),
+      });
+      const { access_token: value, expires_in: seconds } = body;
+      if (typeof value !== 'string' || typeof seconds !== 'number') throw new Error(`no token for ${name}: ${status}`);
+      tokens.set(name, { value, until: Date.now() + (seconds - 60) * 1000 });
+      return value;
+    },
+    async call(method, url, { as, headers = {}, body } = {}) {
+      const isBytes = Buffer.isBuffer(body);
+      const response = await fetch(url, {
+        method,
+        headers: {
+          ...(body === undefined || isBytes ? {} : { 'content-type': 'application/json' }),
+          ...(as === undefined ? {} : { authorization: `Bearer ${await client.token(as)}` }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(DEADLINE_MS),
+      });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '') && bytes.length > 0;
+      const parsed: unknown = isJson ? JSON.parse(bytes.toString()) : undefined;
+      return { status: response.status, headers: response.headers, bytes, body: isRecord(parsed) ? parsed : {} };
+    },
+  };
+  return client;
+}

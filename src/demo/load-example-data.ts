@@ -1,0 +1,118 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { loadModel } from '../gegevens/domain/model/model.ts';
+import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
+import { importFile } from '../gegevens/store/import-file.ts';
+import { isRecord } from '../http/openapi-document.ts';
+import type { Platform } from '../kernel/platform.ts';
+import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
+import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
+import { createPublisher } from '../raadsfeed/writer/publisher.ts';
+import type { DemoClient } from './client/demo-client.ts';
+import { persons } from './data/organisations.ts';
+import { type Regel, raadsinformatie, raden } from './data/raadsinformatie.ts';
+import { shvDelivery } from './data/shv-delivery.ts';
+import { type VoorbeeldActie, verwerkingsacties } from './data/verwerkingsacties.ts';
+import { vsDelivery } from './data/vs-delivery.ts';
+import type { DemoFile } from './demo-file.ts';
+
+export interface LoadOptions {
+  readonly platform: Platform;
+  readonly client: DemoClient;
+  readonly mounts: DemoFile['mounts'];
+  /** Where the example files are left to look at. */
+  readonly directory: string;
+}
+
+/** What each load did; 0 when it was all there. */
+export interface Loaded {
+  readonly shv: number;
+  readonly vs: number;
+  readonly acties: number;
+  readonly records: number;
+}
+
+/** Brings the example data in, the way real data come in; what is there already is left as it is. */
+export async function loadExampleData(options: LoadOptions): Promise<Loaded> {
+  const { areas } = options.platform.config.server;
+  await mkdir(options.directory, { recursive: true });
+  return {
+    shv: areas.includes('shv') ? await loadDelivery('shv', shvDelivery(), options) : 0,
+    vs: areas.includes('vs') ? await loadDelivery('vs', vsDelivery(), options) : 0,
+    acties: areas.includes('verwerkingenlog') ? await loadActies(options) : 0,
+    records: areas.includes('raadsfeed') ? await loadFeed(options) : 0,
+  };
+}
+
+async function loadDelivery(variant: 'shv' | 'vs', delivery: object, options: LoadOptions): Promise<number> {
+  const { platform, directory } = options;
+  const path = join(directory, `${variant}-levering.json`);
+  await writeFile(path, `${JSON.stringify(delivery, null, 2)}\n`);
+  const everything = { variant, periodeStart: undefined, periodeEinde: undefined, organisatie: undefined };
+  if ((await findOrganisations(platform.pool, everything)).length > 0) return 0;
+  const { shvModel, vsModel } = platform.config.gegevens;
+  const model = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
+  const imported = await importFile(platform.pool, { path, model, signal: platform.stopping });
+  return imported.delivery.leveringen.length;
+}
+
+async function loadActies({ client, mounts }: LoadOptions): Promise<number> {
+  const logged = new Set<string>();
+  for (const bsn of Object.values(persons)) {
+    for (const { verwerkingId, tijdstip } of await actiesOf(bsn)) logged.add(`${verwerkingId} ${tijdstip}`);
+  }
+  const missing = verwerkingsacties().filter(
+    ({ verwerkingId, tijdstip }) => !logged.has(`${verwerkingId} ${tijdstip}`),
+  );
+  for (const actie of missing) await log(actie);
+  return missing.length;
+
+  async function actiesOf(bsn: string): Promise<{ verwerkingId: string; tijdstip: string }[]> {
+    const query = new URLSearchParams({ objecttype: 'persoon', soortObjectId: 'BSN', objectId: bsn, limit: '1000' });
+    const { body } = await client.call('GET', `${mounts.verwerkingenlog}/verwerkingsacties?${query}`, {
+      as: 'privacy-officer',
+    });
+    return (Array.isArray(body.results) ? body.results : []).filter(isRecord).map(({ verwerkingId, tijdstip }) => ({
+      verwerkingId: String(verwerkingId),
+      tijdstip: new Date(String(tijdstip)).toISOString(),
+    }));
+  }
+
+  async function log(actie: VoorbeeldActie): Promise<void> {
+    const as = actie.vertrouwelijkheid === 'normaal' ? 'applicatie' : 'onderzoek';
+    const { status, bytes } = await client.call('POST', `${mounts.verwerkingenlog}/verwerkingsacties`, {
+      as,
+      body: actie,
+    });
+    if (status !== 201) throw new Error(`an example action was refused: ${status} ${bytes.toString()}`);
+  }
+}
+
+async function loadFeed({ platform, client, mounts, directory }: LoadOptions): Promise<number> {
+  const lines = raadsinformatie();
+  await writeFile(join(directory, 'raadsinformatie.ndjson'), asNdjson(lines));
+  const { body } = await client.call('GET', `${mounts.raadsfeed}/`);
+  // What was withdrawn must stay so: the lines are published once, in one transaction.
+  const known = (Array.isArray(body.organisaties) ? body.organisaties : []).filter(isRecord);
+  if (known.some(({ organisatiecode }) => organisatiecode === raden.stad.code)) return 0;
+  return publish(platform, lines);
+}
+
+/** Publishes lines as `koppelvlak feed publish` does; gives how many records that made. @throws {Error} when one is refused */
+export async function publish(platform: Platform, lines: readonly Regel[]): Promise<number> {
+  const { recorded } = await publishLines(Readable.from([Buffer.from(asNdjson(lines))]), {
+    validate: createLineValidator(),
+    publisher: createPublisher(platform),
+    refused: (line, faults) => {
+      throw new Error(`line ${line} of the example feed is refused: ${faults.join('; ')}`);
+    },
+    progress: () => {},
+    signal: platform.stopping,
+  });
+  return recorded;
+}
+
+function asNdjson(lines: readonly Regel[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}

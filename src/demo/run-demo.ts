@@ -1,0 +1,113 @@
+import { join, relative } from 'node:path';
+import process from 'node:process';
+import { processEnvironment } from '../kernel/config/environment.ts';
+import { readConfig } from '../kernel/config/read-config.ts';
+import { openPlatform } from '../kernel/platform.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
+import { createDemoClient } from './client/demo-client.ts';
+import { loadExampleData } from './load-example-data.ts';
+import { type Demo, startDemo } from './start-demo.ts';
+import { playTour } from './tour/tour.ts';
+import { createTranscript, type Transcript } from './transcript.ts';
+
+export interface RunDemoOptions {
+  /** End after the tour. */
+  readonly once: boolean;
+  /** Load no data and play no tour. */
+  readonly empty: boolean;
+}
+
+/**
+ * Starts everything, loads example data, plays the clients, and stays until a signal. The exit status is 1 when a check failed.
+ * @throws {Error} with a message for people when it cannot start
+ */
+export async function runDemo({ once, empty }: RunDemoOptions): Promise<void> {
+  const transcript = createTranscript((text) => process.stdout.write(text));
+  const demo = await startDemo(processEnvironment());
+  let asked = false;
+  const signalled = stopOnSignals({
+    log: demo.log,
+    lost: demo.lost,
+    timeoutMs: demo.config.server.shutdownTimeoutMs,
+    stop: async () => {
+      asked = true;
+      if (once) process.exitCode = 1;
+      process.stderr.write('\nStopping …\n');
+      await demo.stop();
+    },
+  });
+  const work = async (): Promise<void> => {
+    if (!empty) await loadAndPlay(demo, transcript);
+    if (!once) {
+      describeRest(demo, transcript, empty);
+      await signalled;
+      return;
+    }
+    await demo.stop();
+  };
+  await Promise.race([
+    signalled,
+    work().catch(async (error: unknown) => {
+      // What breaks because everything is being stopped is no failure.
+      if (!asked) {
+        await demo.stop();
+        throw error;
+      }
+      await signalled;
+    }),
+  ]);
+  if (transcript.failed > 0) process.exitCode = 1;
+}
+
+async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
+  const { file, config, home, log } = demo;
+  const client = createDemoClient(file);
+  const environment = { ...processEnvironment(), DATABASE_URL: file.databaseUrl, DATABASE_MIGRATE: 'false' };
+  const open = await openPlatform({ config: readConfig(environment, 'tool'), log, purpose: 'command' });
+  try {
+    describeStart(demo, transcript);
+    const platform = { ...open.platform, config };
+    const directory = join(home, 'voorbeelden');
+    const loaded = await loadExampleData({ platform, client, mounts: file.mounts, directory });
+    transcript.section(`Example data (files in ${shortPath(directory)})`);
+    const told = (count: number, what: string): string =>
+      count === 0 ? `${what}: there already` : `${what}: ${count} loaded`;
+    transcript.line(told(loaded.shv, 'deliveries of trajectories (SHV)'));
+    transcript.line(told(loaded.vs, 'deliveries of signals (VS)'));
+    transcript.line(told(loaded.acties, 'processing actions of two persons'));
+    transcript.line(told(loaded.records, 'records of the council feed of two organisations'));
+    await playTour({ demo, client, transcript, platform });
+    transcript.line();
+    transcript.line(`${transcript.passed} checks ok, ${transcript.failed} failed`);
+  } finally {
+    open.beginStop();
+    await open.close();
+  }
+}
+
+function describeStart({ file, home, logFile }: Demo, transcript: Transcript): void {
+  transcript.section('Everything runs, on this machine only');
+  transcript.line(`service        ${file.baseUrl}`);
+  transcript.line(`tokens         ${file.tokenUrl}   (a throw-away authorization server)`);
+  transcript.line(`certificates   ${file.pki.ocspUrl}   (a throw-away authority: nobody must trust it)`);
+  transcript.line(`operations     ${file.managementUrl}/health/ready, /metrics`);
+  transcript.line(`data and keys  ${shortPath(home)}   (remove it to start afresh)`);
+  transcript.line(`addresses, secrets and key files for your own client: ${shortPath(join(home, 'demo.json'))}`);
+  transcript.line(`log            ${shortPath(logFile)}`);
+}
+
+function describeRest(demo: Demo, transcript: Transcript, empty: boolean): void {
+  const { file } = demo;
+  if (empty) describeStart(demo, transcript);
+  transcript.section('What next');
+  transcript.line('read the interfaces in a browser:');
+  for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
+  transcript.line('look at the data with the command line, while this runs:');
+  transcript.command('npm run --silent koppelvlak -- --help');
+  transcript.line('Ctrl-C stops everything; the data are kept for the next start.');
+}
+
+function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}

@@ -1,0 +1,117 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { pino } from 'pino';
+import { type Config, type Environment, readConfig } from '../kernel/config/read-config.ts';
+import { createLogger, type Logger } from '../kernel/log.ts';
+import { portError } from '../kernel/port-error.ts';
+import { serve } from '../serve.ts';
+import { createAuthority } from './authority/authority.ts';
+import { startAuthorizationServer } from './authorization-server/authorization-server.ts';
+import { loadDemoClients } from './authorization-server/demo-clients.ts';
+import { type DemoFile, demoFilePath, writeDemoFile } from './demo-file.ts';
+import { createFscManager } from './fsc-manager.ts';
+import { audience, serviceEnvironment } from './service-environment.ts';
+
+export interface Demo {
+  readonly file: DemoFile;
+  /** The service's configuration. */
+  readonly config: Config;
+  readonly home: string;
+  readonly log: Logger;
+  readonly logFile: string;
+  /** Settles when the embedded Postgres ended unasked. */
+  readonly lost: Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Starts everything of the demo on loopback, last the service, and says in `demo.json` how to reach it.
+ * @throws {Error} with a message for people; what was started is stopped
+ */
+export async function startDemo(environment: Environment): Promise<Demo> {
+  const { server, demo } = readConfig(environment, 'tool');
+  if (server.environment === 'production') throw new Error('the demo does not start with NODE_ENV=production');
+  const home = resolve(server.home);
+  await mkdir(home, { recursive: true });
+  const logFile = join(home, 'demo.log');
+  const log = createLogger(server.logLevel, pino.destination({ dest: logFile, mode: 0o600 }));
+  const releases: (() => Promise<void>)[] = [];
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    for (const release of releases.splice(0).toReversed()) await release();
+  };
+  // Who waits for the file must not find that of an earlier start.
+  await rm(demoFilePath(home), { force: true });
+  try {
+    const authority = await orPortError(demo.pkiPort, 'DEMO_PKI_PORT', (port) =>
+      createAuthority({ dir: join(home, 'pki'), port }),
+    );
+    releases.push(() => authority.close());
+    const fsc = await createFscManager(join(home, 'fsc'), authority);
+    const clients = await loadDemoClients(join(home, 'clients'));
+    const authorization = await orPortError(demo.authPort, 'DEMO_AUTH_PORT', (port) =>
+      startAuthorizationServer({
+        port,
+        audience,
+        clients,
+        keysDirectory: join(home, 'clients'),
+        production: false,
+        log,
+      }),
+    );
+    releases.push(() => authorization.close());
+    const config = readConfig(serviceEnvironment(environment, { authority, authorization, fsc }), 'serve');
+    const service = await serve({ config, log });
+    releases.push(service.stop);
+
+    const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
+    const file: DemoFile = {
+      baseUrl: service.url,
+      managementUrl: service.managementUrl,
+      tokenUrl: authorization.tokenUrl,
+      issuer: tokens.oauthIssuer ?? authorization.issuer,
+      databaseUrl: service.databaseUrl,
+      mounts: {
+        shv: service.url + gegevens.shvPrefix,
+        vs: service.url + gegevens.vsPrefix,
+        verwerkingenlog: service.url + verwerkingenlog.prefix,
+        raadsfeed: service.url + raadsfeed.prefix,
+      },
+      clients: Object.fromEntries(clients.map(({ id, secret, scopes }) => [id, { id, secret, scopes }])),
+      requester: authority.requester,
+      supplier: authority.supplier,
+      pki: {
+        dir: authority.dir,
+        root: authority.root,
+        intermediate: authority.intermediate,
+        intermediateKey: authority.intermediateKey,
+        ocspUrl: authority.ocspUrl,
+        crlUrl: authority.crlUrl,
+        revoked: authority.revoked,
+      },
+      fsc: { ...fsc, services: { shv: gegevens.shvService, vs: gegevens.vsService } },
+      pid: process.pid,
+    };
+    releases.push(() => rm(demoFilePath(home), { force: true }));
+    await writeDemoFile(home, file);
+    const lost = new Promise<void>((resolve) => {
+      void service.databaseExited.then(() => {
+        if (!stopping) resolve();
+      });
+    });
+    return { file, config, home, log, logFile, lost, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function orPortError<T>(port: number, variable: string, start: (port: number) => Promise<T>): Promise<T> {
+  try {
+    return await start(port);
+  } catch (error) {
+    throw portError(error, port, variable) ?? error;
+  }
+}

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { isRecord } from '../../http/openapi-document.ts';
+import type { DemoAnswer } from '../client/demo-client.ts';
+import { processingHeaders } from '../client/processing-headers.ts';
+import { checkMessage, type Identity, type SignatureForm, signMessage } from '../client/signed-message.ts';
+import type { TourNeeds } from './tour.ts';
+
+const VARIANTS = {
+  shv: {
+    title: 'Debt assistance (SHV): a statistics office asks a supplier for trajectories',
+    form: 'body',
+    records: 'schuldhulptrajecten',
+    what: 'trajectories',
+  },
+  vs: {
+    title: 'Early warnings (VS): the same office asks for signals',
+    form: 'digest',
+    records: 'vroegsignalen',
+    what: 'signals',
+  },
+} as const satisfies Record<string, { title: string; form: SignatureForm; records: string; what: string }>;
+
+const FORM_TEXT = { body: 'over the body itself', digest: 'over the Digest header' } as const;
+
+/** A statistics office asks for data with a signed request, checks the signed answer, pages through, and is refused what it should be. */
+export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Promise<void> {
+  const { transcript, demo, client } = needs;
+  const { title, form, records, what } = VARIANTS[variant];
+  const { requester, supplier, mounts, pki } = demo.file;
+  const url = `${mounts[variant]}/gegevens`;
+  transcript.section(title);
+  await transcript.part(`${variant} was asked for`, async () => {
+    const identity = { key: await readFile(requester.key, 'utf8'), chain: await readFile(requester.chain, 'utf8') };
+    const root = await readFile(pki.root, 'utf8');
+    const ask = (request: object, extra: Readonly<Record<string, string>> = {}): Promise<DemoAnswer> =>
+      askSigned(needs, url, { request, identity, form, extra });
+
+    transcript.line(`POST ${url}`);
+    transcript.line(`a token of client \`statistiek\`; body {}; signed by OIN ${requester.oin} ${FORM_TEXT[form]}`);
+    const whole = await ask({});
+    transcript.line(`-> ${whole.status}, ${whole.bytes.length} bytes`);
+    transcript.check(`${variant}: the answer is 200`, whole.status === 200, whole.bytes.toString().slice(0, 300));
+    const checked = checkMessage(whole.bytes, whole.headers, root);
+    transcript.check(`${variant}: the Digest is that of the bytes received`, checked.digestMatches);
+    transcript.check(`${variant}: the signature (PS256, ${FORM_TEXT[checked.form]}) holds`, checked.signatureHolds);
+    transcript.check(
+      `${variant}: the answer is signed in the form of the request`,
+      checked.form === form,
+      checked.form,
+    );
+    transcript.check(`${variant}: its certificates lead to the root of the demo's authority`, checked.leadsToRoot);
+    transcript.check(`${variant}: the signer is the supplier`, checked.subject.includes(supplier.oin), checked.subject);
+    const { organisations, ids } = contentOf(whole, records);
+    transcript.line(`${organisations} organisations, ${ids.length} ${what} of the most recent reporting period`);
+    transcript.check(
+      `${variant}: three organisations or more are delivered`,
+      organisations >= 3,
+      String(organisations),
+    );
+
+    const paged = await pages(ask, records);
+    transcript.line(`the same in pages of 5: ${paged.length} pages`);
+    transcript.check(
+      `${variant}: the pages hold exactly the records of the whole`,
+      JSON.stringify(paged.flat()) === JSON.stringify(ids),
+    );
+
+    const tampered = await ask({}, { digest: `SHA-256=${'A'.repeat(43)}=` });
+    transcript.check(
+      `${variant}: another Digest is refused with 400`,
+      tampered.status === 400,
+      String(tampered.status),
+    );
+    const unsigned = await client.call('POST', url, { as: 'statistiek', body: {} });
+    transcript.check(
+      `${variant}: a request without a signature is refused with 400`,
+      unsigned.status === 400,
+      String(unsigned.status),
+    );
+    const stranger = await client.call('POST', url, { as: 'niemand', body: {} });
+    transcript.check(
+      `${variant}: a token without scope \`read\` is refused with 403`,
+      stranger.status === 403,
+      String(stranger.status),
+    );
+    const anonymous = await client.call('POST', url, { body: {} });
+    transcript.check(
+      `${variant}: no token is refused with 401 and says why`,
+      anonymous.status === 401 && anonymous.headers.get('fsc-error-code') === 'ERROR_CODE_ACCESS_TOKEN_MISSING',
+      String(anonymous.status),
+    );
+    transcript.line('try:');
+    transcript.command(`curl -si -X POST -d '{}' ${url}`);
+  });
+}
+
+interface SignedRequest {
+  readonly request: object;
+  readonly identity: Identity;
+  readonly form: SignatureForm;
+  /** Replace headers after signing. */
+  readonly extra: Readonly<Record<string, string>>;
+}
+
+function askSigned({ client, demo }: TourNeeds, url: string, signed: SignedRequest): Promise<DemoAnswer> {
+  const body = Buffer.from(JSON.stringify(signed.request));
+  const headers = {
+    'content-type': 'application/json',
+    ...processingHeaders(demo.file.requester.oin),
+    ...signMessage(body, signed.identity, signed.form),
+    ...signed.extra,
+  };
+  return client.call('POST', url, { as: 'statistiek', headers, body });
+}
+
+/** The records of each page, until the last. */
+async function pages(ask: (request: object) => Promise<DemoAnswer>, records: string): Promise<string[][]> {
+  const found: string[][] = [];
+  for (let page = 1, last = 1; page <= last && page <= 100; page += 1) {
+    const answer = await ask({ page, pageSize: 5 });
+    const { paginering } = answer.body;
+    if (!isRecord(paginering)) throw new Error(`page ${page} was answered with ${answer.status} and no paginering`);
+    last = Number(paginering.totalPages);
+    found.push(contentOf(answer, records).ids);
+  }
+  return found;
+}
+
+/** How many organisations deliver, and every record as text, in order. */
+function contentOf({ body }: DemoAnswer, records: string): { organisations: number; ids: string[] } {
+  const gegevens = isRecord(body.gegevens) ? body.gegevens : {};
+  const leveringen = (Array.isArray(gegevens.leveringen) ? gegevens.leveringen : []).filter(isRecord);
+  const ids = leveringen.flatMap((levering) => {
+    const list = levering[records];
+    return (Array.isArray(list) ? list : []).map((record) => JSON.stringify(record));
+  });
+  return { organisations: leveringen.length, ids };
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { isRecord } from '../../http/openapi-document.ts';
+import type { DemoAnswer } from '../client/demo-client.ts';
+import { processingHeaders } from '../client/processing-headers.ts';
+import { persons } from '../data/organisations.ts';
+import { persoon, uitvoerder } from '../data/verwerkingsacties.ts';
+import type { TourNeeds } from './tour.ts';
+
+/** The four ways to ask, with the function of the standard, the client that asks and what it asks for. */
+const WAYS = [
+  ['F4086', 'inzage', 'beperkteSet=true&vertrouwelijkheid=normaal', 'what is not confidential, limited set'],
+  ['F2525', 'inzage', 'beperkteSet=true&vertrouwelijkheid=opgeheven', 'what is no longer confidential, limited set'],
+  ['F9787', 'applicatie', 'beperkteSet=false&vertrouwelijkheid=normaal', 'what is not confidential, all fields'],
+  ['F0143', 'onderzoek', 'beperkteSet=false&vertrouwelijkheid=vertrouwelijk', 'what is confidential, all fields'],
+] as const;
+
+/** Applications log what they do with a person's data; the person, an application and an investigator look at it, each as they may. */
+export async function tourLog(needs: TourNeeds): Promise<void> {
+  const { transcript, demo, client } = needs;
+  const url = `${demo.file.mounts.verwerkingenlog}/verwerkingsacties`;
+  transcript.section('The processing log: who did what with whose data');
+  await transcript.part('the log was used', async () => {
+    const log = (as: string, fields: object): Promise<DemoAnswer> =>
+      client.call('POST', url, { as, body: { ...voorbeeldActie(), ...fields } });
+    const query = `objecttype=persoon&soortObjectId=BSN&objectId=${persons.eerste}&limit=1000`;
+    const find = async (way: (typeof WAYS)[number]): Promise<readonly Record<string, unknown>[]> => {
+      const { status, body } = await client.call('GET', `${url}?${query}&${way[2]}`, { as: way[1], headers });
+      if (status !== 200) throw new Error(`${way[0]} was answered with ${status}`);
+      return (Array.isArray(body.results) ? body.results : []).filter(isRecord);
+    };
+    // A consumer says for which processing of its own it looks.
+    const headers = processingHeaders(uitvoerder);
+    const [lookNormal, lookLifted, lookAll, lookSecret] = WAYS;
+
+    transcript.line(`POST ${url}`);
+    const normal = await log('applicatie', { vertrouwelijkheid: 'normaal' });
+    const actieId = normal.body.actieId;
+    transcript.line(`client \`applicatie\` logs a normal action on BSN ${persons.eerste} -> ${normal.status}`);
+    transcript.check(
+      'log: a normal action is stored (201 with its address)',
+      normal.status === 201 && normal.headers.has('location'),
+    );
+    const verwerkingId = randomUUID();
+    const secret = await log('onderzoek', { vertrouwelijkheid: 'vertrouwelijk', verwerkingId });
+    const secretId = secret.body.actieId;
+    transcript.line(`client \`onderzoek\` logs a confidential one -> ${secret.status}`);
+    transcript.check('log: a confidential action is stored', secret.status === 201, String(secret.status));
+    const refused = await log('applicatie', { vertrouwelijkheid: 'vertrouwelijk' });
+    transcript.check(
+      'log: `applicatie` may not log a confidential one (403)',
+      refused.status === 403,
+      String(refused.status),
+    );
+    const faulty = await log('applicatie', { vertrouwelijkheid: 'geheim', tijdstip: 'gisteren' });
+    const faults = Array.isArray(faulty.body.invalidParams) ? faulty.body.invalidParams.length : 0;
+    transcript.check(
+      'log: a faulty action is refused with all its faults (400)',
+      faulty.status === 400 && faults >= 2,
+      String(faults),
+    );
+
+    const has = (found: readonly Record<string, unknown>[], id: unknown): boolean =>
+      found.some((actie) => actie.actieId === id);
+    const look = async (way: (typeof WAYS)[number]): Promise<readonly Record<string, unknown>[]> => {
+      const found = await find(way);
+      transcript.line(`${way[0]}: client \`${way[1]}\` asks for ${way[3]} -> ${found.length} actions`);
+      return found;
+    };
+    transcript.line(`GET ${url}?${query}&…`);
+    transcript.line('(each look is itself logged, so the numbers grow)');
+    const asPerson = await look(lookNormal);
+    transcript.check(
+      'log: F4086 shows the normal action and not the confidential one',
+      has(asPerson, actieId) && !has(asPerson, secretId),
+    );
+    transcript.check(
+      'log: F4086 leaves out `systeem`, `gebruiker` and `gegevensbron`',
+      asPerson.every((actie) => !('systeem' in actie) && !('gebruiker' in actie) && !('gegevensbron' in actie)),
+    );
+    const asApplication = await look(lookAll);
+    transcript.check(
+      'log: F9787 shows all fields of it',
+      asApplication.some((actie) => actie.actieId === actieId && actie.systeem === 'Rondleiding'),
+    );
+    const asInvestigator = await look(lookSecret);
+    transcript.check(
+      'log: F0143 shows the confidential action to `onderzoek` only',
+      has(asInvestigator, secretId) && !has(asInvestigator, actieId),
+    );
+
+    const lifted = await client.call('PATCH', `${url}?verwerkingId=${verwerkingId}`, {
+      as: 'onderzoek',
+      body: { vertrouwelijkheid: 'opgeheven' },
+    });
+    transcript.line(`client \`onderzoek\` lifts the confidentiality of its processing -> ${lifted.status}`);
+    transcript.check('log: confidentiality is lifted (204)', lifted.status === 204, String(lifted.status));
+    transcript.check('log: F2525 now shows that action to the person', has(await look(lookLifted), secretId));
+    const denied = await client.call('GET', `${url}?${query}&${lookSecret[2]}`, { as: 'inzage' });
+    transcript.check(
+      'log: `inzage` may not ask for confidential ones (403)',
+      denied.status === 403,
+      String(denied.status),
+    );
+
+    transcript.line('try (the token of the client that stands for the person):');
+    transcript.command(tokenCommand(demo.home, demo.file.tokenUrl));
+    transcript.command(
+      `curl -s -H "Authorization: Bearer $TOKEN" "${url}?${query.replace('1000', '3')}&${lookNormal[2]}"`,
+    );
+  });
+}
+
+function voorbeeldActie(): object {
+  return {
+    actieNaam: 'Inzien gegevens',
+    handelingNaam: 'Rondleiding',
+    verwerkingNaam: 'Rondleiding langs het verwerkingenlog',
+    verwerkingId: randomUUID(),
+    verwerkingsactiviteitId: '00000009-0000-4000-8000-000000000001',
+    bewaartermijn: 'P1Y',
+    uitvoerder,
+    systeem: 'Rondleiding',
+    gebruiker: 'demo',
+    gegevensbron: 'BRP',
+    tijdstip: new Date().toISOString(),
+    verwerkteObjecten: [persoon(persons.eerste, ['naam', 'adres'])],
+  };
+}
+
+/** Fetches a token in the shell; the secret comes from the file, so that it is not shown here. */
+function tokenCommand(home: string, tokenUrl: string): string {
+  const login = `const { id, secret } = require('${home}/demo.json').clients.inzage; id + ':' + secret`;
+  return `TOKEN=$(curl -s -u "$(node -p "${login}")" -d grant_type=client_credentials ${tokenUrl} | node -p "JSON.parse(require('fs').readFileSync(0)).access_token")`;
+}

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRecord } from '../../src/http/openapi-document.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** Everything written so far. */
+  readonly output: () => { stdout: string; stderr: string };
+  readonly ended: Promise<{ status: number | null; stdout: string; stderr: string }>;
+}
+
+/** A directory of its own for a program under test. */
+export async function temporaryHome(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'koppelvlak-program-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Starts the program as a user would, with nothing in its environment but what is given. */
+export function startProgram(args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, 'close').then(() => ({ status: child.exitCode, stdout, stderr }));
+  return { child, output: () => ({ stdout, stderr }), ended };
+}
+
+/** The environment of a demo on free ports. */
+export function freePorts(home: string): Record<string, string> {
+  return { PORT: '0', MANAGEMENT_PORT: '0', DEMO_AUTH_PORT: '0', DEMO_PKI_PORT: '0', KOPPELVLAK_HOME: home };
+}
+
+/** Reads `demo.json` once it is there. @throws when the program ends before */
+export async function waitForDemo(home: string, running: Running): Promise<Record<string, unknown>> {
+  for (;;) {
+    const text = await readFile(join(home, 'demo.json'), 'utf8').catch(() => undefined);
+    if (text !== undefined) {
+      const file: unknown = JSON.parse(text);
+      if (isRecord(file)) return file;
+    }
+    if (running.child.exitCode !== null) throw new Error(`the demo ended: ${running.output().stderr}`);
+    await sleep(25);
+  }
+}
+
+/** Resolves when the program's standard output shows the text. @throws when the program ends before */
+export async function waitForText(running: Running, text: string): Promise<void> {
+  while (!running.output().stdout.includes(text)) {
+    if (running.child.exitCode !== null) throw new Error(`ended without ${text}: ${running.output().stderr}`);
+    await sleep(25);
+  }
+}
+
+/** Whether a Postgres runs on the data of this home. */
+export async function hasPostgres(home: string): Promise<boolean> {
+  const lines = await readFile(join(home, 'postgres', 'postmaster.pid'), 'utf8').catch(() => undefined);
+  const pid = Number(lines?.split('\n', 1)[0]);
+  if (!Number.isSafeInteger(pid) || pid < 2) return false;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return command.includes(home);
+}
