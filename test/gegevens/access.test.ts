@@ -38,7 +38,7 @@ beforeAll(async () => {
       FSC_PEER_ID: PEER,
     },
   });
-  await supplier.import('shv', join(FIXTURES, 'shv-enkelvoudig.json'));
+  await supplier.import('shv', join(FIXTURES, 'shv-klein.json'));
 });
 afterAll(async () => {
   await supplier.close();

@@ -9,7 +9,7 @@ import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 let supplier: Supplier;
 beforeAll(async () => {
   supplier = await openSupplier();
-  await supplier.import('shv', join(FIXTURES, 'shv-enkelvoudig.json'));
+  await supplier.import('shv', join(FIXTURES, 'shv-klein.json'));
 });
 afterAll(() => supplier.close());
 

@@ -26,7 +26,7 @@ describe('an address that does not exist', () => {
   });
 
   it('answers 404 on a parameter that is longer than the router reads', async () => {
-    expect((await ask(at(`${OPEN}/dingen/${'a'.repeat(5000)}`))).status).toBe(404);
+    expect((await ask(at(`${OPEN}/dingen/${'a'.repeat(7000)}`))).status).toBe(404);
   });
 
   it('answers 400 on an address that is not well encoded', async () => {
