@@ -1,10 +1,4 @@
-import type { DocumentRead, Part } from './source-adapter.ts';
-
-/** Data of a resource as it is published. */
-export interface ResourceData {
-  readonly bronidentificatie: string;
-  readonly [member: string]: unknown;
-}
+import type { DocumentRead, Part, SourceData } from './source-adapter.ts';
 
 /** Members that one place of a document shows and another leaves out. */
 const SHOWN_IN_SOME_PLACES = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
@@ -16,7 +10,7 @@ export interface DocumentContext {
   /** As it was read; `undefined` when only its references may have changed. */
   readonly read: DocumentRead | undefined;
   /** As the feed has it now. */
-  readonly current: ResourceData | undefined;
+  readonly current: SourceData | undefined;
   /** All places where it hangs. */
   readonly parts: readonly Part[];
   /** The meeting of an agenda item, for those that the feed has or gets. */
@@ -27,7 +21,7 @@ export interface DocumentContext {
  * One document with the references of all its places, in a fixed order: the same places give the same text, whichever of them
  * was read last.
  */
-export function joinDocument({ read, current, parts, meetingOf }: DocumentContext): ResourceData | undefined {
+export function joinDocument({ read, current, parts, meetingOf }: DocumentContext): SourceData | undefined {
   const base = read === undefined ? current : freshest(read.data, current);
   if (base === undefined) return undefined;
   const agendapunten = new Set(
@@ -48,7 +42,7 @@ export function joinDocument({ read, current, parts, meetingOf }: DocumentContex
 }
 
 /** Of the same file, an older description does not take the place of a newer one, and a shorter one is completed. */
-function freshest(read: ResourceData, current: ResourceData | undefined): ResourceData {
+function freshest(read: SourceData, current: SourceData | undefined): SourceData {
   if (current === undefined || current.bestandsurl !== read.bestandsurl) return read;
   const { gewijzigdop: modified } = read;
   const { gewijzigdop: known } = current;

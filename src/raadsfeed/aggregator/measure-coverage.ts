@@ -1,5 +1,5 @@
+import { partKey } from './part-key.ts';
 import type { KnownPlace, WindowReading } from './source-adapter.ts';
-import { partKey } from './window-changes.ts';
 
 export interface MonthCoverage {
   /** `YYYY-MM`. */

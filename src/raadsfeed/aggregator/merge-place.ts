@@ -1,3 +1,4 @@
+import { partKey } from './part-key.ts';
 import type { KnownPlace, Part, ReadPlace } from './source-adapter.ts';
 
 /**
@@ -7,20 +8,16 @@ import type { KnownPlace, Part, ReadPlace } from './source-adapter.ts';
 export function mergePlace(read: ReadPlace, known: KnownPlace | undefined, mayDelete: boolean): KnownPlace {
   const { complete: _complete, records: _records, ...place } = read;
   if (mayDelete || known === undefined) return place;
-  const parts = new Map(place.parts.map((part) => [key(part), part]));
+  const parts = new Map(place.parts.map((part) => [partKey(part), part]));
   let kept = false;
   for (const part of known.parts) {
-    const same = parts.get(key(part));
+    const same = parts.get(partKey(part));
     const joined = same === undefined ? part : join(same, part);
     kept ||= same === undefined || size(joined) > size(same);
-    parts.set(key(part), joined);
+    parts.set(partKey(part), joined);
   }
   // Something may be gone: the place has to be read again, whatever the supplier says about modifications.
   return { ...place, parts: [...parts.values()], lastModified: kept ? null : place.lastModified };
-}
-
-function key({ resourceType, bronidentificatie }: Part): string {
-  return `${resourceType}/${bronidentificatie}`;
 }
 
 function size({ vergaderingen = [], agendapunten = [] }: Part): number {

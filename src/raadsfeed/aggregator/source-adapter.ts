@@ -1,3 +1,7 @@
+import type { Verwijderreden } from '../domain/change.ts';
+import type { ResourceData } from '../domain/publiceer-regel.ts';
+import type { ResourceType } from '../domain/resource-type.ts';
+
 /**
  * What the aggregator asks of a source that is not a feed. An adapter reads; it publishes nothing and keeps nothing: what it
  * has to remember is handed in (`known`) and handed out (`places`).
@@ -5,8 +9,6 @@
  * A source of this kind is read in windows of days. In a window stand places (a meeting, an entry of a register); on a place
  * hang parts (the resources that exist because of it). A resource lives as long as one place has it.
  */
-export type SourceResourceType = 'Vergadering' | 'Agendapunt' | 'Informatieobject';
-
 /** Days as `YYYY-MM-DD` in Dutch time; both are part of the window. */
 export interface DateWindow {
   readonly from: string;
@@ -24,7 +26,7 @@ export interface AdapterSource {
 
 /** A resource as a place has it. Only documents carry references: one document can hang in many places. */
 export interface Part {
-  readonly resourceType: SourceResourceType;
+  readonly resourceType: ResourceType;
   readonly bronidentificatie: string;
   readonly vergaderingen?: readonly string[];
   /** Also agenda items that are only mentioned: a reference is published when the feed has that agenda item. */
@@ -50,17 +52,21 @@ export interface KnownPlace {
   readonly parts: readonly Part[];
 }
 
-export interface UpsertRecord {
+/** A resource in the form of the feed. */
+export type SourceData = ResourceData & { readonly [member: string]: unknown };
+
+/** A line to publish with. */
+export interface UpsertLine {
   readonly op: 'upsert';
-  readonly resourceType: SourceResourceType;
-  readonly data: { readonly bronidentificatie: string; readonly [member: string]: unknown };
+  readonly resourceType: ResourceType;
+  readonly data: SourceData;
 }
 
 export interface ReadPlace extends KnownPlace {
   /** Everything of it was read. */
   readonly complete: boolean;
   /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they belong to more places. */
-  readonly records: readonly UpsertRecord[];
+  readonly records: readonly UpsertLine[];
 }
 
 /** A document as it was read, without the members that follow from all its places together. */
@@ -68,7 +74,7 @@ export interface DocumentRead {
   readonly bronidentificatie: string;
   /** Number of the current version; 0 when the supplier gave none. */
   readonly version: number;
-  readonly data: { readonly bronidentificatie: string; readonly [member: string]: unknown };
+  readonly data: SourceData;
   /** By its own type; goes before that of a place. */
   readonly wooinformatiecategorie?: string;
 }
@@ -90,7 +96,7 @@ export interface SourceIssue {
 /** Why a known place is not shown any more. */
 export interface GonePlace {
   readonly place: string;
-  readonly verwijderreden: 'niet_langer_openbaar' | 'ingetrokken';
+  readonly verwijderreden: Extract<Verwijderreden, 'niet_langer_openbaar' | 'ingetrokken'>;
 }
 
 /** Resources that the supplier says exist and that were not read, so have no name: they count as missing. */
@@ -98,7 +104,7 @@ export interface UnreadCount {
   /** `YYYY-MM`. */
   readonly month: string;
   readonly where: string;
-  readonly resourceType: SourceResourceType;
+  readonly resourceType: ResourceType;
   readonly count: number;
 }
 

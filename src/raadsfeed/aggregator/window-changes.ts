@@ -1,15 +1,18 @@
-import { joinDocument, type ResourceData } from './join-document.ts';
+import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
+import { joinDocument } from './join-document.ts';
 import { mergePlace } from './merge-place.ts';
-import type { GonePlace, KnownPlace, Part, SourceResourceType, UpsertRecord, WindowReading } from './source-adapter.ts';
+import { partKey } from './part-key.ts';
+import type { GonePlace, KnownPlace, Part, SourceData, UpsertLine, WindowReading } from './source-adapter.ts';
 
 /** What the feed and the memory of a source hold, as far as it matters to one reading. */
 export interface FeedState {
+  readonly organisatiecode: string;
   /** The remembered places that were handed to the reading, and those with the key of a place in it. */
   readonly known: readonly KnownPlace[];
   /** By `partKey`, of every part of the reading and of `known`: the parts of remembered places that are not in `known`. */
   readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
   /** Current data of the documents among those parts, by bronidentificatie. */
-  readonly documents: ReadonlyMap<string, ResourceData>;
+  readonly documents: ReadonlyMap<string, SourceData>;
   /** Of the agenda items that those parts mention and the feed has: their meeting. */
   readonly agendapunten: ReadonlyMap<string, string>;
   /** How many resources of the organisation the feed has. */
@@ -20,27 +23,22 @@ export interface FeedState {
   readonly allowMassDelete: boolean;
 }
 
-export interface SourceDelete {
+/** A line that removes a resource. */
+export type DeleteLine = Extract<PubliceerRegel, { op: 'delete' | 'redact' }> & {
   readonly op: 'delete';
-  readonly resourceType: SourceResourceType;
-  readonly bronidentificatie: string;
   readonly verwijderreden: GonePlace['verwijderreden'];
-}
+};
 
 export interface WindowChanges {
   /** To publish, in this order. What did not change is a no-op to the log. */
-  readonly upserts: readonly UpsertRecord[];
-  readonly deletes: readonly SourceDelete[];
+  readonly upserts: readonly UpsertLine[];
+  readonly deletes: readonly DeleteLine[];
   /** Deletes that would be more than a tenth of the organisation: nothing is deleted without an operator's word. */
-  readonly withheld: readonly SourceDelete[];
+  readonly withheld: readonly DeleteLine[];
   /** To remember. */
   readonly places: readonly KnownPlace[];
   /** To forget. */
   readonly forget: readonly string[];
-}
-
-export function partKey({ resourceType, bronidentificatie }: Pick<Part, 'resourceType' | 'bronidentificatie'>): string {
-  return `${resourceType}/${bronidentificatie}`;
 }
 
 /** What follows from a reading: records to publish and places to remember. Only a complete window deletes. */
@@ -57,7 +55,7 @@ export function deriveChanges(reading: WindowReading, state: FeedState): WindowC
   return {
     upserts: [
       ...reading.places.flatMap(({ records }) => records),
-      ...documentUpserts(reading, state, remaining, new Set(published.map(partKey))),
+      ...documentUpserts(reading, state, remaining, new Set(published.map(keyOf))),
     ],
     deletes: published,
     withheld,
@@ -66,18 +64,22 @@ export function deriveChanges(reading: WindowReading, state: FeedState): WindowC
   };
 }
 
+function keyOf({ resourceType, resource }: DeleteLine): string {
+  return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
+}
+
 function isUntouched(place: string, reading: WindowReading, forget: readonly string[]): boolean {
   return !forget.includes(place) && !reading.places.some((read) => read.place === place);
 }
 
 /** What no place has any more, and what the supplier marks as not public wherever it still hangs. */
-function findDeletes(reading: WindowReading, state: FeedState): readonly SourceDelete[] {
+function findDeletes(reading: WindowReading, state: FeedState): readonly DeleteLine[] {
   const gone = new Map(reading.gone.map(({ place, verwijderreden }) => [place, verwijderreden]));
   const read = new Set(reading.places.map(({ place }) => place));
   const hidden = new Set(reading.hidden);
   const remaining = [...reading.places, ...state.known.filter(({ place }) => !gone.has(place) && !read.has(place))];
   const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
-  const deletes = new Map<string, SourceDelete>();
+  const deletes = new Map<string, DeleteLine>();
   for (const { place, parts } of state.known) {
     for (const part of parts) {
       const key = partKey(part);
@@ -86,7 +88,8 @@ function findDeletes(reading: WindowReading, state: FeedState): readonly SourceD
       const { resourceType, bronidentificatie } = part;
       const before = deletes.get(key)?.verwijderreden;
       const verwijderreden = isHidden ? 'niet_langer_openbaar' : (before ?? gone.get(place) ?? 'ingetrokken');
-      deletes.set(key, { op: 'delete', resourceType, bronidentificatie, verwijderreden });
+      const resource = { organisatiecode: state.organisatiecode, bronidentificatie };
+      deletes.set(key, { op: 'delete', resourceType, resource, verwijderreden });
     }
   }
   return [...deletes.values()];
@@ -98,12 +101,12 @@ function documentUpserts(
   state: FeedState,
   remaining: readonly KnownPlace[],
   deleted: ReadonlySet<string>,
-): readonly UpsertRecord[] {
+): readonly UpsertLine[] {
   const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
   const meetings = meetingsOfAgendapunten(reading, state, deleted);
   const parts = documentParts(remaining);
   const touched = new Set([...read.keys(), ...letGo(reading, state)]);
-  const upserts: UpsertRecord[] = [];
+  const upserts: UpsertLine[] = [];
   for (const id of touched) {
     const key = partKey({ resourceType: 'Informatieobject', bronidentificatie: id });
     if (deleted.has(key)) continue;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { measureCoverage } from '../../../src/raadsfeed/aggregator/measure-coverage.ts';
-import { partKey } from '../../../src/raadsfeed/aggregator/window-changes.ts';
+import { partKey } from '../../../src/raadsfeed/aggregator/part-key.ts';
 import {
   agendaItemOf,
   documentOf,

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
 import { readOpenapi } from '../../../src/http/openapi-document.ts';
-import type { UpsertRecord } from '../../../src/raadsfeed/aggregator/source-adapter.ts';
+import type { UpsertLine } from '../../../src/raadsfeed/aggregator/source-adapter.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormatsModule.default(ajv);
@@ -11,7 +11,7 @@ ajv.addSchema(readOpenapi(new URL('../../../openapi/raadsfeed.yaml', import.meta
 const SCHEMAS = { Vergadering: 'Vergadering', Agendapunt: 'Agendapunt', Informatieobject: 'InformatieObject' } as const;
 
 /** Checks a record against the resources of the feed's contract. */
-export function expectContract({ resourceType, data }: Pick<UpsertRecord, 'resourceType' | 'data'>): void {
+export function expectContract({ resourceType, data }: Pick<UpsertLine, 'resourceType' | 'data'>): void {
   const validate = ajv.getSchema(`doc:#/components/schemas/${SCHEMAS[resourceType]}`);
   if (validate === undefined) throw new Error(`no schema of ${resourceType}`);
   validate(data);

@@ -1,18 +1,15 @@
+import { partKey } from '../../../src/raadsfeed/aggregator/part-key.ts';
 import type {
   AdapterSource,
   DateWindow,
   KnownPlace,
   Part,
   SourceAdapter,
+  SourceData,
   WindowReading,
   WindowRequest,
 } from '../../../src/raadsfeed/aggregator/source-adapter.ts';
-import {
-  deriveChanges,
-  type FeedState,
-  partKey,
-  type WindowChanges,
-} from '../../../src/raadsfeed/aggregator/window-changes.ts';
+import { deriveChanges, type FeedState, type WindowChanges } from '../../../src/raadsfeed/aggregator/window-changes.ts';
 import { createNotubizAdapter, type NotubizAdapterOptions } from '../../../src/raadsfeed/notubiz/adapter.ts';
 import { wooCategories } from '../../../src/raadsfeed/notubiz/map/woo-categories.ts';
 import { expectContract } from './contract.ts';
@@ -28,8 +25,6 @@ export const SOURCE: AdapterSource = {
   portaal: 'https://amsterdam.notubiz.nl',
 };
 
-export type Data = { readonly bronidentificatie: string; readonly [member: string]: unknown };
-
 export interface Round extends WindowChanges {
   readonly reading: WindowReading;
 }
@@ -37,7 +32,7 @@ export interface Round extends WindowChanges {
 /** An adapter on the supplier, with a feed and a memory that a test can look into. */
 export class MemoryFeed {
   readonly adapter: SourceAdapter;
-  readonly resources = new Map<string, Data>();
+  readonly resources = new Map<string, SourceData>();
   readonly places = new Map<string, KnownPlace>();
   now = NOW;
 
@@ -69,14 +64,15 @@ export class MemoryFeed {
       expectContract(record);
       this.resources.set(`${record.resourceType}/${record.data.bronidentificatie}`, record.data);
     }
-    for (const gone of changes.deletes) this.resources.delete(partKey(gone));
+    for (const { resourceType, resource } of changes.deletes)
+      this.resources.delete(partKey({ resourceType, ...resource }));
     for (const place of changes.places) this.places.set(place.place, place);
     for (const place of changes.forget) this.places.delete(place);
     return { ...changes, reading };
   }
 
   /** A resource of the feed. */
-  get(key: string): Data {
+  get(key: string): SourceData {
     const data = this.resources.get(key);
     if (data === undefined) throw new Error(`the feed does not have ${key}`);
     return data;
@@ -91,6 +87,7 @@ export class MemoryFeed {
     const known = [...this.places.values()].filter(({ place }) => keys.has(place));
     const elsewhere = [...this.places.values()].filter(({ place }) => !keys.has(place)).flatMap(({ parts }) => parts);
     return {
+      organisatiecode: SOURCE.organisatiecode,
       known,
       elsewhere: Map.groupBy(elsewhere, (part: Part) => partKey(part)),
       documents: new Map(this.#of('Informatieobject').map((data) => [data.bronidentificatie, data])),
@@ -101,12 +98,12 @@ export class MemoryFeed {
     };
   }
 
-  #of(resourceType: string): Data[] {
+  #of(resourceType: string): SourceData[] {
     return [...this.resources].filter(([key]) => key.startsWith(`${resourceType}/`)).map(([, data]) => data);
   }
 }
 
-function meetingOf({ vergadering }: Data): string {
+function meetingOf({ vergadering }: SourceData): string {
   if (typeof vergadering !== 'object' || vergadering === null || !('bronidentificatie' in vergadering)) return '';
   return String(vergadering.bronidentificatie);
 }

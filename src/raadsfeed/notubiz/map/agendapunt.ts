@@ -1,4 +1,4 @@
-import type { UpsertRecord } from '../../aggregator/source-adapter.ts';
+import type { UpsertLine } from '../../aggregator/source-adapter.ts';
 import type { AgendaItem } from '../answers/agenda-item.ts';
 import { attributeText } from '../answers/attributes.ts';
 import type { IssueSink } from '../issue-log.ts';
@@ -21,7 +21,7 @@ export function mapAgendapunt(
   relations: AgendaItemRelations,
   context: MappingContext,
   issue: IssueSink,
-): UpsertRecord {
+): UpsertLine {
   const about: IssueSink = (what, detail) => issue(what, `agenda item ${item.id}: ${detail}`);
   const naam = attributeText(item.attributes, '1', about) ?? item.titlePrefix ?? 'Agendapunt';
   const time = (id: string): string | undefined => timeOf(item.attributes.get(id), `attribute ${id}`, about);

@@ -1,10 +1,4 @@
-import type { SourceResourceType } from '../../aggregator/source-adapter.ts';
-
 /** How the resources of NotuBiz are called in the feed. */
 export const meetingId = (id: string): string => `meeting-${id}`;
 export const agendapuntId = (id: string): string => `agendapunt-${id}`;
 export const documentId = (id: string): string => `document-${id}`;
-
-export function resourceKey(resourceType: SourceResourceType, bronidentificatie: string): string {
-  return `${resourceType}/${bronidentificatie}`;
-}

@@ -1,4 +1,4 @@
-import type { UpsertRecord } from '../../aggregator/source-adapter.ts';
+import type { UpsertLine } from '../../aggregator/source-adapter.ts';
 import type { Meeting } from '../answers/meeting.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { agendapuntId, meetingId } from './identity.ts';
@@ -20,7 +20,7 @@ export interface MeetingRelations {
 }
 
 export interface MappedMeeting {
-  readonly record: UpsertRecord;
+  readonly record: UpsertLine;
   /** Dutch day on which it is; `undefined` when the supplier gives none. */
   readonly day: string | undefined;
   /** Moment at which `gepland` becomes `gehouden`; `null` when that will not happen any more. */

@@ -1,7 +1,8 @@
+import { partKey } from '../../aggregator/part-key.ts';
 import type { DocumentRead, Part } from '../../aggregator/source-adapter.ts';
 import type { NotubizDocument } from '../answers/document.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { documentId, resourceKey } from '../map/identity.ts';
+import { documentId } from '../map/identity.ts';
 import { mapInformatieObject } from '../map/informatieobject.ts';
 import type { MappingContext } from '../map/mapping-context.ts';
 
@@ -62,7 +63,7 @@ export class DocumentCollector {
   }
 
   hiddenKeys(): readonly string[] {
-    return [...this.#hidden].map((id) => resourceKey('Informatieobject', id));
+    return [...this.#hidden].map((id) => partKey({ resourceType: 'Informatieobject', bronidentificatie: id }));
   }
 
   #keepNewest(read: DocumentRead): void {

@@ -1,10 +1,11 @@
+import { partKey } from '../../aggregator/part-key.ts';
 import type { ReadPlace } from '../../aggregator/source-adapter.ts';
 import type { Meeting } from '../answers/meeting.ts';
 import type { ModuleItemReference } from '../answers/module-item-reference.ts';
 import type { RegisterItem } from '../answers/register-item.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { mapAgendapunt } from '../map/agendapunt.ts';
-import { agendapuntId, meetingId, resourceKey } from '../map/identity.ts';
+import { agendapuntId, meetingId } from '../map/identity.ts';
 import type { MappingContext } from '../map/mapping-context.ts';
 import { mapVergadering } from '../map/vergadering.ts';
 import type { DocumentCollector, Hook } from './document-collector.ts';
@@ -65,7 +66,10 @@ export function placeMeeting(
     complete,
     records,
   };
-  return { place, hidden: hidden.map(({ id }) => resourceKey('Agendapunt', agendapuntId(id))) };
+  return {
+    place,
+    hidden: hidden.map(({ id }) => partKey({ resourceType: 'Agendapunt', bronidentificatie: agendapuntId(id) })),
+  };
 }
 
 /** What hangs on a meeting or agenda item, directly or through a register item. */

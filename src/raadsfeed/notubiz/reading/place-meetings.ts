@@ -1,5 +1,6 @@
+import { partKey } from '../../aggregator/part-key.ts';
 import type { GonePlace, ReadPlace } from '../../aggregator/source-adapter.ts';
-import { meetingId, resourceKey } from '../map/identity.ts';
+import { meetingId } from '../map/identity.ts';
 import { readMoment } from '../values/moment.ts';
 import type { DocumentCollector } from './document-collector.ts';
 import { placeMeeting } from './place-meeting.ts';
@@ -28,7 +29,8 @@ export function placeMeetings(
   const hidden: string[] = [];
   for (const found of all) {
     const { id, outcome } = found;
-    if (outcome.kind === 'hidden' || outcome.kind === 'refused') hidden.push(resourceKey('Vergadering', meetingId(id)));
+    if (outcome.kind === 'hidden' || outcome.kind === 'refused')
+      hidden.push(partKey({ resourceType: 'Vergadering', bronidentificatie: meetingId(id) }));
     if (outcome.kind === 'hidden') hideDocuments(outcome.meeting, collector);
     if (outcome.kind !== 'read') continue;
     const relations = relate(session, found, outcome.meeting.parentId, meetings);
