@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+
+let log: LogServer;
+
+beforeAll(async () => {
+  // The entries that readings leave would move the pages under the test.
+  log = await startLog({ env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+});
+afterAll(() => log?.stop());
+
+const READ = ['read:confidential'];
+
+async function get(path: string) {
+  return listIn(await log.call(READ, 'GET', path, undefined, HEADERS));
+}
+
+/** Follows links; every address is absolute and ours. */
+async function follow(link: string | null) {
+  const base = `${log.server.url}/verwerkingenlog/v1`;
+  expect(link?.startsWith(`${base}/`)).toBe(true);
+  return get((link ?? '').slice(base.length));
+}
+
+async function keep(person: string, tijdstip: string, more: Record<string, unknown> = {}) {
+  return actieIn(await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(person, { tijdstip, ...more })))
+    .actieId;
+}
+
+describe('pages', () => {
+  it('go forward and back over every action once, also where moments are equal', async () => {
+    const person = newPerson();
+    const times = ['2026-01-03T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00.001Z'];
+    const kept = await Promise.all(
+      [...times, ...times].map(async (tijdstip) => ({ tijdstip, id: await keep(person, tijdstip) })),
+    );
+    const order = kept
+      .toSorted((a, b) => Date.parse(b.tijdstip) - Date.parse(a.tijdstip) || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id);
+    for (const place of ['/verwerkingsacties', '/verwerkte-objecten']) {
+      const idsIn = (list: { results: readonly Record<string, unknown>[] }) =>
+        list.results.map((result) => Object(result.verwerkingsactie ?? result).actieId);
+      const forward: string[] = [];
+      let page = await get(`${place}?${ofPerson(person)}&limit=3`);
+      expect(page.previous).toBeNull();
+      const seen = [page];
+      for (; page.next !== null; seen.push(page)) page = await follow(page.next);
+      for (const one of seen) {
+        expect(one.count).toBe(8);
+        forward.push(...idsIn(one));
+      }
+      expect(forward).toEqual(order);
+      const back: string[][] = [idsIn(page)];
+      while (page.previous !== null) {
+        page = await follow(page.previous);
+        back.unshift(idsIn(page));
+      }
+      expect(back.flat()).toEqual(order);
+    }
+  });
+
+  it('are bounded by moments and by Dutch days, begin included and end not', async () => {
+    const person = newPerson();
+    const at = ['2026-03-28T23:00:00Z', '2026-03-29T21:59:59.999Z', '2026-03-29T22:00:00Z'];
+    for (const tijdstip of at) await keep(person, tijdstip);
+    const times = async (query: Record<string, string>) =>
+      (await get(`/verwerkingsacties?${ofPerson(person, query)}`)).results.map(({ tijdstip }) => tijdstip);
+    // The clocks go forward on this day: it has 23 hours.
+    expect(await times({ beginDatum: '2026-03-29', eindDatum: '2026-03-30' })).toEqual([at[1], at[0]]);
+    expect(await times({ beginDatum: '2026-03-29T23:59:59.999+02:00' })).toEqual([at[2], at[1]]);
+    expect(await times({ eindDatum: '2026-03-28T23:00:00Z' })).toEqual([]);
+  });
+
+  it('can be of one processing activity', async () => {
+    const person = newPerson();
+    const id = '11111111-f66f-4311-84a5-19e8bf359eaf';
+    const kept = await keep(person, '2026-01-01T00:00:00Z', { verwerkingsactiviteitId: id });
+    await keep(person, '2026-01-01T00:00:00Z');
+    const { results } = await get(
+      `/verwerkingsacties?${ofPerson(person, { verwerkingsactiviteitId: id.toUpperCase() })}`,
+    );
+    expect(results.map(({ actieId }) => actieId)).toEqual([kept]);
+  });
+});
+
+describe('questions that cannot be', () => {
+  it.each([
+    [{ beginDatum: '2026-01-02', eindDatum: '2026-01-02' }, ['eindDatum']],
+    [{ beginDatum: '2026-02-30', eindDatum: 'x', limit: '0', cursor: '' }, ['beginDatum', 'eindDatum', 'limit']],
+    [{ limit: '1001' }, ['limit']],
+    [{ cursor: 'bm90YWN1cnNvcg' }, ['cursor']],
+    [
+      {
+        cursor: Buffer.from('[1,"2026-13-01T00:00:00Z","0198c0de-7c1e-7aa0-9b1c-3d5e7f901234"]').toString('base64url'),
+      },
+      ['cursor'],
+    ],
+    [{ beginDatum: '0001-01-01T00:00:00+10:00', cursor: '%00' }, ['beginDatum', 'cursor']],
+    [
+      { objecttype: 'huis', vertrouwelijkheid: 'geheim', beperkteSet: 'misschien', onbekend: '1' },
+      ['objecttype', 'vertrouwelijkheid.0', 'beperkteSet', 'onbekend'],
+    ],
+    [
+      { vertrouwelijkheid__in: 'normaal;opgeheven', objectId: '', soortObjectId: '' },
+      ['vertrouwelijkheid__in', 'objectId', 'soortObjectId'],
+    ],
+  ])('%j', async (query, names) => {
+    const answer = await log.call(
+      READ,
+      'GET',
+      `/verwerkingsacties?${ofPerson('999990019', query)}`,
+      undefined,
+      HEADERS,
+    );
+    expect(answer.status).toBe(400);
+    const found = Object(answer.json).invalidParams.map(({ name }: { name: string }) => name);
+    expect(found).toEqual(expect.arrayContaining(names));
+  });
+
+  it('demands the person', async () => {
+    const answer = await log.call(READ, 'GET', '/verwerkingsacties', undefined, HEADERS);
+    expect(answer.json).toMatchObject({
+      invalidParams: [{ name: 'objecttype' }, { name: 'soortObjectId' }, { name: 'objectId' }],
+    });
+  });
+});
