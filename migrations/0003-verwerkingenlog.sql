@@ -133,7 +133,6 @@ grant select, insert, update, delete on verwerkingenlog.idempotentie, verwerking
 grant select, delete on verwerkingenlog.versies to koppelvlak_opschoner;
 grant update (sleutelnaam, afnemer_id, objecten) on verwerkingenlog.versies to koppelvlak_opschoner;
 grant select, insert, delete on verwerkingenlog.vindplaatsen to koppelvlak_opschoner;
-grant select, delete on verwerkingenlog.idempotentie to koppelvlak_opschoner;
 
 -- Makes the partitions of `aantal` months from the month of `van` on; returns how many were new. The service may call this and
 -- nothing else that changes a table. A partition is made apart and then attached: attaching does not wait for readers and writers.

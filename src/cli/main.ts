@@ -8,6 +8,7 @@ import { gegevensCommand } from './gegevens.ts';
 import { migrateCommand } from './migrate.ts';
 import { raadsfeedCommand } from './raadsfeed.ts';
 import { serveCommand } from './serve.ts';
+import { verwerkingenlogCommand } from './verwerkingenlog.ts';
 
 const program = new Command('koppelvlak')
   .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed')
@@ -21,6 +22,7 @@ for (const command of [
   demoCommand(),
   configCommand(),
   gegevensCommand(),
+  verwerkingenlogCommand(),
   raadsfeedCommand(),
 ])
   program.addCommand(command);

@@ -16,6 +16,8 @@ export interface Platform {
   readonly pool: Pool;
   /** For reads of the feed: a replica when there is one, else the same as `pool`. */
   readonly readPool: Pool;
+  /** As the role that may remove what is past its retention; connects only when it is used. */
+  readonly prunePool: Pool;
   readonly listener: Listener;
   /** Address that clients see, without a trailing slash. With port 0 it is known only after listening. */
   readonly publicBaseUrl: () => string;
@@ -65,6 +67,7 @@ export async function openPlatform({
     metrics: new Registry(),
     pool: database.pool,
     readPool: database.readPool,
+    prunePool: database.prunePool,
     listener: database.listener,
     publicBaseUrl: () => baseUrl ?? `http://${config.server.host}:${config.server.port}`,
     stopping: stopping.signal,

@@ -8,9 +8,16 @@ import { createPool, type Pool } from './pool.ts';
 /** The role that serves; migration 0001 makes it. */
 export const SERVICE_ROLE = 'koppelvlak_dienst';
 
+/** The role that removes what is past its retention; migration 0001 makes it. */
+export const RETENTION_ROLE = 'koppelvlak_opschoner';
+/** Batches of removal are larger than what a request may ask for (milliseconds). */
+const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
+
 export interface OpenDatabase {
   readonly pool: Pool;
   readonly readPool: Pool;
+  /** As the retention role; connects only when it is used. */
+  readonly prunePool: Pool;
   readonly listener: Listener;
   readonly ownerUrl: string;
   /** Settles when the embedded Postgres ended, asked or not. */
@@ -50,10 +57,20 @@ async function connect(
   };
   const pool = createPool({ ...poolOptions, url });
   const readPool = database.readUrl === undefined ? pool : createPool({ ...poolOptions, url: database.readUrl });
+  const prunePool = createPool({
+    ...poolOptions,
+    size: 2,
+    statementTimeoutMs: RETENTION_STATEMENT_TIMEOUT_MS,
+    // A pooler of transactions cannot switch roles: then the owner's direct address serves.
+    url: database.pruneUrl ?? (database.pooler === 'none' ? url : ownerUrl),
+    pooler: 'none',
+    role: RETENTION_ROLE,
+  });
   const listenUrl = database.listenUrl ?? (database.pooler === 'transaction' ? undefined : url);
   const listener = createListener({ url: listenUrl, log });
   const close = async (): Promise<void> => {
     await listener.close();
+    await prunePool.end();
     if (readPool !== pool) await readPool.end();
     await pool.end();
     await databaseServer.stop();
@@ -66,5 +83,5 @@ async function connect(
     await close();
     throw error;
   }
-  return { pool, readPool, listener, ownerUrl, exited, close };
+  return { pool, readPool, prunePool, listener, ownerUrl, exited, close };
 }
