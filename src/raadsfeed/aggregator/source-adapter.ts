@@ -118,8 +118,10 @@ export interface WindowReading {
   readonly unchanged: readonly string[];
   readonly gone: readonly GonePlace[];
   readonly documents: readonly DocumentRead[];
-  /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public. */
+  /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public: it goes, wherever it hangs. */
   readonly hidden: readonly string[];
+  /** The same of what hangs on something that is not public: when it hangs nowhere else, that is why it goes. */
+  readonly shielded: readonly string[];
   readonly unread: readonly UnreadCount[];
   readonly issues: readonly SourceIssue[];
 }

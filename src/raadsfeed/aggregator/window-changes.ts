@@ -77,6 +77,7 @@ function findDeletes(reading: WindowReading, state: FeedState): readonly DeleteL
   const gone = new Map(reading.gone.map(({ place, verwijderreden }) => [place, verwijderreden]));
   const read = new Set(reading.places.map(({ place }) => place));
   const hidden = new Set(reading.hidden);
+  const shielded = new Set(reading.shielded);
   const remaining = [...reading.places, ...state.known.filter(({ place }) => !gone.has(place) && !read.has(place))];
   const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
   const deletes = new Map<string, DeleteLine>();
@@ -87,7 +88,8 @@ function findDeletes(reading: WindowReading, state: FeedState): readonly DeleteL
       if (!isHidden && (held.has(key) || (state.elsewhere.get(key) ?? []).length > 0)) continue;
       const { resourceType, bronidentificatie } = part;
       const before = deletes.get(key)?.verwijderreden;
-      const verwijderreden = isHidden ? 'niet_langer_openbaar' : (before ?? gone.get(place) ?? 'ingetrokken');
+      const verwijderreden =
+        isHidden || shielded.has(key) ? 'niet_langer_openbaar' : (before ?? gone.get(place) ?? 'ingetrokken');
       const resource = { organisatiecode: state.organisatiecode, bronidentificatie };
       deletes.set(key, { op: 'delete', resourceType, resource, verwijderreden });
     }

@@ -22,6 +22,7 @@ export class DocumentCollector {
   readonly #context: MappingContext;
   readonly #documents = new Map<string, DocumentRead>();
   readonly #hidden = new Set<string>();
+  readonly #shielded = new Set<string>();
 
   constructor(context: MappingContext) {
     this.#context = context;
@@ -37,7 +38,7 @@ export class DocumentCollector {
     for (const { documents, hook } of hung) {
       for (const document of documents) {
         if (document.hidden) {
-          this.hide([document]);
+          this.#hidden.add(documentId(document.id));
           continue;
         }
         const read = mapInformatieObject(document, day, this.#context, issue);
@@ -48,9 +49,9 @@ export class DocumentCollector {
     return [...parts.values()];
   }
 
-  /** Documents that are not public, or that hang on something that is not. */
-  hide(documents: readonly NotubizDocument[]): void {
-    for (const { id, hidden } of documents) if (hidden) this.#hidden.add(documentId(id));
+  /** Takes note of documents that hang on something that is not public. */
+  shield(documents: readonly NotubizDocument[]): void {
+    for (const { id, hidden } of documents) (hidden ? this.#hidden : this.#shielded).add(documentId(id));
   }
 
   /** A document that any copy marks as not public is in none. */
@@ -63,13 +64,21 @@ export class DocumentCollector {
   }
 
   hiddenKeys(): readonly string[] {
-    return [...this.#hidden].map((id) => partKey({ resourceType: 'Informatieobject', bronidentificatie: id }));
+    return [...this.#hidden].map(keyOf);
+  }
+
+  shieldedKeys(): readonly string[] {
+    return [...this.#shielded].map(keyOf);
   }
 
   #keepNewest(read: DocumentRead): void {
     const known = this.#documents.get(read.bronidentificatie);
     if (known === undefined || isNewer(read, known)) this.#documents.set(read.bronidentificatie, read);
   }
+}
+
+function keyOf(bronidentificatie: string): string {
+  return partKey({ resourceType: 'Informatieobject', bronidentificatie });
 }
 
 function isNewer(read: DocumentRead, known: DocumentRead): boolean {

@@ -1,8 +1,8 @@
 import type { GonePlace, KnownPlace } from '../../aggregator/source-adapter.ts';
+import { inWindow } from '../../aggregator/windows.ts';
 import { modulePath } from '../answers/module-item-reference.ts';
 import { readRegisterItem } from '../answers/register-item.ts';
 import { readMoment } from '../values/moment.ts';
-import { inWindow } from '../windows.ts';
 import { askOne } from './ask-one.ts';
 import type { WindowMeeting } from './read-events.ts';
 import { readFormerMeeting } from './read-meeting.ts';

@@ -1,6 +1,6 @@
 import type { DateWindow } from '../../aggregator/source-adapter.ts';
+import { halves } from '../../aggregator/windows.ts';
 import { NotubizError } from '../client/notubiz-error.ts';
-import { halves } from '../windows.ts';
 
 export interface ListCalls<T> {
   /**

@@ -40,7 +40,7 @@ export function placeMeeting(
     return mapAgendapunt(item, { meeting: meeting.id, parent: above, children: nested }, context, issue);
   });
   const records = [mapped.record, ...agenda];
-  for (const item of hidden) collector.hide(item.documents);
+  for (const item of hidden) collector.shield(item.documents);
   const vergaderingen = [meetingId(meeting.id)];
   const documents = collector.take(
     [
@@ -80,7 +80,7 @@ function hang(
   collector: DocumentCollector,
 ): { documents: Meeting['documents']; hook: Hook }[] {
   const registered = holder.moduleItems.map(({ path }) => items.get(path)).filter((item) => item !== undefined);
-  for (const item of registered.filter(({ hidden }) => hidden)) collector.hide(item.documents);
+  for (const item of registered.filter(({ hidden }) => hidden)) collector.shield(item.documents);
   return [
     { documents: holder.documents, hook },
     ...registered

@@ -31,7 +31,7 @@ export function placeMeetings(
     const { id, outcome } = found;
     if (outcome.kind === 'hidden' || outcome.kind === 'refused')
       hidden.push(partKey({ resourceType: 'Vergadering', bronidentificatie: meetingId(id) }));
-    if (outcome.kind === 'hidden') hideDocuments(outcome.meeting, collector);
+    if (outcome.kind === 'hidden') collector.shield(outcome.meeting?.documents ?? []);
     if (outcome.kind !== 'read') continue;
     const relations = relate(session, found, outcome.meeting.parentId, meetings);
     const placed = placeMeeting(
@@ -86,11 +86,4 @@ function isComplete(
 function dayOf({ request }: ReadingSession, { event }: WindowMeeting): { day: string; dayIsItsOwn: boolean } {
   const day = readMoment(event.plannings[0]?.start).moment?.day;
   return { day: day ?? request.window.from, dayIsItsOwn: day !== undefined };
-}
-
-function hideDocuments(
-  meeting: { readonly documents: Parameters<DocumentCollector['hide']>[0] } | undefined,
-  collector: DocumentCollector,
-): void {
-  if (meeting !== undefined) collector.hide(meeting.documents);
 }

@@ -1,4 +1,5 @@
 import type { ReadPlace } from '../../aggregator/source-adapter.ts';
+import { inWindow } from '../../aggregator/windows.ts';
 import { modulePath, readModuleItemReference } from '../answers/module-item-reference.ts';
 import { readModules } from '../answers/organisation.ts';
 import { type RegisterItem, readRegisterItem } from '../answers/register-item.ts';
@@ -7,7 +8,6 @@ import { agendapuntId } from '../map/identity.ts';
 import { categoryOfRegister } from '../map/woo-categories.ts';
 import { readMoment } from '../values/moment.ts';
 import type { JsonObject } from '../values/scalars.ts';
-import { inWindow } from '../windows.ts';
 import type { DocumentCollector } from './document-collector.ts';
 import { listWindow } from './list-pages.ts';
 import { readItem } from './read-item.ts';

@@ -60,7 +60,7 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
     seen.add(place);
     if (entry.item?.hidden === false) places.push(placeEntry(entry, entry.item, session, collector));
     else if (entry.item !== undefined) {
-      collector.hide(entry.item.documents);
+      collector.shield(entry.item.documents);
       gone.push({ place, verwijderreden: 'niet_langer_openbaar' });
     }
   }
@@ -76,6 +76,7 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
     gone: knownOnly(gone, request.known),
     documents: collector.documents(),
     hidden: [...placed.hidden, ...collector.hiddenKeys()],
+    shielded: collector.shieldedKeys(),
     unread: [...unread, ...unreadEntries(entries, request)],
     issues: issues.all(),
   };
@@ -131,6 +132,6 @@ function unreadEntries(entries: Awaited<ReturnType<typeof readRegisters>>, { win
 }
 
 function nothing({ window, depth }: WindowRequest, issues: IssueLog): WindowReading {
-  const empty = { places: [], unchanged: [], gone: [], documents: [], hidden: [], unread: [] };
+  const empty = { places: [], unchanged: [], gone: [], documents: [], hidden: [], shielded: [], unread: [] };
   return { window, depth, complete: false, ...empty, issues: issues.all() };
 }
