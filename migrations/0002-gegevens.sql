@@ -105,8 +105,8 @@ create table gegevens.journaal (
 create index journaal_tijd on gegevens.journaal (klaargezet_op);
 
 grant usage on schema gegevens to koppelvlak_dienst;
-grant select, insert, update on gegevens.invoeren to koppelvlak_dienst;
-grant delete on gegevens.invoeren to koppelvlak_dienst;
+grant select, insert, delete on gegevens.invoeren to koppelvlak_dienst;
+
 grant select, insert, delete on gegevens.leveringen, gegevens.records, gegevens.zaken_bij to koppelvlak_dienst;
 grant update (vervallen_op, reden) on gegevens.leveringen to koppelvlak_dienst;
 grant select, insert, update, delete on gegevens.standen to koppelvlak_dienst;

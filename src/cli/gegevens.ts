@@ -1,8 +1,21 @@
 import { Command } from 'commander';
 import { importCommand } from './gegevens/import.ts';
+import { journalCommand } from './gegevens/journal.ts';
+import { listCommand } from './gegevens/list.ts';
+import { pruneCommand } from './gegevens/prune.ts';
+import { removeCommand } from './gegevens/remove.ts';
+import { showCommand } from './gegevens/show.ts';
 
 export function gegevensCommand(): Command {
   const command = new Command('gegevens').description('the data exchange: what is delivered, and what was');
-  for (const subcommand of [importCommand()]) command.addCommand(subcommand);
+  const subcommands = [
+    importCommand(),
+    listCommand(),
+    showCommand(),
+    removeCommand(),
+    pruneCommand(),
+    journalCommand(),
+  ];
+  for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;
 }

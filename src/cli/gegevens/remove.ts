@@ -1,0 +1,20 @@
+import { Command } from 'commander';
+import { CommandError, runCommand } from '../run-command.ts';
+import { parseIds } from './options.ts';
+
+export function removeCommand(): Command {
+  return new Command('remove')
+    .description('stop delivering leveringen; they stay as earlier versions until they are pruned')
+    .argument('<id...>', 'numbers as shown by `list`', parseIds)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
+    .action((ids: number[], options: { json?: boolean }) =>
+      runCommand(options, async ({ platform, output }) => {
+        const { removeLeveringen } = await import('../../gegevens/store/remove-leveringen.ts');
+        const removed = await removeLeveringen(platform.pool, ids);
+        output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
+        const unknown = ids.filter((id) => !removed.includes(id));
+        if (unknown.length > 0) throw new CommandError(`not delivered, so nothing to remove: ${unknown.join(', ')}`);
+      }),
+    );
+}

@@ -1,0 +1,55 @@
+import type { Db } from '../../kernel/database/db.ts';
+import type { Variant } from '../domain/model/mapping.ts';
+
+/** A levering as operators see it. */
+export interface ListedLevering {
+  readonly id: number;
+  readonly variant: Variant;
+  readonly organisatie: string;
+  readonly kvkNummer: string | null;
+  readonly gemeentecode: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly aangeleverdOp: Date;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+  readonly bestand: string;
+  readonly modelVersie: string;
+  readonly ingevoerdOp: Date;
+  readonly vingerafdruk: string;
+  /** When it stopped being delivered, and why; `null`: it is current. */
+  readonly vervallenOp: Date | null;
+  readonly reden: 'vervangen' | 'verwijderd' | null;
+}
+
+export interface ListOptions {
+  readonly variant?: Variant | undefined;
+  /** Earlier versions too. */
+  readonly all?: boolean | undefined;
+  readonly id?: number | undefined;
+}
+
+/** The leveringen there are, newest period first. */
+export async function listLeveringen(db: Db, { variant, all = false, id }: ListOptions): Promise<ListedLevering[]> {
+  const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
+    `select l.id, l.variant, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.kvk_nummer as "kvkNummer",
+       l.gemeentecode, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
+       l.aangeleverd_op as "aangeleverdOp", l.records, l.zaken, l.bytes, i.bestand, i.model_versie as "modelVersie",
+       i.ingevoerd_op as "ingevoerdOp", l.vingerafdruk, l.vervallen_op as "vervallenOp", l.reden
+     from gegevens.leveringen l
+     join gegevens.invoeren i on i.id = l.invoer_id
+     where ($1::text is null or l.variant = $1::text) and ($2::boolean or l.vervallen_op is null)
+       and ($3::bigint is null or l.id = $3::bigint)
+     order by l.variant, l.periode_einde desc, l.naam_sleutel collate "C" nulls last, l.id desc`,
+    [variant ?? null, all, id ?? null],
+  );
+  return rows;
+}
+
+/** The part of a levering around its records, as JSON. */
+export async function readKop(db: Db, id: number): Promise<unknown> {
+  const { rows } = await db.query<{ kop: string }>('select kop from gegevens.leveringen where id = $1::bigint', [id]);
+  const kop: unknown = JSON.parse(rows[0]?.kop ?? 'null');
+  return kop;
+}
