@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/database/db.ts';
-import type { ReadDelivery } from '../domain/import/delivery-reader.ts';
+import type { ReadDelivery } from '../domain/import/read-delivery.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 
 /** First half of the key of the advisory lock under which deliveries of a variant are replaced; the second names the variant. */

@@ -11,7 +11,8 @@ import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import { type Imported, importFile } from '../../../src/gegevens/store/import-file.ts';
 import { isRecord, readOpenapi } from '../../../src/http/openapi-document.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
-import { typeParsers } from '../../../src/kernel/database/type-parsers.ts';
+import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
+import { createLogger } from '../../../src/kernel/log.ts';
 import { createAnswerCheck } from '../../support/api.ts';
 import { createDatabase } from '../../support/database.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -32,7 +33,10 @@ export interface Asked {
 export interface Supplier {
   readonly server: TestServer;
   readonly databaseUrl: string;
-  readonly pool: pg.Pool;
+  /** As the service's own. */
+  readonly pool: Pool;
+  /** A statement of the owner of the database. */
+  readonly asOwner: (statement: string) => Promise<Record<string, unknown>[]>;
   readonly authority: Authority;
   readonly tokens: TestTokens;
   readonly requester: Requester;
@@ -54,13 +58,19 @@ export interface Delivered extends RawAnswer {
 }
 
 export async function openSupplier(
-  options: { readonly env?: Readonly<Record<string, string>>; readonly clock?: Clock } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly clock?: Clock;
+    /** Absent: a database of its own. */
+    readonly databaseUrl?: string;
+  } = {},
 ): Promise<Supplier> {
   const dir = mkdtempSync(join(tmpdir(), 'gegevens-'));
   const authority = await createAuthority({ dir, port: 0 });
   authority.behaviour.lifeSeconds = 3600;
   const tokens = await startTokens();
-  const database = await createDatabase();
+  const database =
+    options.databaseUrl === undefined ? await createDatabase() : { url: options.databaseUrl, drop: async () => {} };
   const env = {
     AREAS: 'shv,vs,verwerkingenlog',
     ...tokens.env,
@@ -74,8 +84,16 @@ export async function openSupplier(
   const more = options.clock === undefined ? {} : { clock: options.clock };
   const server = await startServer({ env, databaseUrl: database.url, ...more });
   const servers = [server];
-  const pool = new pg.Pool({ connectionString: database.url, types: typeParsers, max: 4 });
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const pool = createPool({
+    url: database.url,
+    size: 4,
+    connectTimeoutMs: 20_000,
+    statementTimeoutMs: 60_000,
+    pooler: 'none',
+    role: 'koppelvlak_dienst',
+    applicationName: 'test',
+    log: createLogger('silent'),
+  });
   const requester = createRequester(authority.requester);
   const models = { shv: loadModel('shv'), vs: loadModel('vs') };
   const check = createAnswerCheck(readOpenapi(new URL('../../../openapi/gegevens.yaml', import.meta.url)));
@@ -107,6 +125,13 @@ export async function openSupplier(
     server,
     databaseUrl: database.url,
     pool,
+    asOwner: async (statement) => {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      const { rows } = await client.query<Record<string, unknown>>(statement);
+      await client.end();
+      return rows;
+    },
     authority,
     tokens,
     requester,

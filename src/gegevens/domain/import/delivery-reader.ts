@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, type Hash } from 'node:crypto';
-import { isJsonObject, type JsonObject, toPointer, valueAt } from '../model/json-pointer.ts';
+import { isJsonObject, toPointer, valueAt } from '../model/json-pointer.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
-import { type Organisation, organisationOf } from '../organisation.ts';
+import { organisationOf } from '../organisation.ts';
 import { countMembers } from './count-members.ts';
 import { CutError } from './cut-error.ts';
 import { cutPlan, type ItemList } from './cut-plan.ts';
@@ -10,41 +9,13 @@ import { describeError, type Faults } from './faults.ts';
 import type { CapturedItem } from './item-capture.ts';
 import { JsonCutter } from './json-cutter.ts';
 import { JsonTextError, placesOf } from './json-places.ts';
+import type { ReadDelivery, ReadLevering } from './read-delivery.ts';
+import { type RunningLevering, startLevering } from './running-levering.ts';
+import { Seen } from './seen.ts';
 import { newlines, type Skeleton } from './skeleton.ts';
-import { ZaakPlaces } from './zaak-places.ts';
 
 /** Takes the texts of a file that are kept, as they come by. The bytes are valid only during the call. */
 export type TextSink = (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
-
-/** What a file says about one levering. */
-export interface ReadLevering {
-  /** Place in the file, from 0. */
-  readonly nummer: number;
-  readonly organisatie: Organisation;
-  /** The levering with its lists left empty. */
-  readonly kop: JsonObject;
-  readonly records: number;
-  readonly zaken: number;
-  readonly bytes: number;
-  /** SHA-256 over the texts of records and cases, base64. */
-  readonly vingerafdruk: string;
-  /** By case: the number of the record that it goes with. */
-  readonly zakenBij: Int32Array;
-}
-
-export interface ReadDelivery {
-  readonly periodeStart: string;
-  readonly periodeEinde: string;
-  readonly aangeleverdOp: Date;
-  readonly leveringen: readonly ReadLevering[];
-}
-
-interface Running {
-  readonly counts: Record<ItemList, number>;
-  bytes: number;
-  readonly hash: Hash;
-  readonly places: ZaakPlaces | undefined;
-}
 
 /** Reads one file of the exchange model as its bytes come, checks all of it, and hands its texts on. */
 export class DeliveryReader {
@@ -53,15 +24,17 @@ export class DeliveryReader {
   readonly #faults: Faults;
   readonly #cutter: JsonCutter;
   readonly #leveringen: ReadLevering[] = [];
+  readonly #seen: Seen | undefined;
   #count = 0;
   #records = 0;
-  #running: Running;
+  #running: RunningLevering;
 
   constructor(model: Model, sink: TextSink, faults: Faults) {
     this.#model = model;
     this.#sink = sink;
     this.#faults = faults;
-    this.#running = this.#start();
+    this.#seen = model.bounds.leveringen.uniqueItems ? new Seen() : undefined;
+    this.#running = startLevering(this.#model);
     this.#cutter = new JsonCutter(cutPlan(model.mapping), {
       item: (levering, list, index, item) => this.#item(levering, list, index, item),
       levering: (levering, skeleton) => this.#levering(levering, skeleton),
@@ -148,6 +121,7 @@ export class DeliveryReader {
       return;
     }
     const running = this.#running;
+    if (running.seen[list]?.again(text)) this.#fault(pointer(), item.line, 'stands in the list twice');
     if (list === 'records') running.places?.record(value, nummer);
     else running.places?.zaak(value, nummer);
     running.counts[list] += 1;
@@ -168,6 +142,10 @@ export class DeliveryReader {
     if (zaken !== undefined && Array.isArray(valueAt(kop, zaken.lijst))) {
       this.#bounds(model.bounds.zaken, running.counts.zaken, base + toPointer(zaken.lijst), skeleton);
     }
+    const vingerafdruk = running.hash.digest('base64');
+    if (this.#seen?.again(JSON.stringify([kop, vingerafdruk]))) {
+      this.#fault(base, skeleton.lineAt(0), 'stands in the list twice');
+    }
     if (isJsonObject(kop)) {
       this.#leveringen.push({
         nummer,
@@ -176,12 +154,12 @@ export class DeliveryReader {
         records: running.counts.records,
         zaken: running.counts.zaken,
         bytes: running.bytes,
-        vingerafdruk: running.hash.digest('base64'),
+        vingerafdruk,
         zakenBij: running.places?.finish() ?? new Int32Array(),
       });
     }
     this.#count += 1;
-    this.#running = this.#start();
+    this.#running = startLevering(this.#model);
   }
 
   /** Checks a skeleton against its part of the model. @returns its value, as far as there is one */
@@ -236,14 +214,5 @@ export class DeliveryReader {
       ...(list === undefined ? [] : lists[list]),
       ...(nummer === undefined ? [] : [nummer]),
     ]);
-  }
-
-  #start(): Running {
-    return {
-      counts: { records: 0, zaken: 0 },
-      bytes: 0,
-      hash: createHash('sha256'),
-      places: ZaakPlaces.of(this.#model.mapping),
-    };
   }
 }

@@ -15,9 +15,11 @@ export interface PartCheck {
   readonly faults: (value: unknown) => readonly ErrorObject[];
 }
 
+/** What the model says of a list as a whole. */
 export interface ListBounds {
   readonly minItems: number;
   readonly maxItems: number;
+  readonly uniqueItems: boolean;
 }
 
 /** The exchange model of a variant: the schema, and the checks of the parts in which a message is read. */
@@ -121,7 +123,11 @@ function bounds(list: unknown): ListBounds {
     const value = valueAt(list, [name]);
     return typeof value === 'number' ? value : undefined;
   };
-  return { minItems: read('minItems') ?? 0, maxItems: read('maxItems') ?? Number.POSITIVE_INFINITY };
+  return {
+    minItems: read('minItems') ?? 0,
+    maxItems: read('maxItems') ?? Number.POSITIVE_INFINITY,
+    uniqueItems: valueAt(list, ['uniqueItems']) === true,
+  };
 }
 
 function readJson(path: string): JsonObject {

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { plainStyles } from '../../src/gegevens/jades/sign.ts';
+import { readJournal } from '../../src/gegevens/store/read-journal.ts';
+import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
+import { openSupplier, type Supplier } from './support/supplier.ts';
+
+const REQUESTER = '00000099000000001000';
+const ACTIVITEIT = '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10';
+const VERWERKING = '6b1d7d6e-2f0b-4b5e-8f35-1c6f0f0a7c11';
+
+let supplier: Supplier;
+beforeAll(async () => {
+  supplier = await openSupplier();
+  await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Noord', records: 3 }] })));
+  await supplier.import('vs', messageFile(vsMessage({ leveringen: [{ naam: 'Noord', records: 3 }] })));
+});
+afterAll(() => supplier.close());
+
+async function logged(): Promise<Record<string, unknown>[]> {
+  return supplier.asOwner('select * from verwerkingenlog.versies order by tijdstip_registratie desc');
+}
+
+it('keeps in the journal what was asked and delivered, with both signatures', async () => {
+  const body = '{"page": 1, "pageSize":2}';
+  const signed = await supplier.requester.sign(body, plainStyles.body);
+  const headers = { ...signed, 'fsc-transaction-id': VERWERKING };
+  const answer = await supplier.get(body, { headers });
+  const [entry] = await readJournal(supplier.pool, { limit: 1 });
+  expect(entry).toMatchObject({
+    variant: 'shv',
+    oin: REQUESTER,
+    subject: 'test',
+    fscTransactieId: VERWERKING,
+    vraag: body,
+    vraagDigest: signed.digest,
+    vraagHandtekening: signed['nlgov-adr-payload-sig'],
+    pagina: 1,
+    paginaGrootte: 2,
+    records: 2,
+    bytes: answer.bytes.length,
+    antwoordDigest: `SHA-256=${createHash('sha256').update(answer.bytes).digest('base64')}`,
+    antwoordHandtekening: answer.headers.get('nlgov-adr-payload-sig'),
+  });
+});
+
+it('notes when an answer has left', async () => {
+  await supplier.get({});
+  await expect.poll(async () => (await readJournal(supplier.pool, { limit: 1 }))[0]?.verzondenOp).toBeInstanceOf(Date);
+});
+
+it('holds no personal data', async () => {
+  await supplier.get({}, { variant: 'vs' });
+  expect(JSON.stringify(await readJournal(supplier.pool, { limit: 1 }))).not.toContain('"r1"');
+});
+
+it('cannot be changed by the service', async () => {
+  await expect(supplier.pool.query('delete from gegevens.journaal')).rejects.toThrow(/permission denied/);
+  await expect(supplier.pool.query(`update gegevens.journaal set oin = ''`)).rejects.toThrow(/permission denied/);
+});
+
+it('writes one entry in the processing log, with the headers of the requester and no persons', async () => {
+  const before = (await logged()).length;
+  await supplier.get(
+    {},
+    {
+      headers: {
+        OIN: REQUESTER,
+        VerwerkingsactiviteitId: ACTIVITEIT,
+        VerwerkingsactiviteitUrl: 'https://register.example/1',
+        VerwerkingId: VERWERKING,
+        Vertrouwelijkheid: 'Vertrouwelijk',
+        Bewaartermijn: 'P10Y',
+      },
+    },
+  );
+  const entries = await logged();
+  expect(entries).toHaveLength(before + 1);
+  expect(JSON.stringify(entries[0])).toMatch(/Levering van gegevens over schuldhulptrajecten/);
+  for (const text of [REQUESTER, ACTIVITEIT, VERWERKING, 'https://register.example/1', 'vertrouwelijk']) {
+    expect(JSON.stringify(entries[0])).toContain(text);
+  }
+});
+
+it('takes the OIN of the signer when no header names one', async () => {
+  await supplier.get({});
+  expect(JSON.stringify((await logged())[0])).toContain(REQUESTER);
+});
+
+it('warns of missing headers, counts them, and refuses them where they are required', async () => {
+  await supplier.get({});
+  expect(supplier.server.logged).toContainEqual(
+    expect.objectContaining({ missing: ['OIN', 'VerwerkingId'], level: 40 }),
+  );
+  const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
+  expect(metrics).toMatch(/gegevens_missing_processing_headers_total\{header="OIN"\} [1-9]/);
+  const server = await supplier.another({ PROCESSING_HEADERS: 'required' });
+  const refused = await supplier.ask({}, { server });
+  expect(refused.status).toBe(400);
+  expect(JSON.parse(refused.text).detail).toBe('OIN: ontbreekt; VerwerkingId: ontbreekt');
+  const headers = { OIN: REQUESTER, VerwerkingId: VERWERKING };
+  expect((await supplier.ask({}, { server, headers })).status).toBe(200);
+});
+
+it.each(['verwerkingenlog.versies', 'gegevens.journaal'])(
+  'delivers nothing when %s cannot be written',
+  async (table) => {
+    await supplier.asOwner(`revoke insert on ${table} from koppelvlak_dienst`);
+    try {
+      const answer = await supplier.ask({});
+      expect(answer.status).toBe(502);
+      expect(answer.headers.get('fsc-error-code')).toBe('ERROR_CODE_SERVICE_UNREACHABLE');
+      expect(answer.headers.has('nlgov-adr-payload-sig')).toBe(false);
+      expect(answer.text).not.toContain('Noord');
+    } finally {
+      await supplier.asOwner(`grant insert on ${table} to koppelvlak_dienst`);
+    }
+    expect((await supplier.ask({})).status).toBe(200);
+  },
+);

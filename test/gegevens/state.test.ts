@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findPrunable, pruneLevering, pruneStanden } from '../../src/gegevens/store/prune-leveringen.ts';
+import { removeLeveringen } from '../../src/gegevens/store/remove-leveringen.ts';
+import { messageFile, shvMessage } from './support/messages.ts';
+import { type Asked, openSupplier, type Supplier } from './support/supplier.ts';
+
+let now = new Date('2026-04-10T09:00:00Z');
+let supplier: Supplier;
+beforeAll(async () => {
+  // The tokens and certificates are of today; only the state that is kept looks at this clock.
+  now = new Date();
+  supplier = await openSupplier({ clock: { now: () => now }, env: { GEGEVENS_PAGE_PIN_MINUTES: '60' } });
+});
+afterAll(() => supplier.close());
+
+async function load(naam: string, records: readonly string[]): Promise<void> {
+  await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam, records }] })));
+}
+
+async function marks(body: Record<string, unknown>, asked?: Asked): Promise<string[]> {
+  const { text } = await supplier.get(body, asked);
+  return [...text.matchAll(/"omschrijving":"([^"]*)"/g)].map(([, mark = '']) => mark);
+}
+
+it('gives every page from the state of the first, whatever is imported meanwhile, on any instance', async () => {
+  await load('Staat', ['a1', 'a2', 'a3']);
+  const other = await supplier.another();
+  const page = (number: number, server = supplier.server) =>
+    marks({ aanleverende_organisatie: 'staat', page: number, pageSize: 1 }, { server });
+  expect(await page(1)).toEqual(['a1']);
+  await load('Staat', ['b1', 'b2']);
+  expect(await page(2)).toEqual(['a2']);
+  expect(await page(3, other)).toEqual(['a3']);
+  // Who does not page sees the present, and does not disturb who does.
+  expect(await marks({ aanleverende_organisatie: 'STAAT' })).toEqual(['b1', 'b2']);
+  expect(await page(2, other)).toEqual(['a2']);
+  // A first page begins anew.
+  expect(await page(1, other)).toEqual(['b1']);
+  expect(await page(2)).toEqual(['b2']);
+  expect(await page(3)).toEqual([]);
+});
+
+it('keeps the states of different filters apart', async () => {
+  await load('Apart', ['a1', 'a2']);
+  const whole = { aanleverende_organisatie: 'apart', pageSize: 1 };
+  const dated = { ...whole, aanleverperiodeStartdatum: '2026-01-01' };
+  expect(await marks({ ...whole, page: 1 })).toEqual(['a1']);
+  await load('Apart', ['b1', 'b2']);
+  expect(await marks({ ...dated, page: 1 })).toEqual(['b1']);
+  expect(await marks({ ...whole, page: 2 })).toEqual(['a2']);
+  expect(await marks({ ...dated, page: 2 })).toEqual(['b2']);
+});
+
+it('keeps a state for as long as is configured, and not longer', async () => {
+  await load('Tijd', ['a1', 'a2']);
+  const body = { aanleverende_organisatie: 'tijd', pageSize: 1 };
+  expect(await marks({ ...body, page: 1 })).toEqual(['a1']);
+  await load('Tijd', ['b1', 'b2']);
+  now = new Date(now.getTime() + 59 * 60_000);
+  expect(await marks({ ...body, page: 2 })).toEqual(['a2']);
+  now = new Date(now.getTime() + 2 * 60_000);
+  expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['b2']);
+});
+
+it('lets a requester that pages finish what was removed', async () => {
+  await load('Weg', ['a1', 'a2']);
+  const body = { aanleverende_organisatie: 'weg', pageSize: 1 };
+  expect(await marks({ ...body, page: 1 }, { headers: await fresh() })).toEqual(['a1']);
+  const { rows } = await supplier.pool.query<{ id: number }>(
+    `select id from gegevens.leveringen where naam = 'Weg' and vervallen_op is null`,
+  );
+  expect(await removeLeveringen(supplier.pool, [rows[0]?.id ?? 0, 999_999])).toEqual([rows[0]?.id]);
+  expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['a2']);
+  expect((await supplier.ask({ ...body, page: 1 }, { headers: await fresh() })).status).toBe(422);
+});
+
+it('prunes earlier versions, but none that a requester is paging through', async () => {
+  await load('Snoei', ['a1', 'a2']);
+  const body = { aanleverende_organisatie: 'snoei', pageSize: 1 };
+  expect(await marks({ ...body, page: 1 }, { headers: await fresh() })).toEqual(['a1']);
+  await load('Snoei', ['b1', 'b2']);
+  const later = new Date(now.getTime() + 30 * 60_000);
+  const names = async (at: Date) =>
+    (await findPrunable(supplier.pool, new Date(Date.now() + 3_600_000), at)).map(({ organisatie }) => organisatie);
+  expect(await names(later)).not.toContain('Snoei');
+  const muchLater = new Date(now.getTime() + 61 * 60_000);
+  expect(await names(muchLater)).toContain('Snoei');
+  for (const version of await findPrunable(supplier.pool, new Date(Date.now() + 3_600_000), muchLater)) {
+    await pruneLevering(supplier.pool, version);
+  }
+  await pruneStanden(supplier.pool, muchLater);
+  const { rows } = await supplier.pool.query(
+    `select (select count(*) from gegevens.leveringen where vervallen_op is not null) as oud,
+       (select count(*) from gegevens.standen) as standen,
+       (select count(*) from gegevens.records r where not exists (
+          select from gegevens.leveringen l where l.invoer_id = r.invoer_id and l.nummer = r.levering)) as wees,
+       (select count(*) from gegevens.invoeren i where not exists (
+          select from gegevens.leveringen l where l.invoer_id = i.id)) as leeg`,
+  );
+  expect(rows).toEqual([{ oud: 0, standen: 0, wees: 0, leeg: 0 }]);
+  expect(await marks(body, { headers: await fresh() })).toEqual(['b1']);
+});
+
+/** A token for the clock of the server. */
+function fresh(): Promise<{ authorization: string }> {
+  const seconds = Math.ceil((now.getTime() - Date.now()) / 1000) + 3600;
+  return supplier.tokens.bearer(['read'], { seconds });
+}
