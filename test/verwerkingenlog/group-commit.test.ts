@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { createGroupCommit } from '../../src/verwerkingenlog/group-commit.ts';
+
+/** A commit that the test lets end. */
+function stage(options: { size?: number; inFlight?: number; maxWaiting?: number; bad?: string } = {}) {
+  const groups: string[][] = [];
+  const ends: (() => void)[] = [];
+  const commits = createGroupCommit<string, string>({
+    commit: async (group) => {
+      groups.push([...group]);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      if (options.bad !== undefined && group.includes(options.bad)) throw new Error('bad item');
+      return group.map((item) => `${item} kept`);
+    },
+    size: options.size ?? 3,
+    inFlight: options.inFlight ?? 1,
+    maxWaiting: options.maxWaiting ?? 100,
+    key: (item) => /^key:(.*)$/.exec(item)?.[1],
+    isFaultOfItem: (error) => error instanceof Error && error.message === 'bad item',
+    full: () => new Error('full'),
+  });
+  const endAll = async (): Promise<void> => {
+    for (let i = 0; i < 50; i += 1) {
+      ends.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return { groups, commits, endAll };
+}
+
+describe('a group commit', () => {
+  it('starts a lone item at once, and the next group with the end of the one before', async () => {
+    const { groups, commits, endAll } = stage();
+    const results = ['a', 'b', 'c', 'd', 'e'].map((item) => commits.add(item));
+    expect(groups).toEqual([['a']]);
+    await endAll();
+    expect(await Promise.all(results)).toEqual(['a kept', 'b kept', 'c kept', 'd kept', 'e kept']);
+    expect(groups).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
+  });
+
+  it('has no more groups under way than it may', async () => {
+    const { groups, commits, endAll } = stage({ inFlight: 2, size: 1 });
+    const results = ['a', 'b', 'c'].map((item) => commits.add(item));
+    expect(groups).toEqual([['a'], ['b']]);
+    await endAll();
+    await Promise.all(results);
+    expect(groups).toHaveLength(3);
+  });
+
+  it('lets only the faulty item fail, with its own error', async () => {
+    const { groups, commits, endAll } = stage({ bad: 'x', size: 8 });
+    const results = ['first', 'a', 'b', 'x', 'c', 'd'].map((item) => commits.add(item));
+    const settled = Promise.allSettled(results);
+    await endAll();
+    expect((await settled).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(groups.at(1)).toEqual(['a', 'b', 'x', 'c', 'd']);
+  });
+
+  it('never has two items with one key in a group', async () => {
+    const { groups, commits, endAll } = stage();
+    const results = ['first', 'key:1', 'a', 'key:1', 'key:2'].map((item) => commits.add(item));
+    await endAll();
+    await Promise.all(results);
+    expect(groups).toEqual([['first'], ['key:1', 'a', 'key:2'], ['key:1']]);
+  });
+
+  it('refuses what would wait behind too many', async () => {
+    const { commits, endAll } = stage({ maxWaiting: 1 });
+    const results = [commits.add('a'), commits.add('b')];
+    await expect(commits.add('c')).rejects.toThrow('full');
+    await endAll();
+    await Promise.all(results);
+    await expect(commits.idle()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actie, type LogServer, listIn, newPerson, startLog } from './support.ts';
+
+let log: LogServer;
+
+beforeAll(async () => {
+  log = await startLog({ env: { VERWERKINGENLOG_UNKNOWN_ACTIVITY: 'refuse' } });
+});
+afterAll(() => log?.stop());
+
+const WRITE = ['register:write'];
+
+function activiteit(wishes: Record<string, unknown> = {}) {
+  return {
+    naam: 'Toegang beoordelen',
+    verantwoordelijkeOrganisatie: '00000099000000001000',
+    doel: 'Vaststellen of een inwoner hulp kan krijgen',
+    grondslag: 'Publieke taak',
+    toelichtingGrondslag: 'Wet gemeentelijke schuldhulpverlening',
+    categorie: 'Sociaal domein',
+    verantwoordelijkeBestuursorgaan: 'College van B&W',
+    gebaseerdOp: null,
+    bewaartermijn: '5 jaar',
+    herkomst: 'Betrokkene',
+    afnemendeCategorieOntvangers: ['Schuldhulpverleners'],
+    afnemendeInternationaleDerden: [],
+    verwerktePersoonsgegevens: [{ rolBetrokkene: 'Aanvrager', naam: 'BSN' }],
+    ...wishes,
+  };
+}
+
+const at = (id: string) => `/verwerkingsactiviteiten/${id}`;
+const put = (id: string, body: object, headers = {}) => log.call(WRITE, 'PUT', at(id), body, headers);
+const get = (path: string) => log.call(['read:restricted'], 'GET', path);
+
+describe('the register', () => {
+  it('takes an activity up, replaces it, answers it and lets it go', async () => {
+    const id = randomUUID();
+    const made = await put(id, activiteit());
+    expect(made.status).toBe(201);
+    expect(made.json).toMatchObject({ ...activiteit(), verwerkingsactiviteitId: id });
+    expect(made.headers.get('location')).toBe(`${log.server.url}/verwerkingenlog/v1${at(id)}`);
+    expect((await get(at(id))).json).toEqual(made.json);
+    const { naam, verantwoordelijkeOrganisatie, doel, grondslag } = activiteit();
+    const replaced = await put(id, { naam, verantwoordelijkeOrganisatie, doel, grondslag, url: 'skipped' });
+    expect(replaced).toMatchObject({ status: 200, json: { herkomst: null, verwerktePersoonsgegevens: [] } });
+    expect(replaced.headers.get('etag')).toBe('"2"');
+    expect((await log.call(WRITE, 'DELETE', at(id))).status).toBe(204);
+    expect((await get(at(id))).status).toBe(404);
+    expect((await log.call(WRITE, 'DELETE', at(id))).status).toBe(404);
+  });
+
+  it('changes under If-Match only the version that it names', async () => {
+    const id = randomUUID();
+    expect((await put(id, activiteit(), { 'if-match': '*' })).status).toBe(412);
+    await put(id, activiteit());
+    expect((await put(id, activiteit(), { 'if-match': '"2"' })).status).toBe(412);
+    expect((await log.call(WRITE, 'DELETE', at(id), undefined, { 'if-match': '"2"' })).status).toBe(412);
+    expect((await put(id, activiteit(), { 'if-match': '"1"' })).status).toBe(200);
+    expect((await log.call(WRITE, 'DELETE', at(id), undefined, { 'if-match': '"2"' })).status).toBe(204);
+  });
+
+  it('is listed by name, in pages', async () => {
+    const names = ['aaa', 'aab', 'aab', 'aac'];
+    for (const naam of names) await put(randomUUID(), activiteit({ naam }));
+    const base = `${log.server.url}/verwerkingenlog/v1`;
+    const seen: unknown[] = [];
+    let page = listIn(await get('/verwerkingsactiviteiten?limit=2'));
+    for (; ; page = listIn(await get((page.next ?? '').slice(base.length)))) {
+      seen.push(...page.results.map(({ naam }) => naam));
+      if (page.next === null) break;
+    }
+    expect(seen.slice(0, 4)).toEqual(names);
+    expect(seen).toHaveLength(page.count);
+    const back = listIn(await get((page.previous ?? '').slice(base.length)));
+    expect(back.results).toHaveLength(2);
+    expect((await get('/verwerkingsactiviteiten?cursor=x')).status).toBe(400);
+  });
+
+  it.each([['create:confidential'], ['read:confidential'], ['update:confidential']])(
+    'is not written with %s',
+    async (scope) => {
+      expect((await log.call([scope], 'PUT', at(randomUUID()), activiteit())).status).toBe(403);
+      expect((await log.call([scope], 'DELETE', at(randomUUID()))).status).toBe(403);
+    },
+  );
+
+  it('names every fault of a body', async () => {
+    const answer = await put(randomUUID(), {
+      naam: '',
+      grondslag: 'omdat het kan',
+      verwerktePersoonsgegevens: [{}],
+      x: 1,
+    });
+    const names = Object(answer.json).invalidParams.map(({ name }: { name: string }) => name);
+    expect(new Set(names)).toEqual(
+      new Set(['naam', 'grondslag', 'verantwoordelijkeOrganisatie', 'doel', 'verwerktePersoonsgegevens.0.naam', 'x']),
+    );
+  });
+});
+
+describe('an action that names an activity', () => {
+  const post = (server: LogServer, verwerkingsactiviteitId: string | null) =>
+    server.call(
+      ['create:normal', 'update:normal'],
+      'POST',
+      '/verwerkingsacties',
+      actie(newPerson(), { verwerkingsactiviteitId }),
+    );
+
+  it('is refused when that is configured and the register does not have it', async () => {
+    const known = randomUUID();
+    await put(known, activiteit());
+    expect((await post(log, known)).status).toBe(201);
+    expect((await post(log, null)).status).toBe(201);
+    const answers = await Promise.all([known, randomUUID(), known, randomUUID(), known].map((id) => post(log, id)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 201, 400, 201]);
+    expect(answers[1]?.json).toMatchObject({
+      code: 'onbekende-verwerkingsactiviteit',
+      invalidParams: [{ name: 'verwerkingsactiviteitId', code: 'onbekend' }],
+    });
+  });
+
+  it('is accepted and counted otherwise', async () => {
+    const lenient = await startLog();
+    try {
+      expect((await post(lenient, randomUUID())).status).toBe(201);
+      const metrics = await (await fetch(`${lenient.server.managementUrl}/metrics`)).text();
+      expect(metrics).toMatch(/^verwerkingenlog_unknown_activity_total 1$/m);
+      expect(metrics).toMatch(/^verwerkingenlog_appends_total 1$/m);
+      expect(metrics).toMatch(/^verwerkingenlog_group_size_count 1$/m);
+    } finally {
+      await lenient.stop();
+    }
+  });
+});
