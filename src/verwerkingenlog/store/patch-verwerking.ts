@@ -1,14 +1,18 @@
 import type { Db } from '../../kernel/database/db.ts';
 import { CATEGORIEEN, type Categorie } from '../domain/access.ts';
 import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
+import { preferIndexes } from './prefer-indexes.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
 
 /** The current, not expired versions of a processing's actions: `$1` the processing, `$2` now. */
 const CURRENT = `
-  with laatste as (
-    select distinct on (v.actie_id) v.* from verwerkingenlog.versies v
-    where v.actie_id in (select actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid)
-    order by v.actie_id, v.versie desc
+  with kandidaat as materialized (
+    select distinct actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid
+  ), laatste as (
+    -- One by one by the primary key: joined, all of the log would be read.
+    select v.* from kandidaat k cross join lateral (
+      select * from verwerkingenlog.versies where actie_id = k.actie_id order by versie desc limit 1
+    ) as v
   ), huidig as materialized (
     select * from laatste where verwerking_id = $1::uuid and not vervallen and vervalt_op > $2::timestamptz
   )`;
@@ -60,6 +64,7 @@ export async function patchVerwerking(
   now: Date,
   { door, verzoekId }: Auteur,
 ): Promise<number> {
+  await preferIndexes(db);
   const { rows } = await db.query<{ changed: number }>(PATCH, [
     verwerkingId,
     now,

@@ -3,6 +3,7 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { lockChanges } from './lock-changes.ts';
 import { listMonths, type Month } from './months.ts';
+import { preferIndexes } from './prefer-indexes.ts';
 
 export interface PruneOptions {
   /** As the retention role. */
@@ -78,6 +79,7 @@ async function* pastActions(db: Db, month: Month, now: Date, signal: AbortSignal
 async function removeActions(pool: Pool, ids: readonly string[], now: Date, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   return transaction(pool, async (db) => {
+    await preferIndexes(db);
     const { rows } = await db.query<{ verwerkingId: string }>(
       `select distinct verwerking_id as "verwerkingId" from verwerkingenlog.versies
        where actie_id = any($1::uuid[]) and verwerking_id is not null`,

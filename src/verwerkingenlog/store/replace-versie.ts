@@ -1,5 +1,6 @@
 import type { Db } from '../../kernel/database/db.ts';
 import { type Appended, appendVersies } from './append-versies.ts';
+import { preferIndexes } from './prefer-indexes.ts';
 import { placesByPerson, type StoredVersie } from './stored-versie.ts';
 
 /** Adds a version on top of the current one, and keeps where persons are found in step. Hold the locks of the action. */
@@ -17,6 +18,7 @@ export async function replaceVersie(
 
 /** Takes a version's persons out of the index. */
 export async function removePlaces(db: Db, versie: StoredVersie): Promise<void> {
+  await preferIndexes(db);
   await db.query(
     `delete from verwerkingenlog.vindplaatsen p using unnest($1::uuid[]) as s(sleutel)
      where p.sleutel = s.sleutel and p.tijdstip = $2::timestamptz and p.actie_id = $3::uuid`,

@@ -4,6 +4,7 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { lockChanges } from './lock-changes.ts';
 import { listMonths } from './months.ts';
+import { preferIndexes } from './prefer-indexes.ts';
 import { fromRow } from './read-versie.ts';
 import { placesByPerson, protect, reveal, type StoredVersie } from './stored-versie.ts';
 import { SELECT_VERSIE, type VersieRow } from './versie-columns.ts';
@@ -58,6 +59,7 @@ async function rewrite(pool: Pool, keys: IdentityKeys, versions: readonly Stored
       acties: versions.map(({ actieId }) => actieId),
       verwerkingen: versions.map(({ verwerkingId }) => verwerkingId),
     });
+    await preferIndexes(db);
     for (const old of versions) {
       const fresh = protect(reveal(old, keys), keys);
       await db.query({

@@ -1,0 +1,173 @@
+/** Every question of the service is answered by an index: a lost one fails here, on tables that are large enough to miss it. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Db } from '../../src/kernel/database/db.ts';
+import { countPlaces, findPlaces, readPlaces } from '../../src/verwerkingenlog/store/find-by-person.ts';
+import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
+import { patchVerwerking, readCategorieen } from '../../src/verwerkingenlog/store/patch-verwerking.ts';
+import { readCurrent, readHistory, readVersie } from '../../src/verwerkingenlog/store/read-versie.ts';
+import { lastObjectNumber, removePlaces } from '../../src/verwerkingenlog/store/replace-versie.ts';
+import type { StoredVersie } from '../../src/verwerkingenlog/store/stored-versie.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+
+const ACTIE = '019b77d8-0000-7000-8000-000000010000';
+const ID = '48086bf2-11b7-4603-9526-67d7c3bb6587';
+const NOW = new Date('2026-03-01T00:00:00Z');
+const QUESTION = { hashes: [ID, ACTIE], categorieen: ['normaal' as const], now: NOW };
+const VERSIE = {
+  actieId: ACTIE,
+  tijdstip: '2026-01-01T00:00:00Z',
+  objecten: [{ nr: 1, soort: 'BSN', id: 'x', sleutel: ID }],
+};
+
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  await client.query(`
+    select verwerkingenlog.maak_maanden('2026-01-01Z', 12);
+    insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, verwerking_id, vertrouwelijkheid,
+      ooit_vertrouwelijk, vervalt_op, tijdstip, objecten)
+    select overlay(verwerkingenlog.eerste_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, 1, m, 't', 't', false, gen_random_uuid(),
+      'normaal', false, 'infinity', m, '[]'
+    from generate_series(1, 20000) i, lateral (select '2026-01-01Z'::timestamptz + i * interval '26 minutes') as t(m);
+    insert into verwerkingenlog.vindplaatsen
+    select gen_random_uuid(), tijdstip, actie_id, 1, 0, null, 'infinity', '{0}' from verwerkingenlog.versies;
+    insert into verwerkingenlog.idempotentie select gen_random_uuid(), actie_id, actie_id, tijdstip from verwerkingenlog.versies;
+    analyze verwerkingenlog.versies; analyze verwerkingenlog.vindplaatsen; analyze verwerkingenlog.idempotentie;`);
+});
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+function scansIn(plan: Plan): Plan[] {
+  return [...(plan['Relation Name'] === undefined ? [] : [plan]), ...(plan.Plans ?? []).flatMap(scansIn)];
+}
+
+/** How the statement of a store function would be run, without running it; with the values at hand, and for values unknown. */
+async function plansOf(ask: (db: Db) => Promise<unknown>): Promise<Plan[][]> {
+  let asked: { text: string; values: unknown[] } | undefined;
+  const db: Db = {
+    query(query, values) {
+      asked =
+        typeof query === 'string'
+          ? { text: query, values: values ?? [] }
+          : { text: query.text, values: query.values ?? [] };
+      return Promise.resolve({ rows: [], rowCount: 0, command: '', oid: 0, fields: [] });
+    },
+  };
+  await ask(db);
+  if (asked === undefined) throw new Error('nothing was asked');
+  const custom = await client.query(`explain (format json) ${asked.text}`, asked.values);
+  const generic = await client.query(`explain (format json, generic_plan) ${asked.text}`);
+  return [custom, generic].map(({ rows }) => scansIn(rows[0]['QUERY PLAN'][0].Plan));
+}
+
+const PERSON = [/^vindplaatsen_\d\d_sleutel_tijdstip_actie_id_idx$/];
+const VERSION = [/^versies_\d{6}_pkey$/];
+const PROCESSING = [...VERSION, /^versies_\d{6}_verwerking_id_actie_id_idx$/];
+
+it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
+  ['the first page of a person', (db) => findPlaces(db, QUESTION, undefined, 101), PERSON],
+  [
+    'a later page',
+    (db) => findPlaces(db, QUESTION, { direction: 'after', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
+    PERSON,
+  ],
+  [
+    'an earlier page',
+    (db) => findPlaces(db, QUESTION, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
+    PERSON,
+  ],
+  ['the count of a person', (db) => countPlaces(db, QUESTION), PERSON],
+  [
+    'the versions of a page',
+    (db) => readPlaces(db, [{ tijdstip: '', actieId: ACTIE, versie: 1, posities: '{0}' }]),
+    VERSION,
+  ],
+  ['the current version', (db) => readCurrent(db, ACTIE, NOW), VERSION],
+  ['one version', (db) => readVersie(db, ACTIE, 1), VERSION],
+  ['the history', (db) => readHistory(db, ACTIE), VERSION],
+  ['the highest number of an object', (db) => lastObjectNumber(db, ACTIE), VERSION],
+  ['an idempotency key', (db) => readIdempotency(db, ID), [/^idempotentie_pkey$/]],
+  ['the actions of a processing', (db) => readCategorieen(db, ID, NOW), PROCESSING],
+])('%s is read by its index', async (_title, ask, indexes) => {
+  for (const scans of await plansOf(ask)) {
+    expect(scans.length).toBeGreaterThan(0);
+    for (const scan of scans) {
+      expect(scan['Node Type'], JSON.stringify(scan)).toMatch(/^(Bitmap Heap Scan|Index (Only )?Scan)$/);
+      if (scan['Index Name'] !== undefined) {
+        expect(
+          indexes.some((name) => name.test(scan['Index Name'] ?? '')),
+          scan['Index Name'],
+        ).toBe(true);
+      }
+    }
+  }
+});
+
+it('reads a person from the one partition that he is in, and a version from its month', async () => {
+  const [places] = await plansOf((db) => findPlaces(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
+  expect(places).toHaveLength(1);
+  const [versions] = await plansOf((db) =>
+    readPlaces(db, [{ tijdstip: '', actieId: ACTIE, versie: 1, posities: '{0}' }]),
+  );
+  expect(versions).toHaveLength(1);
+});
+
+it('changes a processing, and takes persons out, by index too', async () => {
+  // As `preferIndexes` has it for the transaction of a change.
+  await client.query('set enable_seqscan = off');
+  const patch = await plansOf((db) =>
+    patchVerwerking(db, ID, { bewaartermijn: 'P1Y' }, NOW, { door: 't', verzoekId: 't' }),
+  );
+  const remove = await plansOf((db) => removePlaces(db, stored()));
+  for (const scan of [...patch, ...remove].flat()) {
+    if (scan['Node Type'] === 'ModifyTable') continue;
+    expect(scan['Node Type'], JSON.stringify(scan)).toMatch(/^(Bitmap Heap Scan|Index (Only )?Scan)$/);
+  }
+});
+
+function stored(): StoredVersie {
+  const nothing = {
+    actieNaam: null,
+    handelingNaam: null,
+    verwerkingNaam: null,
+    verwerkingId: null,
+    verwerkingsactiviteitId: null,
+    verwerkingsactiviteitUrl: null,
+    bewaartermijn: null,
+    uitvoerder: null,
+    systeem: null,
+    gebruiker: null,
+    gegevensbron: null,
+    soortAfnemerId: null,
+    afnemerId: null,
+    verwerkingsactiviteitIdAfnemer: null,
+    verwerkingsactiviteitUrlAfnemer: null,
+    verwerkingIdAfnemer: null,
+    sleutelnaam: null,
+  } as const;
+  return {
+    ...nothing,
+    ...VERSIE,
+    versie: 1,
+    door: 't',
+    verzoekId: 't',
+    vervallen: false,
+    ooitVertrouwelijk: false,
+    vertrouwelijkheid: 'normaal',
+    tijdstipRegistratie: VERSIE.tijdstip,
+  };
+}
