@@ -37,6 +37,11 @@ export interface WindowChanges {
   readonly withheld: readonly DeleteLine[];
   /** To remember. */
   readonly places: readonly KnownPlace[];
+  /**
+   * To remember first, where the changes take more than one transaction: everything that is being published, to be read again
+   * whatever the supplier says. Whenever it stops, nothing is in the feed that is not remembered, nor taken for read.
+   */
+  readonly drafts: readonly KnownPlace[];
   /** To forget. */
   readonly forget: readonly string[];
 }
@@ -60,6 +65,10 @@ export function deriveChanges(reading: WindowReading, state: FeedState): WindowC
     deletes: published,
     withheld,
     places,
+    drafts: reading.places.map((place) => ({
+      ...mergePlace(place, known.get(place.place), false),
+      lastModified: null,
+    })),
     forget,
   };
 }

@@ -142,6 +142,16 @@ describe('GET /events', () => {
     ]);
   });
 
+  it.each([
+    [400, 1],
+    [403, 1],
+    [404, 40],
+  ])('is not asked for in ever smaller windows where status %i is all there is', async (status, most) => {
+    supplier.rule = ({ path }) => (path === '/events' ? { status } : undefined);
+    expect((await feed.round()).reading.complete).toBe(false);
+    expect(supplier.count('/events')).toBeLessThanOrEqual(most);
+  });
+
   it('is left alone when the supplier answers nothing at all', async () => {
     supplier.rule = ({ path }) => (path === '/events' ? { status: 504 } : undefined);
     const { reading } = await feed.round();
@@ -319,6 +329,17 @@ describe('GET /organisations/{id}/modules', () => {
     expect(supplier.calls.every(({ path, query }) => !path.endsWith('/items') || query.date_from !== undefined)).toBe(
       true,
     );
+  });
+
+  it.each([
+    ['"No rights"', NO_RIGHTS],
+    ['status 403', { status: 403 }],
+  ] as const)('may hold a register that is not public (%s): not an error, and not silent', async (_how, odd) => {
+    supplier.organisation.addRegisterItem(1, registerItemOf(5, { main: [documentOf(1)] }));
+    supplier.rule = ({ path }) => (path.endsWith('/modules/1/items') ? odd : undefined);
+    const { reading } = await feed.round();
+    expect(reading).toMatchObject({ complete: true, issues: [{ what: 'refused' }] });
+    expect(supplier.count('/organisations/281/modules/1/items')).toBe(1);
   });
 
   it('lists items that only say where they stand: those are asked for', async () => {

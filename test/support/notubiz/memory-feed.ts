@@ -9,6 +9,7 @@ import type {
   WindowReading,
   WindowRequest,
 } from '../../../src/raadsfeed/aggregator/source-adapter.ts';
+import { type WindowBatch, windowBatches } from '../../../src/raadsfeed/aggregator/window-batches.ts';
 import { deriveChanges, type FeedState, type WindowChanges } from '../../../src/raadsfeed/aggregator/window-changes.ts';
 import { createNotubizAdapter, type NotubizAdapterOptions } from '../../../src/raadsfeed/notubiz/adapter.ts';
 import { wooCategories } from '../../../src/raadsfeed/notubiz/map/woo-categories.ts';
@@ -29,6 +30,15 @@ export interface Round extends WindowChanges {
   readonly reading: WindowReading;
 }
 
+interface RoundOptions {
+  readonly allowMassDelete?: boolean;
+  readonly deletedBefore?: number;
+  /** Lines that one transaction takes. */
+  readonly batch?: number;
+  /** Stops after so many transactions, as if the process was killed. */
+  readonly transactions?: number;
+}
+
 /** An adapter on the supplier, with a feed and a memory that a test can look into. */
 export class MemoryFeed {
   readonly adapter: SourceAdapter;
@@ -47,8 +57,8 @@ export class MemoryFeed {
   }
 
   /** Reads a window, publishes what follows, and checks every record against the contract. */
-  async round(more: Partial<WindowRequest> & { allowMassDelete?: boolean } = {}): Promise<Round> {
-    const { allowMassDelete = true, ...request } = more;
+  async round(more: Partial<WindowRequest> & RoundOptions = {}): Promise<Round> {
+    const { allowMassDelete = true, deletedBefore = 0, batch = 1000, transactions, ...request } = more;
     const window = more.window ?? QUARTER;
     const known = [...this.places.values()].filter(({ day }) => day >= window.from && day <= window.to);
     const reading = await this.adapter.readWindow({
@@ -59,16 +69,21 @@ export class MemoryFeed {
       signal: new AbortController().signal,
       ...request,
     });
-    const changes = deriveChanges(reading, this.#state(reading, known, allowMassDelete));
-    for (const record of changes.upserts) {
-      expectContract(record);
-      this.resources.set(`${record.resourceType}/${record.data.bronidentificatie}`, record.data);
-    }
-    for (const { resourceType, resource } of changes.deletes)
-      this.resources.delete(partKey({ resourceType, ...resource }));
-    for (const place of changes.places) this.places.set(place.place, place);
-    for (const place of changes.forget) this.places.delete(place);
+    const state = this.#state(reading, known, { allowMassDelete, deletedBefore });
+    const changes = deriveChanges(reading, state);
+    for (const transaction of windowBatches(changes, batch).slice(0, transactions)) this.#commit(transaction);
     return { ...changes, reading };
+  }
+
+  #commit({ lines, places, forget }: WindowBatch): void {
+    for (const line of lines) {
+      if (line.op === 'upsert') {
+        expectContract(line);
+        this.resources.set(partKey({ resourceType: line.resourceType, ...line.data }), { ...line.data });
+      } else this.resources.delete(partKey({ resourceType: line.resourceType, ...line.resource }));
+    }
+    for (const place of places) this.places.set(place.place, place);
+    for (const place of forget) this.places.delete(place);
   }
 
   /** A resource of the feed. */
@@ -82,7 +97,11 @@ export class MemoryFeed {
     return [...this.resources.keys()].toSorted();
   }
 
-  #state(reading: WindowReading, inWindow: readonly KnownPlace[], allowMassDelete: boolean): FeedState {
+  #state(
+    reading: WindowReading,
+    inWindow: readonly KnownPlace[],
+    word: Pick<FeedState, 'allowMassDelete' | 'deletedBefore'>,
+  ): FeedState {
     const keys = new Set([...inWindow, ...reading.places].map(({ place }) => place));
     const known = [...this.places.values()].filter(({ place }) => keys.has(place));
     const elsewhere = [...this.places.values()].filter(({ place }) => !keys.has(place)).flatMap(({ parts }) => parts);
@@ -93,8 +112,7 @@ export class MemoryFeed {
       documents: new Map(this.#of('Informatieobject').map((data) => [data.bronidentificatie, data])),
       agendapunten: new Map(this.#of('Agendapunt').map((data) => [data.bronidentificatie, meetingOf(data)])),
       total: this.resources.size,
-      deletedBefore: 0,
-      allowMassDelete,
+      ...word,
     };
   }
 

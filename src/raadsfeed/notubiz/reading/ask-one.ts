@@ -2,6 +2,7 @@ import type { NotubizClient } from '../client/notubiz-client.ts';
 import { NotubizError } from '../client/notubiz-error.ts';
 import type { IssueLog } from '../issue-log.ts';
 import { isObject, type JsonObject } from '../values/scalars.ts';
+import { isRefusal, refusalIn } from './refusal.ts';
 
 /**
  * What became of asking for one thing.
@@ -26,16 +27,17 @@ export async function askOne(asker: Asker, path: string, member: string): Promis
   try {
     const answer = await client.get(path, {}, request.signal);
     if (isObject(answer) && isObject(answer[member])) return { kind: 'found', raw: answer[member] };
-    const message = isObject(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
-    if (message !== undefined && /\bno rights\b/i.test(message)) {
-      issues.add('refused', path, message);
+    const refusal = refusalIn(answer);
+    if (refusal !== undefined) {
+      issues.add('refused', path, refusal);
       return { kind: 'refused' };
     }
+    const message = isObject(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
     issues.add('unexpected-answer', path, message ?? `has no ${member}`);
     return { kind: 'failed' };
   } catch (error) {
     if (!(error instanceof NotubizError)) throw error;
-    if (error.status === 401 || error.status === 403) {
+    if (isRefusal(error)) {
       issues.add('refused', path, error.message);
       return { kind: 'refused' };
     }

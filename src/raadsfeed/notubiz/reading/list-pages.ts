@@ -4,6 +4,7 @@ import { NotubizError } from '../client/notubiz-error.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { identifier, isObject, type JsonObject } from '../values/scalars.ts';
 import { listInHalves } from './list-in-halves.ts';
+import { isRefusal, refusalIn } from './refusal.ts';
 import type { ReadingSession } from './session.ts';
 
 /** More pages than any quarter has: a list that never ends is not read for ever. */
@@ -14,19 +15,33 @@ export interface ListSpecification {
   readonly query: Readonly<Record<string, string>>;
   /** The member of the answer that holds the list. */
   readonly member: string;
+  /** Whether the supplier may keep this list to itself: then it is empty to the public, and the window can be complete. */
+  readonly mayBeRefused: boolean;
+}
+
+/** The supplier does not show a list to the public. */
+class ListRefusedError extends Error {
+  override readonly name = 'ListRefusedError';
 }
 
 /** Lists everything of the session's window, by pages and where need be by smaller windows; each thing once, by its id. */
 export async function listWindow(session: ReadingSession, list: ListSpecification): Promise<readonly JsonObject[]> {
   const { issues, request } = session;
-  const found = await listInHalves(request.window, {
-    list: (window, divisible) => listPages(session, list, window, divisible),
-    unread: ({ from, to }, reason) => issues.add('unread-days', list.path, `${from} to ${to}: ${reason}`),
-  });
-  return once(found, issues.at(list.path), list.member);
+  try {
+    const found = await listInHalves(request.window, {
+      list: (window, divisible) => listPages(session, list, window, divisible),
+      unread: ({ from, to }, reason) => issues.add('unread-days', list.path, `${from} to ${to}: ${reason}`),
+    });
+    return once(found, issues.at(list.path), list.member);
+  } catch (error) {
+    if (!(error instanceof ListRefusedError) && !(error instanceof NotubizError)) throw error;
+    const refused = error instanceof ListRefusedError && list.mayBeRefused;
+    issues.add(refused ? 'refused' : 'call-failed', list.path, error.message);
+    return [];
+  }
 }
 
-/** @throws {NotubizError} when any page fails: half a list is not a list */
+/** @throws {NotubizError} when any page fails: half a list is not a list; {ListRefusedError} when the supplier refuses it */
 async function listPages(
   session: ReadingSession,
   { path, query, member }: ListSpecification,
@@ -38,12 +53,7 @@ async function listPages(
   const dates = { date_from: `${window.from} 00:00:00`, date_to: `${window.to} 23:59:59` };
   const found: JsonObject[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await client.get(
-      path,
-      { ...query, ...dates, page: String(page) },
-      request.signal,
-      divisible ? 2 : undefined,
-    );
+    const answer = await getPage(client, path, { ...query, ...dates, page: String(page) }, request.signal, divisible);
     if (!isObject(answer) || !Array.isArray(answer[member])) {
       throw new NotubizError('unreadable', `the answer has no list ${member}`);
     }
@@ -61,6 +71,24 @@ async function listPages(
     return found;
   }
   throw new NotubizError('unreadable', `more than ${MAX_PAGES} pages`);
+}
+
+async function getPage(
+  client: ReadingSession['client'],
+  path: string,
+  query: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+  divisible: boolean,
+): Promise<unknown> {
+  try {
+    const answer = await client.get(path, query, signal, divisible ? 2 : undefined);
+    const refusal = refusalIn(answer);
+    if (refusal !== undefined) throw new ListRefusedError(refusal);
+    return answer;
+  } catch (error) {
+    if (error instanceof NotubizError && isRefusal(error)) throw new ListRefusedError(error.message);
+    throw error;
+  }
 }
 
 function once(found: readonly JsonObject[], issue: IssueSink, member: string): readonly JsonObject[] {

@@ -26,7 +26,7 @@ export interface WindowMeetings {
 /** Reads every event of the window, the children of assemblies included. */
 export async function readEvents(session: ReadingSession): Promise<WindowMeetings> {
   const { organisationId } = session.request.source;
-  const list = { path: '/events', query: { organisation_id: organisationId }, member: 'events' };
+  const list = { path: '/events', query: { organisation_id: organisationId }, member: 'events', mayBeRefused: false };
   const issue = session.issues.at(list.path);
   const raws = await listWindow(session, list);
   const events = raws.map((raw) => readEvent(raw, issue)).filter((event) => event !== undefined);

@@ -43,7 +43,7 @@ async function readRegister(
   path: string,
   register: string,
 ): Promise<readonly RegisterEntry[]> {
-  const raws = await listWindow(session, { path, query: {}, member: 'items' });
+  const raws = await listWindow(session, { path, query: {}, member: 'items', mayBeRefused: true });
   return await Promise.all(
     raws.map(async (raw) => ({
       register,
