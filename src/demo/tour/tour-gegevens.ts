@@ -3,6 +3,7 @@ import { isRecord } from '../../http/openapi-document.ts';
 import type { DemoAnswer } from '../client/demo-client.ts';
 import { processingHeaders } from '../client/processing-headers.ts';
 import { checkMessage, type Identity, type SignatureForm, signMessage } from '../client/signed-message.ts';
+import { period } from '../data/organisations.ts';
 import type { TourNeeds } from './tour.ts';
 
 const VARIANTS = {
@@ -35,9 +36,11 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     const ask = (request: object, extra: Readonly<Record<string, string>> = {}): Promise<DemoAnswer> =>
       askSigned(needs, url, { request, identity, form, extra });
 
+    const quarter = { aanleverperiodeStartdatum: period.start, aanleverperiodeEinddatum: period.end };
     transcript.line(`POST ${url}`);
-    transcript.line(`a token of client \`statistiek\`; body {}; signed by OIN ${requester.oin} ${FORM_TEXT[form]}`);
-    const whole = await ask({});
+    transcript.line(JSON.stringify(quarter));
+    transcript.line(`with a token of client \`statistiek\`, signed by OIN ${requester.oin} ${FORM_TEXT[form]}`);
+    const whole = await ask(quarter);
     transcript.line(`-> ${whole.status}, ${whole.bytes.length} bytes`);
     transcript.check(`${variant}: the answer is 200`, whole.status === 200, whole.bytes.toString().slice(0, 300));
     const checked = checkMessage(whole.bytes, whole.headers, root);
@@ -51,14 +54,14 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     transcript.check(`${variant}: its certificates lead to the root of the demo's authority`, checked.leadsToRoot);
     transcript.check(`${variant}: the signer is the supplier`, checked.subject.includes(supplier.oin), checked.subject);
     const { organisations, ids } = contentOf(whole, records);
-    transcript.line(`${organisations} organisations, ${ids.length} ${what} of the most recent reporting period`);
+    transcript.line(`${organisations} organisations, ${ids.length} ${what}`);
     transcript.check(
       `${variant}: three organisations or more are delivered`,
       organisations >= 3,
       String(organisations),
     );
 
-    const paged = await pages(ask, records);
+    const paged = await pages((page) => ask({ ...quarter, ...page }), records);
     transcript.line(`the same in pages of 5: ${paged.length} pages`);
     transcript.check(
       `${variant}: the pages hold exactly the records of the whole`,

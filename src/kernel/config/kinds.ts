@@ -88,7 +88,7 @@ export function choices<const T extends string>(
   const parse = (value: string): readonly T[] => {
     const given = value.split(',').map((word) => word.trim());
     const unknown = given.filter((word) => !words.some((candidate) => candidate === word));
-    if (unknown.length > 0) throw new Error(`has unknown words: ${unknown.join(', ')}`);
+    if (unknown.length > 0) throw new Error(`has ${unknown.length} word(s) that are not allowed`);
     return words.filter((word) => given.includes(word));
   };
   const allowed = `comma list of ${words.map((word) => `\`${word}\``).join(', ')}`;

@@ -5,6 +5,7 @@ import { gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
 import { databaseSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
+import { unreadableFiles } from './unreadable-files.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
 /** Every setting there is, by group. The README's table is tested against it. */
@@ -95,6 +96,7 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config 
   if (purpose === 'serve') {
     const malformed = new Set(faults.map((fault) => fault.variable));
     // A variable that could not be read looks absent: what follows from that alone would only hide the real fault.
+    faults.push(...unreadableFiles(groups));
     faults.push(...contradictions(groups).filter(({ involves }) => !involves.some((name) => malformed.has(name))));
   }
   if (faults.length > 0) throw new ConfigError(faults);

@@ -1,0 +1,162 @@
+/**
+ * Brings real example files into a running demo and checks that they come out as they went in: deliveries of both variants
+ * (`DIR/gegevens/{shv,vs}-*.json`) and council information (`DIR/raadsfeed/NAME.ndjson`, with its revision `NAME-update.ndjson`).
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { createDemoClient, type DemoClient } from '../src/demo/client/demo-client.ts';
+import { processingHeaders } from '../src/demo/client/processing-headers.ts';
+import { checkMessage, signMessage } from '../src/demo/client/signed-message.ts';
+import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
+import { followFeed } from '../src/demo/tour/follow-feed.ts';
+import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
+import { isRecord } from '../src/http/openapi-document.ts';
+import { processEnvironment } from '../src/kernel/config/environment.ts';
+import { readConfig } from '../src/kernel/config/read-config.ts';
+
+const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
+const RECORDS = { shv: 'schuldhulptrajecten', vs: 'vroegsignalen' } as const;
+
+interface Needs {
+  readonly file: DemoFile;
+  readonly client: DemoClient;
+  readonly transcript: Transcript;
+}
+
+/** Runs `koppelvlak` on the demo's database; gives its result. @throws {Error} with what it said when it failed */
+function koppelvlak({ file }: Needs, ...words: string[]): Record<string, unknown> {
+  const env = { ...processEnvironment(), DATABASE_URL: file.databaseUrl };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words, '--json'], { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`koppelvlak ${words.join(' ')}: ${stderr}${stdout}`);
+  const result: unknown = JSON.parse(stdout);
+  if (!isRecord(result)) throw new Error(`koppelvlak ${words.join(' ')} gave no result`);
+  return result;
+}
+
+function list(value: unknown): Record<string, unknown>[] {
+  return (Array.isArray(value) ? value : []).filter(isRecord);
+}
+
+async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string): Promise<void> {
+  const { file, transcript } = needs;
+  const name = basename(path);
+  const given: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  if (!isRecord(given)) throw new Error(`${name} is no delivery`);
+  koppelvlak(needs, 'gegevens', 'import', '--variant', variant, path);
+  for (const levering of list(given.leveringen)) {
+    const organisation = isRecord(levering.aanleverende_organisatie) ? levering.aanleverende_organisatie : {};
+    const asked = String(organisation['(Statutaire) Naam'] ?? organisation.naam);
+    const body = Buffer.from(
+      JSON.stringify({
+        aanleverperiodeStartdatum: given.startdatumLevering,
+        aanleverperiodeEinddatum: given.einddatumLevering,
+        aanleverende_organisatie: asked,
+      }),
+    );
+    const identity = {
+      key: readFileSync(file.requester.key, 'utf8'),
+      chain: readFileSync(file.requester.chain, 'utf8'),
+    };
+    const answer = await needs.client.call('POST', `${file.mounts[variant]}/gegevens`, {
+      as: 'statistiek',
+      headers: {
+        'content-type': 'application/json',
+        ...processingHeaders(file.requester.oin),
+        ...signMessage(body, identity, 'body'),
+      },
+      body,
+    });
+    transcript.check(`${name}: ${asked} is delivered (200)`, answer.status === 200, answer.bytes.toString());
+    const checked = checkMessage(answer.bytes, answer.headers, readFileSync(file.pki.root, 'utf8'));
+    const isSigned = checked.digestMatches && checked.signatureHolds && checked.leadsToRoot;
+    transcript.check(`${name}: ${asked}: digest, signature and chain hold`, isSigned);
+    const gegevens = isRecord(answer.body.gegevens) ? answer.body.gegevens : {};
+    const delivered = list(gegevens.leveringen);
+    const [before, after] = [levering, delivered[0] ?? {}].map((one) => list(one[RECORDS[variant]]));
+    transcript.check(
+      `${name}: ${asked}: the ${before?.length} ${RECORDS[variant]} come back as they went in`,
+      delivered.length === 1 && isDeepStrictEqual(before, after),
+    );
+  }
+}
+
+/** Publishes a file twice and then its revision; what is new each time follows from the files themselves. */
+async function tryFeed(needs: Needs, path: string): Promise<void> {
+  const { file, client, transcript } = needs;
+  const update = path.replace(/\.ndjson$/, '-update.ndjson');
+  const [first, revised] = [path, update].map((one) => readFileSync(one, 'utf8').trimEnd().split('\n'));
+  if (first === undefined || revised === undefined) throw new Error(`${path} has no revision`);
+  const changed = revised.filter((line) => !first.includes(line)).length;
+  const code = organisationOf(first[0] ?? '{}');
+  const feed = `${file.mounts.raadsfeed}/feed?organisatiecode=${code}`;
+  const isKnown = (await followFeed(client, feed, 'the feed')).records.length > 0;
+
+  const steps = [
+    [path, 'published', isKnown ? changed : first.length],
+    [path, 'published again', 0],
+    [update, 'revised', changed],
+  ] as const;
+  for (const [source, what, expected] of steps) {
+    const { lines, recorded, refused } = koppelvlak(needs, 'feed', 'publish', source);
+    const name = basename(source);
+    transcript.check(
+      `${name} ${what}: ${lines} lines, ${recorded} new`,
+      recorded === expected && refused === 0,
+      `${recorded} new instead of ${expected}`,
+    );
+  }
+  const { records } = await followFeed(
+    client,
+    `${file.mounts.raadsfeed}/snapshot?organisatiecode=${code}`,
+    'the snapshot',
+  );
+  const served = new Map(records.map(({ data }) => [isRecord(data) ? String(data.bronidentificatie) : '', data]));
+  const isSame = revised.every((line) => {
+    const { data }: Record<string, unknown> = JSON.parse(line);
+    return (
+      isRecord(data) &&
+      isDeepStrictEqual(withoutAddresses(served.get(String(data.bronidentificatie))), withoutAddresses(data))
+    );
+  });
+  transcript.check(`${code}: the snapshot holds all ${revised.length} resources as they were last published`, isSame);
+}
+
+function organisationOf(line: string): string {
+  const { data }: Record<string, unknown> = JSON.parse(line);
+  const organisatie = isRecord(data) && isRecord(data.organisatie) ? data.organisatie : {};
+  return String(organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap);
+}
+
+/** `url` is read-only: the feed gives it. */
+function withoutAddresses(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null), (key, member: unknown) => (key === 'url' ? undefined : member));
+}
+
+const directory = process.argv[2];
+if (directory === undefined) {
+  console.error('usage: npm run examples -- DIR   (a directory with gegevens/ and raadsfeed/, while the demo runs)');
+  process.exit(2);
+}
+const { server } = readConfig(processEnvironment(), 'tool');
+const file = await readDemoFile(resolve(server.home)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});
+const transcript = createTranscript((text) => process.stdout.write(text));
+const needs = { file, transcript, client: createDemoClient(file) };
+for (const variant of ['shv', 'vs'] as const) {
+  transcript.section(`Deliveries of ${variant}`);
+  for (const path of globSync(join(directory, 'gegevens', `${variant}-*.json`)).toSorted()) {
+    await transcript.part(`${basename(path)} was tried`, () => tryDelivery(needs, variant, path));
+  }
+}
+transcript.section('Council information');
+for (const path of globSync(join(directory, 'raadsfeed', '*.ndjson')).toSorted()) {
+  if (!path.endsWith('-update.ndjson'))
+    await transcript.part(`${basename(path)} was tried`, () => tryFeed(needs, path));
+}
+transcript.line();
+transcript.line(`${transcript.passed} checks ok, ${transcript.failed} failed`);
+if (transcript.failed > 0 || transcript.passed === 0) process.exitCode = 1;

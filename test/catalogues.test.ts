@@ -1,0 +1,181 @@
+/** What is listed in one place and described in another: routes and contracts, settings, problems, dependencies. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withSettingsTable } from '../scripts/settings-table.ts';
+import { type Areas, createAreas } from '../src/areas.ts';
+import { createAuthority } from '../src/demo/authority/authority.ts';
+import { listOperations, readOpenapi } from '../src/http/openapi-document.ts';
+import { platformProblems } from '../src/http/problems.ts';
+import { type NotedRoute, routesOf } from '../src/http/route-access.ts';
+import { readConfig, settings } from '../src/kernel/config/read-config.ts';
+import { createLogger } from '../src/kernel/log.ts';
+import { type OpenPlatform, openPlatform } from '../src/kernel/platform.ts';
+import { buildServer } from '../src/server.ts';
+import { createDatabase, type TestDatabase } from './support/database.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const CONTRACTS = {
+  '/shv/v1': 'gegevens',
+  '/vs/v1': 'gegevens',
+  '/verwerkingenlog/v1': 'verwerkingenlog',
+  '/ori/v1': 'raadsfeed',
+};
+
+let dir: string;
+let database: TestDatabase;
+let open: OpenPlatform;
+let areas: Areas;
+let app: Awaited<ReturnType<typeof buildServer>>;
+let routes: NotedRoute[];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-catalogues-'));
+  const authority = await createAuthority({ dir, port: 0 });
+  await authority.close();
+  database = await createDatabase();
+  const env = {
+    DATABASE_URL: database.url,
+    OAUTH_ISSUER: 'http://127.0.0.1:9',
+    OAUTH_AUDIENCE: 'koppelvlak',
+    OAUTH_JWKS_URL: 'http://127.0.0.1:9/jwks',
+    GEGEVENS_TRUST_ANCHORS: authority.root,
+    GEGEVENS_SIGNING_KEY: authority.supplier.key,
+    GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
+    RAADSFEED_REGISTER: 'true',
+  };
+  open = await openPlatform({ config: readConfig(env, 'serve'), log: createLogger('silent'), purpose: 'service' });
+  areas = await createAreas(open.platform);
+  app = await buildServer(open.platform, areas.areas);
+  await app.ready();
+  routes = routesOf(app);
+});
+afterAll(async () => {
+  open.beginStop();
+  await app.close();
+  await areas.close();
+  await open.close();
+  await database.drop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('the routes', () => {
+  it.each(Object.entries(CONTRACTS))('under %s are those of its contract, with its access', (prefix, contract) => {
+    const operations = listOperations(readOpenapi(new URL(`../openapi/${contract}.yaml`, import.meta.url)));
+    const served = routes.filter(
+      ({ url, operationId, method }) => url.startsWith(`${prefix}/`) && operationId !== undefined && method !== 'HEAD',
+    );
+    const key = (method: string, path: string): string =>
+      `${method} ${path === '/' ? '' : path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+    const byContract = operations.map(({ method, path, operationId, scopes }) => [
+      key(method, path),
+      operationId,
+      scopes?.join(' ') ?? 'public',
+    ]);
+    const all = routes.filter(
+      ({ url, operationId, method }) =>
+        operationId !== undefined && method !== 'HEAD' && (url === prefix || url.startsWith(`${prefix}/`)),
+    );
+    const byServer = all.map(({ method, url, operationId, scopes, public: isPublic }) => [
+      key(method, url.slice(prefix.length)).replace(/\/$/, ''),
+      operationId,
+      isPublic ? 'public' : scopes?.join(' '),
+    ]);
+    expect(served.length).toBeGreaterThan(0);
+    expect(new Set(byServer.map(String))).toEqual(new Set(byContract.map(String)));
+  });
+
+  it('that are in no contract are public, and only pages about the service itself', () => {
+    const others = routes.filter(({ operationId, method }) => operationId === undefined && method !== 'HEAD');
+    expect(others.length).toBeGreaterThan(0);
+    for (const route of others) {
+      expect(route.public, `${route.method} ${route.url}`).toBe(true);
+      expect(route.method).toBe('GET');
+      expect(route.url).toMatch(
+        /^(\/problems\/:slug|\/\.well-known\/(council|ori)-feed|(\/[a-z]+)+\/v1\/(openapi\.json|docs.*))$/,
+      );
+    }
+  });
+
+  it('that change something, or tell of persons, ask for a scope', () => {
+    for (const { method, url, public: isPublic, scopes } of routes) {
+      if (isPublic) expect(['GET', 'HEAD'], url).toContain(method);
+      else expect(scopes?.length, url).toBeGreaterThan(0);
+      if (/^\/(shv|vs|verwerkingenlog)\//.test(url) && !/\/(docs|openapi\.json)/.test(url))
+        expect(isPublic, url).toBe(false);
+    }
+  });
+});
+
+describe('the problems', () => {
+  it('have one meaning each, and a page that says it', async () => {
+    const kinds = [platformProblems, ...areas.areas.map(({ problems }) => problems)].flatMap((catalogue) =>
+      Object.values(catalogue),
+    );
+    const meanings = new Map<string, string>();
+    for (const { slug, status, title, explanation } of kinds) {
+      expect(slug).toMatch(/^[a-z][a-z-]*[a-z]$/);
+      expect(status, slug).toBeGreaterThanOrEqual(400);
+      expect(title.length, slug).toBeGreaterThan(5);
+      expect(explanation, slug).toMatch(/\.$/);
+      const meaning = `${status} ${title}`;
+      expect(meanings.get(slug) ?? meaning, slug).toBe(meaning);
+      meanings.set(slug, meaning);
+    }
+    const address = await app.listen({ port: 0, host: '127.0.0.1' });
+    for (const [slug, meaning] of meanings) {
+      const page = await fetch(`${address}/problems/${slug}`);
+      expect(page.status, slug).toBe(200);
+      expect(await page.text(), slug).toContain(meaning);
+    }
+  });
+});
+
+describe('the settings', () => {
+  const all = Object.values(settings).flatMap((group) => Object.values(group));
+
+  it('have one variable each, and a sentence', () => {
+    expect(new Set(all.map(({ variable }) => variable)).size).toBe(all.length);
+    for (const { variable, description } of all) {
+      expect(variable).toMatch(/^[A-Z][A-Z0-9_]+$/);
+      expect(description, variable).toMatch(/[.)]$/);
+    }
+  });
+
+  it('stand in the table of the README as they are', async () => {
+    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+    expect(withSettingsTable(readme) === readme, 'run `npm run docs`').toBe(true);
+  });
+
+  it('take their own defaults', () => {
+    const defaults = Object.fromEntries(
+      all.flatMap(({ variable, default: text }) => (text === undefined ? [] : [[variable, text]])),
+    );
+    expect(readConfig(defaults, 'tool')).toEqual(readConfig({}, 'tool'));
+  });
+});
+
+describe('the dependencies', () => {
+  it('each have their reason in docs/dependencies.md, and none is told of that is not there', async () => {
+    const manifest: Record<string, Record<string, string>> = JSON.parse(
+      await readFile(join(ROOT, 'package.json'), 'utf8'),
+    );
+    const used = ['dependencies', 'optionalDependencies', 'devDependencies'].flatMap((kind) =>
+      Object.keys(manifest[kind] ?? {}),
+    );
+    const text = await readFile(join(ROOT, 'docs/dependencies.md'), 'utf8');
+    const told = [...text.matchAll(/^\| `([^`]+)` \| .{10,} \|$/gm)].map(([, name]) => String(name));
+    expect(told.toSorted()).toEqual(used.toSorted());
+  });
+
+  it('are pinned to one version each', async () => {
+    const manifest: Record<string, Record<string, string>> = JSON.parse(
+      await readFile(join(ROOT, 'package.json'), 'utf8'),
+    );
+    for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies']) {
+      for (const [name, version] of Object.entries(manifest[kind] ?? {}))
+        expect(version, name).toMatch(/^\d+\.\d+\.\d+[\w.-]*$/);
+    }
+  });
+});

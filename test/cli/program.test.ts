@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settings } from '../../src/kernel/config/read-config.ts';
+import { startProgram, temporaryHome } from '../demo/support.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+let home: Awaited<ReturnType<typeof temporaryHome>>;
+let database: TestDatabase;
+beforeAll(async () => {
+  home = await temporaryHome();
+  database = await createDatabase({ empty: true });
+});
+afterAll(async () => {
+  await database.drop();
+  await home.remove();
+});
+
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  startProgram(args, { KOPPELVLAK_HOME: home.path, ...env }).ended;
+
+/** The commands that a page of help names. */
+function namedIn(help: string): string[] {
+  const list = help.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '';
+  return [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => String(name)).filter((name) => name !== 'help');
+}
+
+describe('help', () => {
+  it('is there for every command, with an example for each that does something', { timeout: 120_000 }, async () => {
+    const seen: string[] = [];
+    const visit = async (words: readonly string[]): Promise<void> => {
+      const { status, stdout, stderr } = await run([...words, '--help']);
+      const name = ['koppelvlak', ...words].join(' ');
+      expect({ name, status, stderr }).toEqual({ name, status: 0, stderr: '' });
+      expect(stdout, name).toContain(`Usage: ${name}`);
+      const commands = namedIn(stdout);
+      if (commands.length === 0) expect(stdout, name).toMatch(/\nExamples?:\n {2}\$ /);
+      seen.push(name);
+      for (const command of commands) await visit([...words, command]);
+    };
+    await visit([]);
+    expect(seen).toEqual(
+      expect.arrayContaining(['koppelvlak serve', 'koppelvlak gegevens import', 'koppelvlak feed publish']),
+    );
+  });
+});
+
+describe('the exit status', () => {
+  it.each([
+    ['an unknown command', ['verzonnen']],
+    ['an unknown option', ['serve', '--verzonnen']],
+    ['an argument too few', ['gegevens', 'import', '--variant', 'shv']],
+    ['a word that an option does not take', ['gegevens', 'import', '--variant', 'xyz', 'a.json']],
+    ['no command', []],
+  ])('is 2 for %s, which is named on standard error', async (_what, args) => {
+    const { status, stdout, stderr } = await run(args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr.length).toBeGreaterThan(20);
+  });
+
+  it('is 1 when it cannot be done, with the reason in one line', async () => {
+    const { status, stderr } = await run(['migrate'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^koppelvlak: .*127\.0\.0\.1:1/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('serve', () => {
+  it('names every wrong variable together, repeats no value, and listens to nothing', async () => {
+    const all = Object.values(settings).flatMap((group) => Object.values(group));
+    const canBeWrong = all.filter(({ parse }) => {
+      try {
+        parse('n!et goed');
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    expect(canBeWrong.length).toBeGreaterThan(40);
+    const env = Object.fromEntries(canBeWrong.map(({ variable }) => [variable, 'n!et goed']));
+    const { status, stdout, stderr } = await run(['serve'], env);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    for (const { variable } of canBeWrong) expect(stderr).toMatch(new RegExp(`^ {2}${variable} .+; allowed: `, 'm'));
+    expect(stderr).not.toContain('n!et goed');
+  });
+
+  it('names every file that cannot be read together, before anything is opened', async () => {
+    const variables = [
+      'GEGEVENS_TRUST_ANCHORS',
+      'GEGEVENS_SIGNING_KEY',
+      'GEGEVENS_SIGNING_CHAIN',
+      'FSC_TOKEN_CERTIFICATES',
+    ];
+    const env = Object.fromEntries(variables.map((variable) => [variable, `${home.path}/nergens.pem`]));
+    const { status, stdout, stderr } = await run(['serve'], env);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    for (const variable of variables) expect(stderr).toContain(`  ${variable} names no readable file`);
+  });
+
+  it('names what the mounted areas miss', async () => {
+    const { status, stderr } = await run(['serve']);
+    expect(status).toBe(1);
+    for (const variable of ['OAUTH_ISSUER', 'GEGEVENS_TRUST_ANCHORS', 'GEGEVENS_SIGNING_KEY']) {
+      expect(stderr).toContain(`  ${variable} is missing`);
+    }
+  });
+
+  it('refuses production without a database of its own', async () => {
+    const { status, stderr } = await run(['serve'], { NODE_ENV: 'production', AREAS: 'raadsfeed' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('DATABASE_URL is missing');
+  });
+});
+
+describe('config', () => {
+  it('shows what holds and where it came from, secrets hidden', async () => {
+    const env = { PORT: '8123', DATABASE_URL: 'postgres://koppelvlak:geheim@db/koppelvlak' };
+    const { status, stdout } = await run(['config'], env);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^PORT +8123 +environment$/m);
+    expect(stdout).toMatch(/^MANAGEMENT_PORT +9090 +default$/m);
+    expect(stdout).toMatch(/^DATABASE_URL +\(secret\) +environment$/m);
+    expect(stdout).not.toContain('geheim');
+  });
+
+  it('gives one machine-readable result with --json', async () => {
+    const { stdout } = await run(['config', '--json'], { PORT: '8123' });
+    expect(JSON.parse(stdout)).toContainEqual({ variable: 'PORT', value: '8123', source: 'environment' });
+  });
+});
+
+describe('migrate', () => {
+  it('brings a database up to date once, and then has nothing to do', { timeout: 60_000 }, async () => {
+    const first = await run(['migrate', '--json'], { DATABASE_URL: database.url });
+    expect({ status: first.status, stderr: first.stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0);
+    const second = await run(['migrate'], { DATABASE_URL: database.url });
+    expect(second).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
+  });
+});

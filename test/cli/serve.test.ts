@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { socketUrl } from '../../src/kernel/database/socket-url.ts';
+import { hasPostgres, type Running, startProgram, temporaryHome, waitForText } from '../demo/support.ts';
+
+let home: Awaited<ReturnType<typeof temporaryHome>>;
+let running: Running | undefined;
+beforeEach(async () => {
+  home = await temporaryHome();
+});
+afterEach(async () => {
+  running?.child.kill('SIGKILL');
+  await running?.ended;
+  await home.remove();
+});
+
+/** Starts the service with the embedded database; gives its address. */
+async function serve(): Promise<{ url: string; program: Running }> {
+  const program = startProgram(['serve'], {
+    KOPPELVLAK_HOME: home.path,
+    AREAS: 'raadsfeed',
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
+  });
+  running = program;
+  await waitForText(program, '"msg":"listening"');
+  const line = program
+    .output()
+    .stdout.split('\n')
+    .find((one) => one.includes('"msg":"listening"'));
+  const { url }: { url: string } = JSON.parse(line ?? '{}');
+  return { url, program };
+}
+
+describe('the service', { timeout: 120_000 }, () => {
+  it('answers a request that runs when SIGTERM comes, ends with 0, and leaves no Postgres', async () => {
+    const { url, program } = await serve();
+    const database = new pg.Client({ connectionString: socketUrl(join(home.path, 'postgres'), 'koppelvlak') });
+    // Ended with the server when the test fails.
+    database.on('error', () => undefined);
+    await database.connect();
+    await database.query('begin');
+    await database.query('lock table raadsfeed.feed in access exclusive mode');
+    const answer = fetch(`${url}/ori/v1/feed`);
+    const isWaiting = async (): Promise<boolean> => {
+      const { rows } = await database.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+      return rows.length > 0;
+    };
+    while (!(await isWaiting()));
+
+    program.child.kill('SIGTERM');
+    await waitForText(program, '"msg":"stopping"');
+    await expect(fetch(`${url}/ori/v1/`), 'nothing new is taken').rejects.toThrow();
+    await database.query('rollback');
+    await database.end();
+    expect((await answer).status).toBe(200);
+    expect(await program.ended).toMatchObject({ status: 0, stderr: '' });
+    expect(await hasPostgres(home.path)).toBe(false);
+  });
+
+  it('starts again after SIGKILL, with what was there', async () => {
+    const first = await serve();
+    const document = async (url: string): Promise<string> => (await fetch(`${url}/ori/v1/feed`)).text();
+    const before = await document(first.url);
+    first.program.child.kill('SIGKILL');
+    await first.program.ended;
+    const second = await serve();
+    expect((await document(second.url)).replaceAll(second.url, '')).toBe(before.replaceAll(first.url, ''));
+    second.program.child.kill('SIGTERM');
+    expect((await second.program.ended).status).toBe(0);
+    expect(await hasPostgres(home.path)).toBe(false);
+  });
+
+  it('refuses a home that another one uses, and names it', async () => {
+    const { program } = await serve();
+    const env = { KOPPELVLAK_HOME: home.path, AREAS: 'raadsfeed', PORT: '0', MANAGEMENT_PORT: '0' };
+    const { status, stderr } = await startProgram(['serve'], env).ended;
+    expect(status).toBe(1);
+    expect(stderr).toContain(`process ${program.child.pid}`);
+    expect(stderr).toContain('KOPPELVLAK_HOME');
+  });
+});
