@@ -18,7 +18,9 @@ const lockHash = createHash('sha256')
 if (!isShared && (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash)) {
   process.stderr.write('Installing what is missing (first run only) …\n');
   const npm = process.env.npm_execpath;
-  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
+  // With NODE_ENV=production npm would leave out what the tests need, and the stamp would still say that all is there.
+  const install = ['ci', '--include=dev', '--include=optional'];
+  const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...install]] : ['npm', install];
   // npm's own words go to standard error: standard output belongs to the command that follows.
   const installed = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (installed.status !== 0) process.exit(installed.status ?? 1);
