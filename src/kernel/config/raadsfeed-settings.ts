@@ -1,4 +1,5 @@
 import { choice, flag, integer, prefix, text, url } from './kinds.ts';
+import { notubizSettings } from './notubiz-settings.ts';
 
 const WEB = ['https', 'http'];
 
@@ -66,8 +67,5 @@ export const raadsfeedSettings = {
     description: 'Time between comment lines on an idle stream.',
   }),
   register: flag('RAADSFEED_REGISTER', { default: false, description: 'Keep and serve a register of feeds.' }),
-  notubizUrl: url('NOTUBIZ_URL', {
-    schemes: WEB,
-    description: 'Base address of the NotuBiz API. Absent: its public one.',
-  }),
+  ...notubizSettings,
 };
