@@ -105,12 +105,15 @@ export function encodeExtension({ id, critical, value }: Extension): Asn1 {
   return sequence(identifier(id), ...(critical ? [boolean(true)] : []), octets(toDer(value)));
 }
 
-/** Any digest of the key serves; this one does not need SHA-1 (RFC 7093 section 2). */
+/**
+ * SHA-1 of the bits of the key, which are PKCS#1 for RSA: what other tools assume of an issuer when they mint below it
+ * (RFC 5280 section 4.2.1.2, method 1). For the other keys of tests any digest serves.
+ */
 function keyIdentifier(key: KeyObject): Buffer {
-  return createHash('sha256')
-    .update(key.export({ type: 'spki', format: 'der' }))
-    .digest()
-    .subarray(0, 20);
+  const type = key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'spki';
+  return createHash('sha1')
+    .update(key.export({ type, format: 'der' }))
+    .digest();
 }
 
 function encodeGeneralName(name: GeneralName): Asn1 {

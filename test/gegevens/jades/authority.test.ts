@@ -1,6 +1,6 @@
 // The demo's authority itself: what it keeps, and that others than our own library can read what it says.
 import { execFile, spawnSync } from 'node:child_process';
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -35,6 +35,13 @@ const contents = (dir: string): Record<string, string> =>
   Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]));
 
 describe('the demo authority', () => {
+  it('names keys as other tools do, so that what they mint below it fits', async () => {
+    const authority = await start(emptyDirectory());
+    const { publicKey, raw } = new X509Certificate(readFileSync(authority.intermediate));
+    const bits = publicKey.export({ type: 'pkcs1', format: 'der' });
+    expect(raw.includes(createHash('sha1').update(bits).digest())).toBe(true);
+  });
+
   it('makes certificates of two parties with their OIN and addresses, and keys that only the owner may read', async () => {
     const authority = await start(emptyDirectory());
     for (const party of [authority.requester, authority.supplier]) {
