@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -19,18 +18,20 @@ export class CopyRows {
   readonly #stream: ReturnType<typeof copyFrom>;
   #block = Buffer.allocUnsafe(BLOCK_BYTES);
   #used = 0;
-  #waiting: Promise<unknown> | undefined;
+  /** Full blocks. The stream gets one at a time: what it holds itself it would write to a connection that is gone. */
+  readonly #full: Buffer[] = [];
+  #writing = false;
   #failed: Error | undefined;
+  #settled: (() => void) | undefined;
 
   /** @param statement `copy table (columns) from stdin (format binary)` */
   constructor(client: pg.ClientBase, statement: string, columns: readonly Column[]) {
     this.#columns = columns;
     this.#stream = client.query(Object.assign(copyFrom(statement), { query_timeout: NO_TIMEOUT_MS }));
     // Told by `drained` or `end`; after it the statement is over, and nothing may be written any more.
-    this.#stream.on('error', (error) => {
-      this.#failed = error;
-    });
-    this.#stream.write(HEADER);
+    this.#stream.on('error', (error) => this.#fail(error));
+    this.#full.push(HEADER);
+    this.#writeNext();
   }
 
   /** Adds a row; large numbers of them only with `drained` in between. */
@@ -39,15 +40,19 @@ export class CopyRows {
     for (const value of values) size += 12 + (typeof value === 'number' ? 0 : value.length);
     if (this.#used + size > this.#block.length) this.#flush(size);
     let at = this.#block.writeInt16BE(values.length, this.#used);
-    for (let index = 0; index < values.length; index += 1)
+    for (let index = 0; index < values.length; index += 1) {
       at = this.#write(values[index] ?? 0, this.#columns[index], at);
+    }
     this.#used = at;
   }
 
   /** Resolves when the server has kept up. @throws what the server found wrong */
   async drained(): Promise<void> {
-    await this.#waiting;
-    this.#waiting = undefined;
+    if (this.#failed === undefined && (this.#writing || this.#full.length > 0)) {
+      await new Promise<void>((resolve) => {
+        this.#settled = resolve;
+      });
+    }
     if (this.#failed !== undefined) throw this.#failed;
   }
 
@@ -62,9 +67,10 @@ export class CopyRows {
   /** Gives up: the statement fails, and the connection can be used to roll back. */
   async cancel(): Promise<void> {
     if (this.#stream.closed || this.#failed !== undefined) return;
-    // Its own failing is what is wanted here, and no event to wait for.
     const closed = new Promise((resolve) => this.#stream.once('close', resolve));
+    this.#full.length = 0;
     this.#stream.destroy();
+    // Its error, which comes first, is what was asked for.
     await closed;
   }
 
@@ -80,11 +86,29 @@ export class CopyRows {
   }
 
   #flush(needed: number): void {
-    if (this.#used > 0 && this.#failed === undefined && !this.#stream.write(this.#block.subarray(0, this.#used))) {
-      this.#waiting ??= Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')]);
-    }
-    // The stream still holds the old block.
+    if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
     this.#block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, needed));
     this.#used = 0;
+    this.#writeNext();
+  }
+
+  #writeNext(): void {
+    if (this.#writing || this.#failed !== undefined) return;
+    const block = this.#full.shift();
+    if (block === undefined) {
+      this.#settled?.();
+      return;
+    }
+    this.#writing = true;
+    this.#stream.write(block, (error) => {
+      this.#writing = false;
+      if (error) this.#fail(error);
+      else this.#writeNext();
+    });
+  }
+
+  #fail(error: Error): void {
+    this.#failed ??= error;
+    this.#settled?.();
   }
 }

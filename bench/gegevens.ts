@@ -1,0 +1,134 @@
+/**
+ * A large signed answer: cold (from the database) and repeated (from memory), beside programs that do only the unavoidable part; how
+ * long the event loop is held, what memory it takes, and whether others are still answered meanwhile.
+ *
+ * Usage: node bench/gegevens.ts [rounds, default 15]
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAuthority } from '../src/demo/authority/authority.ts';
+import type { Variant } from '../src/gegevens/domain/model/mapping.ts';
+import { loadModel } from '../src/gegevens/domain/model/model.ts';
+import { importFile } from '../src/gegevens/store/import-file.ts';
+import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { migrate } from '../src/kernel/database/migrate.ts';
+import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
+import { createPool } from '../src/kernel/database/pool.ts';
+import { createLogger } from '../src/kernel/log.ts';
+import { startTokens } from '../test/support/tokens.ts';
+import { type Child, startChild } from './support/children.ts';
+import { writeSample } from './support/sample-delivery.ts';
+import { createSignedClient } from './support/signed-client.ts';
+
+const rounds = Number(process.argv[2] ?? 15);
+const RECORDS = { shv: 25_000, vs: 50_000 } as const;
+const SERVER = new URL('./support/gegevens-server.ts', import.meta.url);
+
+const log = createLogger('error');
+const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
+const postgres = await startEmbedded({ dir, log });
+await migrate({ url: postgres.url, dir: MIGRATIONS, log });
+const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0 });
+authority.behaviour.lifeSeconds = 3600;
+const tokens = await startTokens();
+const { authorization } = await tokens.bearer(['read']);
+const client = createSignedClient(authority.requester.key, authority.requester.chain, authorization);
+const env = {
+  DATABASE_URL: postgres.url,
+  AREAS: 'shv,vs',
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  LOG_LEVEL: 'error',
+  OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+  ...tokens.env,
+  GEGEVENS_TRUST_ANCHORS: authority.root,
+  GEGEVENS_SIGNING_KEY: authority.supplier.key,
+  GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
+  GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+  GEGEVENS_RATE_LIMIT: '0',
+};
+
+interface Stats {
+  readonly url: string;
+  readonly heldMs: number;
+  readonly growthMb: number;
+}
+
+const stats = async (child: Child, reset: boolean): Promise<Stats> => Object(await child.ask({ reset }));
+
+async function load(variant: Variant): Promise<void> {
+  const path = join(dir, `${variant}.json`);
+  await writeSample(path, { variant, records: RECORDS[variant] });
+  const options = { size: 2, connectTimeoutMs: 5000, statementTimeoutMs: 0, pooler: 'none' as const };
+  const pool = createPool({ ...options, url: postgres.url, applicationName: 'bench', log });
+  await importFile(pool, { path, model: loadModel(variant), signal: new AbortController().signal });
+  await pool.query('analyze');
+  await pool.end();
+}
+
+async function median(url: string, body: object, form: 'digest' | 'body', times = rounds) {
+  await client.post(url, body, form);
+  await client.post(url, body, form);
+  const taken: { ms: number; bytes: number }[] = [];
+  for (let round = 0; round < times; round += 1) taken.push(await client.post(url, body, form));
+  const sorted = taken.toSorted((a, b) => a.ms - b.ms);
+  return sorted[Math.floor(sorted.length / 2)] ?? { ms: 0, bytes: 0 };
+}
+
+function row(what: string, ms: number, extra = ''): void {
+  console.log(`${what.padEnd(46)}${ms.toFixed(1).padStart(9)} ms  ${extra}`);
+}
+
+async function measure(variant: Variant): Promise<void> {
+  await load(variant);
+  const start = (more: Record<string, string>): Promise<Child> =>
+    startChild(SERVER, { ...env, BENCH_VARIANT: variant, NODE_OPTIONS: '--expose-gc', ...more });
+  const floor = await start({ BENCH_FLOOR: variant });
+  const { url: floorUrl } = await stats(floor, false);
+  const floorCold = await median(`${floorUrl}/cold`, {}, 'digest');
+  const floorWarm = await median(`${floorUrl}/warm`, {}, 'digest');
+  await floor.stop();
+  console.log(`\n${variant.toUpperCase()}: ${RECORDS[variant]} records, ${(floorCold.bytes / 1e6).toFixed(1)} MB`);
+  row('floor: texts from Postgres, SHA-256, signature', floorCold.ms);
+  row('floor: bytes from memory, SHA-256, signature', floorWarm.ms);
+
+  const cold = await start({ GEGEVENS_CACHE_MB: '0' });
+  const { url: coldUrl } = await stats(cold, false);
+  await median(coldUrl, {}, 'digest', 2);
+  await stats(cold, true);
+  const ours = await median(coldUrl, {}, 'digest');
+  const { heldMs, growthMb } = await stats(cold, false);
+  const held = `event loop held at most ${heldMs.toFixed(0)} ms, memory +${growthMb.toFixed(0)} MB`;
+  row('cold page, digest form', ours.ms, `${(ours.ms / floorCold.ms).toFixed(2)} x floor; ${held}`);
+  row('cold page, body form', (await median(coldUrl, {}, 'body')).ms);
+
+  await stats(cold, true);
+  const began = performance.now();
+  const small = Array.from({ length: 1000 }, (_, n) => client.post(coldUrl, { page: n + 1, pageSize: 1 }, 'digest'));
+  const large = [client.post(coldUrl, {}, 'digest'), client.post(coldUrl, {}, 'body')];
+  const largeMs = Math.max(...(await Promise.all(large)).map(({ ms }) => ms));
+  const smallMs = (await Promise.all(small)).map(({ ms }) => ms).toSorted((a, b) => a - b);
+  const crowd = await stats(cold, false);
+  row('2 large and 1000 small at once: all', performance.now() - began, `slowest large ${largeMs.toFixed(0)} ms`);
+  row('  small, median and 99th percentile', smallMs[500] ?? 0, `${(smallMs[990] ?? 0).toFixed(0)} ms`);
+  row('  event loop held at most', crowd.heldMs, `memory +${crowd.growthMb.toFixed(0)} MB`);
+  await cold.stop();
+
+  const warm = await start({ GEGEVENS_CACHE_MB: '256' });
+  const { url: warmUrl } = await stats(warm, false);
+  const again = await median(warmUrl, {}, 'digest');
+  row('repeated page, digest form', again.ms, `${(again.ms / floorWarm.ms).toFixed(2)} x floor`);
+  row('repeated page, body form', (await median(warmUrl, {}, 'body')).ms);
+  await warm.stop();
+}
+
+try {
+  for (const variant of ['shv', 'vs'] as const) await measure(variant);
+} finally {
+  client.close();
+  await tokens.close();
+  await authority.close();
+  await postgres.stop();
+  await rm(dir, { recursive: true });
+}

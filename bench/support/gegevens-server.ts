@@ -1,0 +1,59 @@
+/** The service, or with `BENCH_FLOOR` its floor, in a process of its own that tells how long its event loop was held and its memory. */
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import process from 'node:process';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { serve } from '../../src/serve.ts';
+import { floorAnswers } from '../floors/gegevens.ts';
+import { serveParent } from './children.ts';
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+let peak = 0;
+let looking: NodeJS.Timeout | undefined;
+
+const { url, close } =
+  process.env.BENCH_FLOOR === undefined ? await startService() : await startFloor(process.env.BENCH_FLOOR);
+
+await serveParent(async (message) => {
+  const stats = { url, heldMs: delay.max / 1e6, growthMb: peak / 1024 / 1024 };
+  if (Object(message).reset === true) {
+    global.gc?.();
+    const start = process.memoryUsage.rss();
+    peak = 0;
+    clearInterval(looking);
+    looking = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage.rss() - start);
+    }, 2);
+    delay.reset();
+    delay.enable();
+  }
+  return stats;
+}, close);
+
+async function startService() {
+  const service = await serve({ config: readConfig(process.env, 'serve'), log: createLogger('error') });
+  return { url: `${service.url}/${process.env.BENCH_VARIANT}/v1/gegevens`, close: service.stop };
+}
+
+async function startFloor(variant: string) {
+  const key = createPrivateKey(readFileSync(String(process.env.GEGEVENS_SIGNING_KEY)));
+  const floor = floorAnswers(String(process.env.DATABASE_URL), variant, key);
+  const server = createServer((request, response) => void floor.answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (!isAddress(address)) throw new Error('no port');
+  const stop = async (): Promise<void> => {
+    server.close();
+    server.closeAllConnections();
+    await floor.close();
+  };
+  return { url: `http://127.0.0.1:${address.port}`, close: stop };
+}
+
+function isAddress(address: unknown): address is AddressInfo {
+  return typeof address === 'object' && address !== null && 'port' in address;
+}
