@@ -2,6 +2,7 @@
 /** The program: which words it knows. What each does stands in a file of its own, loaded when it is asked for. */
 import process from 'node:process';
 import { Command, CommanderError } from 'commander';
+import { bronCommand } from './bron.ts';
 import { configCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
 import { gegevensCommand } from './gegevens.ts';
@@ -24,6 +25,7 @@ for (const command of [
   gegevensCommand(),
   verwerkingenlogCommand(),
   raadsfeedCommand(),
+  bronCommand(),
 ])
   program.addCommand(command);
 inheritExit(program);

@@ -4,6 +4,7 @@ import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { createAggregator } from './aggregator/aggregator.ts';
 import { createFeedState } from './feed-state.ts';
 import type { RaadsfeedParts } from './parts.ts';
 import { raadsfeedProblems } from './problems.ts';
@@ -35,6 +36,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const state = createFeedState({ db, listener, log });
   const hub = createHub({ db, state, mountUrl, log, heartbeatSeconds: settings.streamHeartbeatSeconds });
   const parts: RaadsfeedParts = { settings, db, state, mountUrl, log, stopping };
+  const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);
     serviceRoute(app, contract, parts);
@@ -60,8 +62,10 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
           'what was redacted may still stand in files of the database; it is tried again at the next start',
         ),
       );
+      aggregator?.start();
     },
     close: async () => {
+      await aggregator?.close();
       hub.close();
       state.close();
     },

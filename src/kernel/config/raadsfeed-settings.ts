@@ -66,6 +66,56 @@ export const raadsfeedSettings = {
     max: 300,
     description: 'Time between comment lines on an idle stream.',
   }),
+  aggregatorPollMs: integer('AGGREGATOR_POLL_MS', {
+    default: 5000,
+    min: 50,
+    max: 86_400_000,
+    description: 'Time between looks at a source that has been read to its end; its own `max-age` may make it longer.',
+  }),
+  aggregatorConcurrency: integer('AGGREGATOR_CONCURRENCY', {
+    default: 8,
+    min: 1,
+    max: 64,
+    description: 'Sources that one instance reads at the same time.',
+  }),
+  aggregatorTimeoutMs: integer('AGGREGATOR_TIMEOUT_MS', {
+    default: 60_000,
+    min: 100,
+    max: 600_000,
+    description: 'Time for one answer of a source.',
+  }),
+  aggregatorMaxAnswerBytes: integer('AGGREGATOR_MAX_ANSWER_BYTES', {
+    default: 33_554_432,
+    min: 16_384,
+    max: 268_435_456,
+    description: 'Largest answer of a source, after decompression; smaller pages are asked for when one is larger.',
+  }),
+  aggregatorBackoffMs: integer('AGGREGATOR_BACKOFF_MS', {
+    default: 1000,
+    min: 10,
+    max: 3_600_000,
+    description: 'First wait after a failure of a source; doubles with each further one.',
+  }),
+  aggregatorBackoffMaxMs: integer('AGGREGATOR_BACKOFF_MAX_MS', {
+    default: 300_000,
+    min: 10,
+    max: 86_400_000,
+    description: 'Longest wait after failures of a source; its `Retry-After` may make it longer.',
+  }),
+  aggregatorLeaseSeconds: integer('AGGREGATOR_LEASE_SECONDS', {
+    default: 30,
+    min: 1,
+    max: 3600,
+    description: 'Time after which another instance takes over the sources of one that fell silent.',
+  }),
+  aggregatorAllowPrivate: flag('AGGREGATOR_ALLOW_PRIVATE', {
+    default: false,
+    description: 'Calls sources at loopback and private addresses too.',
+  }),
+  aggregatorIds: flag('AGGREGATOR_IDS', {
+    default: false,
+    description: 'Gives every record an `aggregatorId`: UUID version 5 of its identity.',
+  }),
   register: flag('RAADSFEED_REGISTER', { default: false, description: 'Keep and serve a register of feeds.' }),
   ...notubizSettings,
 };

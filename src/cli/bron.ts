@@ -1,0 +1,15 @@
+import { Command } from 'commander';
+import { bronAddCommand } from './bron-add.ts';
+import { bronListCommand } from './bron-list.ts';
+import { bronPauseCommand, bronRemoveCommand, bronResumeCommand } from './bron-state.ts';
+
+/** `koppelvlak bron …`: the sources that an aggregator follows. */
+export function bronCommand(): Command {
+  return new Command('bron')
+    .description('the sources of an aggregator')
+    .addCommand(bronAddCommand())
+    .addCommand(bronListCommand())
+    .addCommand(bronPauseCommand())
+    .addCommand(bronResumeCommand())
+    .addCommand(bronRemoveCommand());
+}

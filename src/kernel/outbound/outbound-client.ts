@@ -1,0 +1,211 @@
+/** The way out to services whose addresses an operator, or their own documents, named: with limits on everything. */
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, type Dispatcher, request as undiciRequest } from 'undici';
+import type { Clock } from '../clock.ts';
+import { freshForMs, retryAfterMs } from './caching-headers.ts';
+import { OutboundError } from './outbound-error.ts';
+import { isPublicAddress } from './public-address.ts';
+import { ACCEPT_ENCODING, readBody } from './read-body.ts';
+
+const MAX_REDIRECTS = 3;
+const ERROR_BODY_BYTES = 65_536;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export interface OutboundOptions {
+  readonly clock: Clock;
+  /** Time in milliseconds for one call, redirects and body included. */
+  readonly timeoutMs: number;
+  /** Bytes of an answer at most, after decompression. */
+  readonly maxBytes: number;
+  /** Connections to one host at most. */
+  readonly connections: number;
+  /** Lets loopback, link-local and private addresses through. */
+  readonly allowPrivate: boolean;
+}
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly signal: AbortSignal;
+  /** A tag that was given before for the same address. */
+  readonly etag?: string | undefined;
+  /** `any-host` for an address whose work is to lead elsewhere; never from https to http. */
+  readonly redirects: 'same-host' | 'any-host';
+}
+
+/** An answer of 200, parsed and not judged, or the word that nothing changed. */
+export type OutboundAnswer = {
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+  readonly etag: string | undefined;
+  /** How long it stays fresh by its own account, in milliseconds. */
+  readonly freshForMs: number;
+} & ({ readonly changed: true; readonly json: unknown } | { readonly changed: false });
+
+export interface OutboundClient {
+  /** @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted */
+  getJson(request: OutboundRequest): Promise<OutboundAnswer>;
+  close(): Promise<void>;
+}
+
+/** The address is judged when the connection is made, so a name that resolves differently the second time does not help. */
+export function createOutboundClient(options: OutboundOptions): OutboundClient {
+  const { clock, timeoutMs, maxBytes, allowPrivate } = options;
+  const agent = new Agent({
+    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), ...(allowPrivate ? {} : { lookup: publicLookup }) },
+    connections: options.connections,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: 15_000,
+  });
+
+  const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
+    let url = checkUrl(request.url, allowPrivate);
+    for (let redirects = 0; ; redirects += 1) {
+      const answer = await undiciRequest(url, {
+        dispatcher: agent,
+        signal,
+        headers: {
+          accept: 'application/json',
+          'accept-encoding': ACCEPT_ENCODING,
+          'user-agent': 'koppelvlak',
+          ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+        },
+      });
+      const location = redirection(answer);
+      if (location === undefined) return await readAnswer(answer, url, request);
+      await answer.body.dump({ limit: 1024, signal });
+      if (redirects === MAX_REDIRECTS) throw new OutboundError('redirect', 'too many redirects');
+      url = redirected(url, location, request.redirects, allowPrivate);
+    }
+  };
+
+  const readAnswer = async (
+    { statusCode, headers, body }: Dispatcher.ResponseData,
+    url: URL,
+    request: OutboundRequest,
+  ): Promise<OutboundAnswer> => {
+    const head = {
+      url: url.href,
+      etag: one(headers.etag),
+      freshForMs: freshForMs(one(headers['cache-control']), one(headers.age)),
+    };
+    const encoding = one(headers['content-encoding']);
+    if (statusCode === 304 && request.etag !== undefined) {
+      await body.dump();
+      return { ...head, etag: head.etag ?? request.etag, changed: false };
+    }
+    if (statusCode !== 200) {
+      throw new OutboundError('status', `status ${statusCode}`, {
+        status: statusCode,
+        retryAfterMs: retryAfterMs(one(headers['retry-after']), clock.now()),
+        problem: await readProblem(body, encoding, one(headers['content-type'])),
+      });
+    }
+    const type = one(headers['content-type']);
+    if (!isJson(type)) {
+      body.on('error', () => undefined).destroy();
+      throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
+    }
+    return { ...head, changed: true, json: parse(await readBody(body, encoding, maxBytes)) };
+  };
+
+  return {
+    async getJson(request) {
+      const deadline = AbortSignal.timeout(timeoutMs);
+      try {
+        return await call(request, AbortSignal.any([request.signal, deadline]));
+      } catch (error) {
+        request.signal.throwIfAborted();
+        if (deadline.aborted) throw new OutboundError('timeout', `no complete answer within ${timeoutMs} ms`);
+        throw asOutboundError(error);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function readProblem(
+  body: Dispatcher.ResponseData['body'],
+  encoding: string | undefined,
+  type: string | undefined,
+) {
+  try {
+    const bytes = await readBody(body, encoding, ERROR_BODY_BYTES);
+    return isJson(type) ? parse(bytes) : undefined;
+  } catch (error) {
+    // What an error has to say is welcome, not needed.
+    if (error instanceof OutboundError) return undefined;
+    throw error;
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new OutboundError('not-json', 'the answer is not JSON', { cause });
+  }
+}
+
+function isJson(type: string | undefined): boolean {
+  return type !== undefined && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
+}
+
+function redirection({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+  return [301, 302, 303, 307, 308].includes(statusCode) ? one(headers.location) : undefined;
+}
+
+function redirected(from: URL, location: string, policy: OutboundRequest['redirects'], allowPrivate: boolean): URL {
+  if (!URL.canParse(location, from.href)) throw new OutboundError('redirect', 'a redirect to no address');
+  const to = checkUrl(new URL(location, from).href, allowPrivate);
+  if (from.protocol === 'https:' && to.protocol !== 'https:') {
+    throw new OutboundError('redirect', 'a redirect from https to http');
+  }
+  if (policy === 'same-host' && to.hostname !== from.hostname) {
+    throw new OutboundError('redirect', `a redirect to another host, ${to.hostname}`);
+  }
+  return to;
+}
+
+/** A literal address is never looked up, so it is judged here. */
+function checkUrl(text: string, allowPrivate: boolean): URL {
+  if (!URL.canParse(text)) throw new OutboundError('address', 'not an address');
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new OutboundError('address', `scheme ${url.protocol} is not called`);
+  }
+  if (url.username !== '' || url.password !== '') throw new OutboundError('address', 'credentials in an address');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !allowPrivate && !isPublicAddress(host)) {
+    throw new OutboundError('address', `${host} is not a public address`);
+  }
+  return url;
+}
+
+const publicLookup: LookupFunction = (host, options, done) => {
+  systemLookup(host, { all: true }, (error, addresses: LookupAddress[]) => {
+    if (error !== null) return done(error, []);
+    const [first] = addresses;
+    // One inner address among the others would be reached when the others do not answer.
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+      return done(new OutboundError('address', `${host} has an address that is not public`), []);
+    }
+    if (options.all) done(null, addresses);
+    else done(null, first.address, first.family);
+  });
+};
+
+function asOutboundError(error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
+  if (error instanceof Error && error.cause instanceof OutboundError) return error.cause;
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const broken = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
+  if (broken) return new OutboundError('broken-off', `the connection broke (${code})`, { cause: error });
+  if (/TIMEOUT/.test(code)) return new OutboundError('timeout', `no answer in time (${code})`, { cause: error });
+  return new OutboundError('unreachable', code === '' ? 'no connection' : `no connection (${code})`, { cause: error });
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { rewriteParts } from '../store/rewrite-parts.ts';
+import { createLineValidator } from '../writer/line-validator.ts';
+import { followSource } from './feed/follow-source.ts';
+import { createAggregatorMetrics } from './metrics.ts';
+import type { AggregatorNeeds } from './needs.ts';
+import { runTurn } from './worker/run-turn.ts';
+import { createScheduler } from './worker/scheduler.ts';
+
+/** What follows the sources, as long as the service runs. */
+export interface Aggregator {
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** Pages of one turn: then others get theirs. */
+const PAGES_PER_TURN = 10;
+/** Milliseconds between looks for files that redacted content still stands in. */
+const CLEAN_MS = 10_000;
+
+/** What following takes, made from the configuration; `close` ends its connections. */
+export function openAggregatorNeeds({ config, pool, clock, log, publicBaseUrl }: Platform): AggregatorNeeds {
+  const { raadsfeed } = config;
+  return {
+    pool,
+    clock,
+    log,
+    client: createOutboundClient({
+      clock,
+      timeoutMs: raadsfeed.aggregatorTimeoutMs,
+      maxBytes: raadsfeed.aggregatorMaxAnswerBytes,
+      connections: 4,
+      allowPrivate: raadsfeed.aggregatorAllowPrivate,
+    }),
+    validate: createLineValidator(),
+    ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
+    ids: raadsfeed.aggregatorIds,
+    pollMs: raadsfeed.aggregatorPollMs,
+    restartMs: raadsfeed.aggregatorBackoffMaxMs,
+  };
+}
+
+export function createAggregator(platform: Platform): Aggregator {
+  const { raadsfeed } = platform.config;
+  const { pool, log } = platform;
+  const needs = openAggregatorNeeds(platform);
+  const metrics = createAggregatorMetrics(platform.metrics, pool);
+  let cleaning: NodeJS.Timeout | undefined;
+  const scheduler = createScheduler({
+    pool,
+    log,
+    holder: `${hostname()} ${process.pid} ${randomUUID()}`,
+    concurrency: raadsfeed.aggregatorConcurrency,
+    leaseSeconds: raadsfeed.aggregatorLeaseSeconds,
+    stopping: platform.stopping,
+    run: (lease, signal) =>
+      runTurn(
+        lease,
+        {
+          ...needs,
+          metrics,
+          backoff: { firstMs: raadsfeed.aggregatorBackoffMs, maxMs: raadsfeed.aggregatorBackoffMaxMs },
+          turn: (one, stop) =>
+            followSource(one, needs, {
+              signal: stop,
+              maxPages: PAGES_PER_TURN,
+              tolerant: one.source.foutSoort === 'records' && one.source.mislukt >= 2,
+            }),
+        },
+        signal,
+      ),
+  });
+  return {
+    start() {
+      scheduler.start();
+      // What could not be written anew right after its redaction, because somebody was still reading it.
+      cleaning ??= setInterval(() => {
+        rewriteParts(pool).catch((error: unknown) =>
+          log.warn({ err: error }, 'redacted content still stands in files'),
+        );
+      }, CLEAN_MS);
+      cleaning.unref();
+    },
+    async close() {
+      clearInterval(cleaning);
+      await scheduler.close();
+      await needs.client.close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { transaction } from '../../../kernel/database/transaction.ts';
+import { publishBatch } from '../../store/publish-batch.ts';
+import { rewriteParts } from '../../store/rewrite-parts.ts';
+import type { AggregatorNeeds } from '../needs.ts';
+import type { Lease } from '../source.ts';
+import { addIssues } from '../store/issues.ts';
+import { type Position, saveProgress } from '../store/save-progress.ts';
+import { markSeen } from '../store/seen.ts';
+import type { CheckedPage } from './check-page.ts';
+
+/**
+ * Publishes a page and keeps how far the source was read, both or neither.
+ * @returns how many records were recorded
+ * @throws {LeaseLostError} and then nothing was published
+ */
+export async function publishPage(
+  lease: Lease,
+  page: CheckedPage & { readonly read: number },
+  to: { readonly position: Position; readonly head?: number | undefined },
+  { pool, clock, log }: AggregatorNeeds,
+): Promise<number> {
+  const { changes, issues, refused, read, present } = page;
+  const { id, vergelijken } = lease.source;
+  const now = clock.now();
+  const outcomes = await transaction(pool, async (client) => {
+    const found = changes.length === 0 ? [] : await publishBatch(client, changes, now);
+    if (vergelijken) await markSeen(client, id, present);
+    await addIssues(client, id, issues, now);
+    const published = found.filter((outcome) => outcome !== 'no-op').length;
+    // Last, in the order in which every writer takes its locks. It also finds out whether the lease still holds.
+    await saveProgress(client, lease, to.position, { head: to.head, counts: { read, published, refused } });
+    return found;
+  });
+  if (changes.some(({ op }, i) => op === 'redact' && outcomes[i] !== 'no-op')) {
+    // It is tried again at an interval; the page is published all the same.
+    await rewriteParts(pool).catch((error: unknown) =>
+      log.warn({ err: error }, 'redacted content still stands in files'),
+    );
+  }
+  return outcomes.filter((outcome) => outcome !== 'no-op').length;
+}

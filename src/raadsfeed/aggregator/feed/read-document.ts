@@ -1,0 +1,72 @@
+import { transaction } from '../../../kernel/database/transaction.ts';
+import type { AggregatorNeeds } from '../needs.ts';
+import type { Lease } from '../source.ts';
+import type { SourceIssue } from '../source-adapter.ts';
+import { SourceFault } from '../source-fault.ts';
+import { addIssues } from '../store/issues.ts';
+import { rereadLease } from '../store/leases.ts';
+import { noteOrganisations, readOwnedOrganisations, showOrigin } from '../store/organisations.ts';
+import { restartSnapshot } from '../store/restart-snapshot.ts';
+import { saveDocument } from '../store/save-document.ts';
+import { hasState } from '../store/seen.ts';
+import { readServiceAnswer, type SourceDocument } from './service-answer.ts';
+
+/** Milliseconds that a service document is believed. */
+const DOCUMENT_MS = 60_000;
+
+/**
+ * Reads the service document of a source when it is time to, or something went wrong: where its feed is, and of which organisations.
+ * @returns the lease with what is known now
+ * @throws {OutboundError} {SourceFault} {LeaseLostError}
+ */
+export async function readDocument(lease: Lease, needs: AggregatorNeeds, signal: AbortSignal): Promise<Lease> {
+  const { source } = lease;
+  const age =
+    source.documentOp === null ? Number.POSITIVE_INFINITY : needs.clock.now().getTime() - source.documentOp.getTime();
+  if (source.feedUrl !== null && source.mislukt === 0 && age < DOCUMENT_MS) return lease;
+  const answer = await needs.client.getJson({
+    url: source.adres,
+    signal,
+    etag: source.documentEtag ?? undefined,
+    redirects: 'same-host',
+  });
+  if (!answer.changed) {
+    await saveDocument(needs.pool, lease, undefined);
+    return await rereadLease(needs.pool, lease);
+  }
+  const document = readServiceAnswer(answer.json);
+  if (document.feedUrl === needs.ownFeedUrl()) throw new SourceFault('own-feed', 'the source is this feed itself');
+  return await keepDocument(lease, document, answer.etag, needs);
+}
+
+async function keepDocument(
+  lease: Lease,
+  document: SourceDocument,
+  etag: string | undefined,
+  { pool, clock }: AggregatorNeeds,
+): Promise<Lease> {
+  const { source } = lease;
+  const wanted = new Set(source.organisatiecodes);
+  const offered = document.organisaties.filter(
+    ({ organisatiecode }) => wanted.size === 0 || wanted.has(organisatiecode),
+  );
+  return await transaction(pool, async (client) => {
+    await saveDocument(client, lease, { document, etag });
+    const { added, elsewhere } = await noteOrganisations(client, source.id, offered);
+    const issues = elsewhere.map(
+      ({ organisatiecode, adres }): SourceIssue => ({
+        what: 'organisation-elsewhere',
+        where: organisatiecode,
+        detail: `is taken from ${adres ?? 'this feed itself'}; what this source says of it is ignored`,
+        times: 1,
+        blocking: false,
+      }),
+    );
+    await addIssues(client, source.id, issues, clock.now());
+    const owned = await readOwnedOrganisations(client, source.id);
+    await showOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
+    // What was passed over of an organisation before it was this source's is found in the snapshot only.
+    if (added.length > 0) await restartSnapshot(client, lease, await hasState(client, added));
+    return await rereadLease(client, lease);
+  });
+}

@@ -1,0 +1,52 @@
+/** A source as the aggregator keeps it. */
+export interface Source {
+  readonly id: number;
+  /** Address of a service document, or `<scheme>:<organisation>` of a supplier's API. */
+  readonly adres: string;
+  readonly soort: 'feed' | 'leveranciers-api';
+  /** Only these organisations are taken from it; empty: all that it names. */
+  readonly organisatiecodes: readonly string[];
+  readonly naam: string | null;
+  readonly portaal: string | null;
+  /** First day (`YYYY-MM-DD`) that is read of a supplier. */
+  readonly vanaf: string | null;
+  readonly feedUrl: string | null;
+  readonly snapshotUrl: string | null;
+  readonly rol: 'bronhouder' | 'aggregator' | null;
+  readonly documentEtag: string | null;
+  readonly documentOp: Date | null;
+  /** `stand`: the snapshot is being read; `feed`: the log after it. */
+  readonly fase: 'stand' | 'feed';
+  /** What is not seen in the snapshot and the feed after it is gone. */
+  readonly vergelijken: boolean;
+  readonly standCursor: string | null;
+  readonly standFeedCursor: string | null;
+  readonly cursor: string | null;
+  readonly etag: string | null;
+  /** Number of the last record that was looked at; `null` when the place is known by its cursor alone. */
+  readonly laatsteNummer: number | null;
+  readonly paginagrootte: number;
+  readonly magMassaal: boolean;
+  /** When a comparison that was withheld is tried again. */
+  readonly hervergelijken: Date | null;
+  /** When the snapshot was last begun. */
+  readonly standBegonnen: Date | null;
+  /** Failures in a row, and the kind of the last one. */
+  readonly mislukt: number;
+  readonly foutSoort: string | null;
+}
+
+/** The right to work on a source: whoever takes it over makes the number of the one before him worthless. */
+export interface Lease {
+  readonly source: Source;
+  readonly number: number;
+  readonly holder: string;
+}
+
+/** The lease was taken over, or the source paused or removed: what was being done is dropped. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+  constructor() {
+    super('another worker has the source now, or it was paused or removed');
+  }
+}

@@ -1,0 +1,75 @@
+import type { Db } from '../../../kernel/database/db.ts';
+import type { KeptIssue } from '../keep-issues.ts';
+import type { SourceIssue } from '../source-adapter.ts';
+
+/** Longest text that is kept of an issue. */
+const MAX_TEXT = 1000;
+
+/** Keeps issues of a source that is a feed: counted when they are met again. */
+export async function addIssues(db: Db, sourceId: number, issues: readonly SourceIssue[], at: Date): Promise<void> {
+  if (issues.length === 0) return;
+  const joined = new Map<string, SourceIssue>();
+  for (const issue of issues) {
+    const key = JSON.stringify([issue.what, issue.where, issue.detail]);
+    joined.set(key, { ...issue, times: issue.times + (joined.get(key)?.times ?? 0) });
+  }
+  const rows = [...joined.values()];
+  await db.query({
+    name: 'aggregator-add-issues',
+    text: `insert into aggregator.melding as m (bron_id, wat, waar, detail, aantal, blokkeert, sinds, laatst)
+           select $1::integer, wat, waar, detail, aantal, blokkeert, $7::timestamptz, $7::timestamptz
+             from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
+               on conflict (bron_id, wat, waar, detail, venster_van, venster_tot) do update
+              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, opgelost = null`,
+    values: [
+      sourceId,
+      rows.map(({ what }) => text(what)),
+      rows.map(({ where }) => text(where)),
+      rows.map(({ detail }) => text(detail)),
+      rows.map(({ times }) => times),
+      rows.map(({ blocking }) => blocking),
+      at.toISOString(),
+    ],
+  });
+}
+
+/** What kept a source from being read is over. */
+export async function resolveIssues(db: Db, sourceId: number, at: Date): Promise<void> {
+  await db.query({
+    name: 'aggregator-resolve-issues',
+    text: `update aggregator.melding set opgelost = $2::timestamptz
+            where bron_id = $1::integer and blokkeert and opgelost is null and venster_van is null`,
+    values: [sourceId, at.toISOString()],
+  });
+}
+
+/** The issues of a source, those that last first, then the newest. */
+export async function readIssues(
+  db: Db,
+  sourceId: number,
+  limit: number,
+): Promise<(Omit<KeptIssue, 'window'> & { readonly window: KeptIssue['window'] | null })[]> {
+  const { rows } = await db.query<
+    SourceIssue & { van: string | null; tot: string | null; since: Date; last: Date; over: Date | null }
+  >(
+    `select wat as what, waar as where, detail, aantal as times, blokkeert as blocking, venster_van::text as van, venster_tot::text as tot,
+            sinds as since, laatst as last, opgelost as over
+       from aggregator.melding
+      where bron_id = $1::integer
+      order by (opgelost is null) desc, laatst desc, wat, waar
+      limit $2::integer`,
+    [sourceId, limit],
+  );
+  return rows.map(({ van, tot, since, last, over, ...issue }) => ({
+    ...issue,
+    window: van === null || tot === null ? null : { from: van, to: tot },
+    since: since.toISOString(),
+    lastSeen: last.toISOString(),
+    resolved: over?.toISOString() ?? null,
+  }));
+}
+
+/** What a source wrote is kept as text that the database can hold. */
+function text(value: string): string {
+  return value.replaceAll('\0', '').toWellFormed().slice(0, MAX_TEXT);
+}

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isRecord } from '../../../src/http/openapi-document.ts';
+import { agendapunt, document, type FeedServer, readRecords, removal, startFeed, vergadering } from '../support.ts';
+import { eventually, expectMerged, follow, SOURCE_ENV, sourceState, startAggregator } from './support.ts';
+
+let source: FeedServer;
+let aggregator: FeedServer;
+
+beforeEach(async () => {
+  [source, aggregator] = await Promise.all([startFeed(SOURCE_ENV), startAggregator()]);
+});
+
+afterEach(async () => {
+  await Promise.all([source.stop(), aggregator.stop()]);
+});
+
+describe('following a feed', () => {
+  it('starts with the snapshot, goes on with the feed, and says where each record is from', async () => {
+    await source.publish([vergadering('v-1'), document('d-1')]);
+    await source.publish([vergadering('v-1', { naam: 'Anders' })]);
+    await follow(aggregator.pool, source.mount);
+    await expectMerged(aggregator, [source]);
+    await source.publish([agendapunt('a-1'), removal('delete', 'Informatieobject', 'd-1')]);
+    await expectMerged(aggregator, [source]);
+
+    const theirs = new Map((await readRecords(source.api)).map((record) => [record.sequenceNumber, record]));
+    const ours = await readRecords(aggregator.api);
+    // The snapshot has what was there: the first state of v-1 was never seen.
+    expect(ours.map(({ sequenceNumber, op, resource }) => [sequenceNumber, op, resource.bronidentificatie])).toEqual([
+      [1, 'upsert', 'd-1'],
+      [2, 'upsert', 'v-1'],
+      [3, 'upsert', 'a-1'],
+      [4, 'delete', 'd-1'],
+    ]);
+    for (const record of ours) {
+      expect(record.herkomst?.feedUrl).toBe(`${source.mount}/feed`);
+      const origin = theirs.get(record.herkomst?.sequenceNumber ?? 0);
+      const passed = ['resource', 'data', 'contentHash', 'gewijzigdOp', 'verwijderreden'] as const;
+      for (const member of passed) expect(record[member]).toEqual(origin?.[member]);
+      expect(record).not.toHaveProperty('aggregatorId');
+    }
+  });
+
+  it('shows role, origin and how current each organisation is in the service document', async () => {
+    await source.publish([vergadering('v-1')]);
+    await follow(aggregator.pool, source.mount);
+    await expectMerged(aggregator, [source]);
+    await eventually(async () => {
+      const { json } = await aggregator.api.call('GET', '/');
+      expect(json).toMatchObject({
+        rol: 'aggregator',
+        organisaties: [
+          {
+            organisatiecode: 'gm9901',
+            naam: 'Gemeente Voorbeeldstad',
+            herkomst: `${source.mount}/feed`,
+            herkomstSoort: 'feed',
+            laatstBijgewerkt: expect.stringMatching(/^20/),
+          },
+        ],
+      });
+    });
+    const before = await currentSince();
+    await eventually(async () => expect((await currentSince()) > before).toBe(true));
+  });
+
+  it('stands still in what it says while the source is away, and publishes nothing', async () => {
+    await source.publish([vergadering('v-1')]);
+    await follow(aggregator.pool, source.mount);
+    await expectMerged(aggregator, [source]);
+    await source.server.stop();
+    await eventually(async () => {
+      expect(await sourceState(aggregator.pool, source.mount)).toMatchObject({ foutSoort: 'unreachable' });
+    });
+    const stood = await currentSince();
+    await eventually(async () => {
+      expect((await sourceState(aggregator.pool, source.mount)).mislukt).toBeGreaterThan(3);
+    });
+    expect(await currentSince()).toBe(stood);
+    expect(await readRecords(aggregator.api)).toHaveLength(1);
+  });
+
+  it('pauses at once, and goes on where it was', async () => {
+    const { findSource, setPaused } = await import('../../../src/raadsfeed/aggregator/store/manage-sources.ts');
+    await source.publish([vergadering('v-1')]);
+    await follow(aggregator.pool, source.mount);
+    await expectMerged(aggregator, [source]);
+    const { id } = (await findSource(aggregator.pool, source.mount)) ?? { id: 0 };
+    await setPaused(aggregator.pool, id, true);
+    await source.publish([vergadering('v-2')]);
+    expect(await readRecords(aggregator.api)).toHaveLength(1);
+    await setPaused(aggregator.pool, id, false);
+    await eventually(async () => expect(await readRecords(aggregator.api)).toHaveLength(2));
+  });
+
+  it('shares sources among instances: no record is published twice', async () => {
+    const more = await Promise.all([aggregator.another(), aggregator.another()]);
+    expect(more).toHaveLength(2);
+    await follow(aggregator.pool, source.mount);
+    for (let round = 0; round < 10; round += 1) {
+      await source.publish(Array.from({ length: 20 }, (_, i) => document(`d-${i}`, { titel: `Ronde ${round}` })));
+    }
+    await expectMerged(aggregator, [source]);
+    const origins = (await readRecords(aggregator.api)).map(({ herkomst }) => herkomst?.sequenceNumber);
+    expect(new Set(origins).size).toBe(origins.length);
+  });
+});
+
+async function currentSince(): Promise<string> {
+  const { json } = await aggregator.api.call('GET', '/');
+  const [organisatie] = isRecord(json) && Array.isArray(json.organisaties) ? json.organisaties : [];
+  return String(organisatie?.laatstBijgewerkt);
+}
