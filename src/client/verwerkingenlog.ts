@@ -1,0 +1,20 @@
+/**
+ * `koppelvlak/verwerkingenlog`: for applications that process personal data. The client keeps actions in the log and puts the six
+ * headers on calls to others; the Fastify plugin reads and checks them on calls that come in.
+ */
+export type { ProcessingContext, ProcessingHeader } from '../kernel/processing-headers.ts';
+export {
+  createVerwerkingenlogClient,
+  type LogOptions,
+  processingHeaders,
+  type VerwerkingenlogClient,
+  type VerwerkingenlogClientOptions,
+} from './verwerkingenlog-client.ts';
+export { VerwerkingenlogError } from './verwerkingenlog-error.ts';
+export {
+  ProcessingHeadersError,
+  type VerwerkingsheadersOptions,
+  verwerkingsheaders,
+} from './verwerkingenlog-plugin.ts';
+export { type ClientCredentials, clientCredentials } from './verwerkingenlog-token.ts';
+export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-types.ts';
