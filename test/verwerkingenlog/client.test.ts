@@ -1,0 +1,244 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import Fastify from 'fastify';
+import {
+  clientCredentials,
+  createVerwerkingenlogClient,
+  type NieuweVerwerkingsactie,
+  processingHeaders,
+  VerwerkingenlogError,
+  verwerkingsheaders,
+} from 'koppelvlak/verwerkingenlog';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startAuthorizationServer } from '../../src/demo/authorization-server/authorization-server.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+
+let log: LogServer;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  log = await startLog({ env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+});
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+  await log?.stop();
+});
+
+function actieOf(objectId: string): NieuweVerwerkingsactie {
+  return {
+    actieNaam: 'Zoeken persoon',
+    vertrouwelijkheid: 'normaal',
+    tijdstip: '2026-01-15T13:35:42Z',
+    verwerkteObjecten: [{ objecttype: 'persoon', soortObjectId: 'BSN', objectId }],
+  };
+}
+
+async function clientFor(url: string, options: { attempts?: number; timeoutMs?: number } = {}) {
+  const client = createVerwerkingenlogClient({ url, token: () => log.tokens.token(['create:normal']), ...options });
+  closing.push(client.close);
+  return client;
+}
+
+const mount = () => `${log.server.url}/verwerkingenlog/v1`;
+
+async function found(person: string) {
+  const path = `/verwerkingsacties?${ofPerson(person, { beperkteSet: 'false' })}`;
+  return listIn(await log.call(['read:confidential'], 'GET', path, undefined, HEADERS)).results;
+}
+
+async function listening(server: Server | ReturnType<typeof createTcpServer>): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => new Promise((resolve) => server.close(resolve)));
+  const address = server.address();
+  if (!isAddress(address)) throw new Error('no port');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+function isAddress(address: unknown): address is AddressInfo {
+  return typeof address === 'object' && address !== null && 'port' in address;
+}
+
+describe('the client', () => {
+  it('keeps an action and gives it back as it was kept', async () => {
+    const person = newPerson();
+    const kept = await (await clientFor(mount())).log(actieOf(person));
+    expect(kept).toMatchObject({ actieNaam: 'Zoeken persoon', systeem: null });
+    expect(await found(person)).toMatchObject([{ actieId: kept.actieId }]);
+  });
+
+  it('tries again with the same key and body when the answer was lost, and leaves one entry', async () => {
+    const person = newPerson();
+    const seen: string[] = [];
+    // A proxy that passes on and then hangs up, twice: the log has kept the action, the client cannot know.
+    const proxy = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const body = Buffer.concat(chunks);
+      seen.push(`${request.headers['idempotency-key']} ${body}`);
+      const { authorization = '', 'idempotency-key': key = '' } = request.headers;
+      const answer = await fetch(`${mount()}${request.url}`, {
+        method: 'POST',
+        headers: { authorization, 'idempotency-key': String(key), 'content-type': 'application/json' },
+        body,
+      });
+      const text = await answer.text();
+      if (seen.length < 3) request.socket.destroy();
+      else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    });
+    const kept = await (await clientFor(await listening(proxy))).log(actieOf(person));
+    expect(seen).toHaveLength(3);
+    expect(new Set(seen).size).toBe(1);
+    expect(await found(person)).toMatchObject([{ actieId: kept.actieId }]);
+  });
+
+  it('waits as long as the log asks when it is overloaded', async () => {
+    const times: number[] = [];
+    const busy = createServer((_request, response) => {
+      times.push(performance.now());
+      const status = times.length === 1 ? 503 : 201;
+      const body = { actieId: 'a', url: 'u' };
+      response.writeHead(status, { 'retry-after': '1', 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await (await clientFor(await listening(busy))).log(actieOf('1'));
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
+  });
+
+  it('does not try again what the log refuses, and says why', async () => {
+    const client = await clientFor(mount());
+    const refused = client.log({ ...actieOf('1'), vertrouwelijkheid: 'vertrouwelijk' });
+    await expect(refused).rejects.toMatchObject({ status: 403, passing: false, problem: { code: 'forbidden' } });
+    await expect(client.log({ ...actieOf('1'), bewaartermijn: 'x' })).rejects.toThrow('bewaartermijn');
+  });
+
+  it('gives up after its tries, and when it is told to', async () => {
+    const silent = await listening(createTcpServer((socket) => void socket.resume()));
+    await expect((await clientFor(silent, { attempts: 2, timeoutMs: 50 })).log(actieOf('1'))).rejects.toBeInstanceOf(
+      VerwerkingenlogError,
+    );
+    const signal = AbortSignal.timeout(50);
+    await expect((await clientFor(silent)).log(actieOf('1'), { signal })).rejects.toThrow();
+  });
+
+  it('puts what is known of a processing into headers', () => {
+    expect(
+      processingHeaders({
+        oin: HEADERS.OIN,
+        verwerkingId: HEADERS.VerwerkingId,
+        vertrouwelijkheid: 'normaal',
+        bewaartermijn: 'P1Y',
+      }),
+    ).toEqual(HEADERS);
+    expect(processingHeaders({})).toEqual({});
+  });
+});
+
+describe('the plugin', () => {
+  async function provider(options: { required?: boolean } = {}) {
+    const app = Fastify();
+    const missing: string[][] = [];
+    await app.register(verwerkingsheaders, {
+      client: await clientFor(mount()),
+      callerOin: (request) =>
+        request.headers['x-caller'] === undefined ? undefined : String(request.headers['x-caller']),
+      onMissing: (names) => missing.push([...names]),
+      ...options,
+    });
+    app.post<{ Body: { person: string } }>('/zoek', async (request) => {
+      const { person } = request.body;
+      await request.logVerwerking({ ...actieOf(person), actieNaam: 'Verstrekken' });
+      return request.verwerking;
+    });
+    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    closing.push(() => app.close());
+    const call = (person: string, headers: Record<string, string>) =>
+      fetch(`${url}/zoek`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ person }),
+      });
+    return { call, missing };
+  }
+
+  it('copies what the headers say into the entry', async () => {
+    const person = newPerson();
+    const { call, missing } = await provider();
+    expect((await call(person, HEADERS)).status).toBe(200);
+    expect(missing).toEqual([]);
+    expect(await found(person)).toMatchObject([
+      {
+        actieNaam: 'Verstrekken',
+        soortAfnemerId: 'OIN',
+        afnemerId: HEADERS.OIN,
+        verwerkingIdAfnemer: HEADERS.VerwerkingId,
+        bewaartermijn: 'P1Y',
+      },
+    ]);
+  });
+
+  it('names what is missing, and refuses what is malformed or of another', async () => {
+    const { call, missing } = await provider();
+    expect((await call(newPerson(), { VerwerkingId: HEADERS.VerwerkingId })).status).toBe(200);
+    expect(missing).toEqual([['OIN', 'Vertrouwelijkheid', 'Bewaartermijn']]);
+    const malformed = await call(newPerson(), { ...HEADERS, OIN: '1', Bewaartermijn: '10 jaar' });
+    expect(malformed.status).toBe(400);
+    expect(await malformed.text()).toMatch(/OIN.*Bewaartermijn/);
+    expect((await call(newPerson(), { ...HEADERS, 'x-caller': '00000099000000009000' })).status).toBe(403);
+    expect((await call(newPerson(), { ...HEADERS, 'x-caller': HEADERS.OIN })).status).toBe(200);
+  });
+
+  it('demands OIN and VerwerkingId when it is told to', async () => {
+    const { call } = await provider({ required: true });
+    const refused = await call(newPerson(), { Bewaartermijn: 'P1Y' });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toMatch(/OIN.*VerwerkingId/);
+  });
+});
+
+it('the example runs against the log, with tokens of a real authorization server', async () => {
+  const keysDirectory = await mkdtemp(join(tmpdir(), 'koppelvlak-example-'));
+  closing.push(() => rm(keysDirectory, { recursive: true, force: true }));
+  const scopes = ['create:normal', 'read:restricted'];
+  const server = await startAuthorizationServer({
+    port: 0,
+    audience: 'https://koppelvlak.example/api',
+    clients: [{ id: 'intake', secret: 'a secret of at least 32 characters!!', scopes }],
+    keysDirectory,
+    production: false,
+    log: createLogger('silent'),
+  });
+  closing.push(server.close);
+  const own = await startLog({ env: { OAUTH_ISSUER: server.issuer, OAUTH_JWKS_URL: server.jwksUrl } });
+  try {
+    const token = clientCredentials({
+      tokenUrl: server.tokenUrl,
+      clientId: 'intake',
+      clientSecret: 'a secret of at least 32 characters!!',
+      scopes,
+    });
+    expect(await token()).toBe(await token());
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [join(import.meta.dirname, '../../examples/verwerkingenlog/main.ts')],
+      {
+        env: {
+          PATH: process.env.PATH,
+          LOG_URL: `${own.server.url}/verwerkingenlog/v1`,
+          TOKEN_URL: server.tokenUrl,
+          CLIENT_ID: 'intake',
+          CLIENT_SECRET: 'a secret of at least 32 characters!!',
+        },
+      },
+    );
+    expect(stdout).toMatch(/Zoeken persoon \(Aanvraag schuldhulp\) by 00000099000000001000\n/);
+    expect(stdout).toMatch(/Verstrekken naam .* by 00000099000000002000, for 00000099000000001000\n/);
+  } finally {
+    await own.stop();
+  }
+});
