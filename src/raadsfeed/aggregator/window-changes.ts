@@ -56,7 +56,8 @@ export function deriveChanges(reading: WindowReading, state: FeedState): WindowC
   const places = reading.places.map((place) => mergePlace(place, known.get(place.place), mayDelete));
   const forget = mayDelete ? reading.gone.map(({ place }) => place) : [];
   const published = mayDelete ? deletes : [];
-  const remaining = [...places, ...state.known.filter(({ place }) => isUntouched(place, reading, forget))];
+  const touched = new Set([...forget, ...places.map(({ place }) => place)]);
+  const remaining = [...places, ...state.known.filter(({ place }) => !touched.has(place))];
   return {
     upserts: [
       ...reading.places.flatMap(({ records }) => records),
@@ -75,10 +76,6 @@ export function deriveChanges(reading: WindowReading, state: FeedState): WindowC
 
 function keyOf({ resourceType, resource }: DeleteLine): string {
   return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
-}
-
-function isUntouched(place: string, reading: WindowReading, forget: readonly string[]): boolean {
-  return !forget.includes(place) && !reading.places.some((read) => read.place === place);
 }
 
 /** What no place has any more, and what the supplier marks as not public wherever it still hangs. */

@@ -255,6 +255,21 @@ describe('GET /events/assemblies/{id}', () => {
     expect(feed.get('Informatieobject/document-1').vergaderingen).toEqual([{ bronidentificatie: 'meeting-11' }]);
   });
 
+  it('may itself show documents and register items: those are taken too, once', async () => {
+    supplier.organisation.addAssembly(meetingOf(10, { documents: [documentOf(1)] }), []);
+    supplier.organisation.assemblies.set('10', {
+      ...supplier.organisation.assemblies.get('10'),
+      documents: [documentOf(1), documentOf(2)],
+      module_items: [moduleItemReference(900)],
+    });
+    supplier.organisation.addRegisterItem(6, registerItemOf(900, { date: '2019-01-01', main: [documentOf(3)] }));
+    const { reading } = await feed.round();
+    expect(reading).toMatchObject({ complete: true, issues: [] });
+    for (const id of [1, 2, 3]) {
+      expect(feed.get(`Informatieobject/document-${id}`).vergaderingen).toEqual([{ bronidentificatie: 'meeting-10' }]);
+    }
+  });
+
   it('with fewer children than announced makes the window incomplete', async () => {
     supplier.organisation.addAssembly(meetingOf(10), [meetingOf(11)]);
     supplier.organisation.listedAs.set('10', { event_type_data: { meetings_count: 2, document_count: 0 } });

@@ -89,9 +89,12 @@ it.each([
 
 it('does not wait for a Retry-After longer than it will wait: the window is read another time', async () => {
   supplier.rule = () => ({ status: 503, headers: { 'retry-after': '3600' } });
-  const error = await failure(createClient().get('/organisations', {}, never));
+  const client = createClient();
+  const error = await failure(client.get('/organisations', {}, never));
   expect(error.retryAfter).toBe(3_600_000);
-  expect(supplier.count('/organisations')).toBe(1);
+  // Nor does any other call disturb it before that time.
+  expect(await failure(client.get('/events', {}, never))).toMatchObject({ message: 'asked to wait', passing: true });
+  expect(supplier.calls).toHaveLength(1);
 });
 
 it('gives up on a call that takes too long', async () => {

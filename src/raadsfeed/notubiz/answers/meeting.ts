@@ -59,7 +59,7 @@ export function readPlannings(raw: JsonObject, issue: IssueSink): readonly Plann
   return objects(raw, 'plannings', issue).map(({ start_date, end_date }) => ({ start: start_date, end: end_date }));
 }
 
-export function readCanceled(raw: JsonObject, issue: IssueSink): boolean {
+function readCanceled(raw: JsonObject, issue: IssueSink): boolean {
   const canceled = flag(raw.canceled);
   if (canceled === undefined) issue('unusable-value', 'does not say whether it is canceled');
   return canceled ?? false;

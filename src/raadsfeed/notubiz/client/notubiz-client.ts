@@ -41,7 +41,7 @@ export class NotubizClient {
     this.#timeout = options.timeout ?? 90_000;
     this.#maxBytes = options.maxBytes ?? 67_108_864;
     this.#retry = options.retry ?? RETRY_POLICY;
-    this.#gate = new CallGate(connections);
+    this.#gate = new CallGate(connections, this.#retry.maxDelay);
     this.#agent = new Agent({ connections, headersTimeout: this.#timeout, bodyTimeout: this.#timeout });
   }
 
@@ -76,7 +76,7 @@ export class NotubizClient {
       if (response.statusCode === 200) return await readJson(response.body, encoding, this.#maxBytes);
       const message = await readMessage(response.body, encoding);
       const retryAfter = retryAfterMilliseconds(text(response.headers['retry-after']), Date.now());
-      if (retryAfter !== undefined) this.#gate.closeFor(Math.min(retryAfter, this.#retry.maxDelay));
+      if (retryAfter !== undefined) this.#gate.closeFor(retryAfter);
       throw new NotubizError('status', `status ${response.statusCode}${message}`, {
         status: response.statusCode,
         retryAfter,

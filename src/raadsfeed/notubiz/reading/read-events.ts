@@ -77,9 +77,12 @@ async function readAssembly(session: ReadingSession, event: EventSummary): Promi
   if (children.length < (event.meetingsCount ?? 0)) {
     issue('count-mismatch', `${event.meetingsCount} child meetings announced, ${children.length} shown`);
   }
-  const outcomes = await Promise.all([event.id, ...children].map((id) => readNamedMeeting(session, id)));
-  return [event.id, ...children].map((id, index) => {
-    const outcome = outcomes[index] ?? { kind: 'failed' };
-    return index === 0 ? { ...own, children, outcome } : { id, event, children: undefined, parent: event.id, outcome };
-  });
+  const [outcome, ...others] = await Promise.all([
+    readNamedMeeting(session, event.id, asked.raw),
+    ...children.map(async (id) => ({ id, outcome: await readNamedMeeting(session, id) })),
+  ]);
+  return [
+    { ...own, children, outcome },
+    ...others.map((child) => ({ ...child, event, children: undefined, parent: event.id })),
+  ];
 }

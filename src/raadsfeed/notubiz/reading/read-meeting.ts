@@ -1,7 +1,9 @@
+import { addFromAssembly } from '../answers/add-from-assembly.ts';
 import type { AgendaItem } from '../answers/agenda-item.ts';
 import { type Meeting, readMeeting } from '../answers/meeting.ts';
 import type { ModuleItemReference } from '../answers/module-item-reference.ts';
 import type { RegisterItem } from '../answers/register-item.ts';
+import type { JsonObject } from '../values/scalars.ts';
 import { askNamed, askOne, type OneOutcome } from './ask-one.ts';
 import { flattenAgenda } from './flatten-agenda.ts';
 import { readItem } from './read-item.ts';
@@ -31,9 +33,16 @@ export function meetingPath(id: string): string {
   return `/events/meetings/${id}`;
 }
 
-/** Reads a meeting that the supplier itself named. */
-export async function readNamedMeeting(session: ReadingSession, id: string): Promise<MeetingOutcome> {
-  return await judge(session, id, await askNamed(session, meetingPath(id), 'meeting'));
+/**
+ * Reads a meeting that the supplier itself named.
+ * @param assembly of an assembly: its other answer
+ */
+export async function readNamedMeeting(
+  session: ReadingSession,
+  id: string,
+  assembly?: JsonObject,
+): Promise<MeetingOutcome> {
+  return await judge(session, id, await askNamed(session, meetingPath(id), 'meeting'), assembly);
 }
 
 /** Reads a meeting that the supplier named before, and perhaps does not have any more. */
@@ -41,7 +50,12 @@ export async function readFormerMeeting(session: ReadingSession, id: string): Pr
   return await judge(session, id, await askOne(session, meetingPath(id), 'meeting'));
 }
 
-async function judge(session: ReadingSession, id: string, outcome: OneOutcome): Promise<MeetingOutcome> {
+async function judge(
+  session: ReadingSession,
+  id: string,
+  outcome: OneOutcome,
+  assembly?: JsonObject,
+): Promise<MeetingOutcome> {
   if (outcome.kind !== 'found') return { kind: outcome.kind };
   const issue = session.issues.at(meetingPath(id));
   const meeting = readMeeting(outcome.raw, issue);
@@ -55,7 +69,8 @@ async function judge(session: ReadingSession, id: string, outcome: OneOutcome): 
     issue('other-organisation', `is of organisation ${meeting.organisationId}`);
     return { kind: 'failed' };
   }
-  return meeting.hidden ? { kind: 'hidden', meeting } : await withItems(session, meeting);
+  const whole = assembly === undefined ? meeting : addFromAssembly(meeting, assembly, issue);
+  return whole.hidden ? { kind: 'hidden', meeting: whole } : await withItems(session, whole);
 }
 
 async function withItems(session: ReadingSession, meeting: Meeting): Promise<MeetingOutcome> {
