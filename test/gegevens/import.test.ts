@@ -56,15 +56,15 @@ describe('a file with faults', () => {
     );
     const at = '/leveringen/0/schuldhulptrajecten';
     expect((await faultsOf(text)).map(({ pointer, line }) => [pointer, line])).toEqual([
-      [`${at}/1/uitstroom/reden`, 12],
-      [`${at}/2`, 13],
-      [`${at}/3`, 13],
-      ['/leveringen/0/teller', 7],
-      ['/leveringen/1', 15],
       ['', 1],
       ['', 1],
       ['/startdatumLevering', 2],
       ['/aanleverdatumEnTijd', 4],
+      ['/leveringen/0/teller', 7],
+      [`${at}/1/uitstroom/reden`, 12],
+      [`${at}/2`, 13],
+      [`${at}/3`, 13],
+      ['/leveringen/1', 15],
     ]);
   });
 

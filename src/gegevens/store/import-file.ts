@@ -33,7 +33,8 @@ export class FaultyFile extends Error {
   constructor(path: string, faults: readonly ImportFault[]) {
     super(`${path} has faults`);
     this.name = 'FaultyFile';
-    this.faults = faults;
+    // An envelope is judged when the file has ended; its faults belong where they stand.
+    this.faults = faults.toSorted((a, b) => a.line - b.line);
   }
 }
 
