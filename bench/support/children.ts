@@ -7,6 +7,8 @@ export interface Child {
   /** Sends a message and gives the answer. */
   ask(message: unknown): Promise<unknown>;
   stop(): Promise<void>;
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>;
 }
 
 /** Starts a module that answers each message with one. */
@@ -18,13 +20,16 @@ export async function startChild(module: URL, env: Readonly<Record<string, strin
       child.send(Object(message));
       return answerOf(child);
     },
-    stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.disconnect();
-      await exited;
-    },
+    stop: () => ended(child, () => child.disconnect()),
+    kill: () => ended(child, () => void child.kill('SIGKILL')),
   };
+}
+
+async function ended(child: ChildProcess, end: () => void): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  end();
+  await exited;
 }
 
 async function answerOf(child: ChildProcess): Promise<unknown> {

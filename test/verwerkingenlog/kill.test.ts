@@ -1,0 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runKillDrill } from '../../bench/support/kill-drill.ts';
+
+it('loses nothing that was acknowledged when the server and Postgres are killed under load', {
+  timeout: 120_000,
+}, async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-kill-'));
+  try {
+    const { acknowledged, faults } = await runKillDrill({ dir, kills: 3, writers: 8, longestLoadMs: 600 });
+    expect(faults).toEqual([]);
+    expect(acknowledged).toBeGreaterThan(0);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});
