@@ -4,6 +4,7 @@ import { journalCommand } from './gegevens/journal.ts';
 import { listCommand } from './gegevens/list.ts';
 import { pruneCommand } from './gegevens/prune.ts';
 import { removeCommand } from './gegevens/remove.ts';
+import { requestCommand } from './gegevens/request.ts';
 import { showCommand } from './gegevens/show.ts';
 
 export function gegevensCommand(): Command {
@@ -15,6 +16,7 @@ export function gegevensCommand(): Command {
     removeCommand(),
     pruneCommand(),
     journalCommand(),
+    requestCommand(),
   ];
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;

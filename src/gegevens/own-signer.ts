@@ -1,10 +1,11 @@
-import { type FSWatcher, readFileSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import type { Platform } from '../kernel/platform.ts';
 import type { ReadinessCheck } from '../kernel/readiness.ts';
-import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from './jades/own-key.ts';
-import { createSigner, type Signer } from './jades/sign.ts';
+import { daysToExpiry, type OwnKey } from './jades/own-key.ts';
+import type { Signer } from './jades/sign.ts';
+import { loadOwnKey, ownKeySigner } from './own-key-files.ts';
 
 const WARNING_DAYS = 30;
 /** Files that belong together are seldom replaced in one instant: wait until nothing has changed for this long. */
@@ -34,7 +35,7 @@ export interface OwnSignerOptions {
 export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigner {
   const { clock, log } = platform;
   const { gegevens } = platform.config;
-  let own = loadKey(platform);
+  let own = loadOwnKey(gegevens, clock.now());
   let signer = signerOf(own, platform);
   let refused: string | undefined;
   taken(own);
@@ -42,7 +43,7 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
 
   const reload = (): void => {
     try {
-      const next = loadKey(platform);
+      const next = loadOwnKey(gegevens, clock.now());
       refused = undefined;
       if (next.chain[0]?.thumbprint === own.chain[0]?.thumbprint) return;
       own = next;
@@ -86,26 +87,8 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
   };
 }
 
-function loadKey({ config: { gegevens }, clock }: OwnSignerOptions['platform']): OwnKey {
-  const { signingKey, signingChain, signingP12, signingP12Passphrase: passphrase } = gegevens;
-  const at = clock.now();
-  if (signingP12 !== undefined) {
-    return loadPkcs12Key({ p12: readFileSync(signingP12), passphrase: passphrase ?? '' }, at);
-  }
-  if (signingKey === undefined || signingChain === undefined) throw new TypeError('no signing key is configured');
-  const files = { key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') };
-  return loadPemKey(files, at);
-}
-
-function signerOf({ key, chain, kid }: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions['platform']): Signer {
-  return createSigner({
-    key,
-    chain,
-    kid,
-    now: () => clock.now(),
-    iat: gegevens.signatureTime === 'iat',
-    sigT: gegevens.signatureTime === 'sigT',
-  });
+function signerOf(own: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions['platform']): Signer {
+  return ownKeySigner(own, { now: () => clock.now(), signatureTime: gegevens.signatureTime });
 }
 
 function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions['platform']): void {

@@ -1,0 +1,84 @@
+import { isJsonObject, type JsonObject } from '../domain/model/json-pointer.ts';
+import type { PartCheck } from '../domain/model/model.ts';
+import { JadesError } from '../jades/errors.ts';
+import type { Verified, Verifier } from '../jades/verify.ts';
+import { RequesterError } from './requester-error.ts';
+import type { Answered } from './send-request.ts';
+
+/** A page that holds: digest, signature, shape and model. */
+export interface CheckedPage {
+  readonly gegevens: JsonObject;
+  readonly paginering: Paginering | undefined;
+  readonly verified: Verified;
+}
+
+export interface Paginering {
+  readonly pageSize: number;
+  readonly currentPage: number;
+  readonly totalPages: number;
+  readonly totalRecords: number;
+}
+
+const SHOWN_FAULTS = 10;
+
+/** Checks one answer as a careful requester does. @throws {RequesterError} saying what does not hold */
+export async function checkAnswer(answered: Answered, verifier: Verifier, model: PartCheck): Promise<CheckedPage> {
+  const { status, headers, body } = answered;
+  if (status !== 200) throw new RequesterError(`status ${status}: ${describeProblem(body)}`);
+  const verified = await verifier
+    .verify({ digestHeader: headers.digest, signatureHeader: headers['nlgov-adr-payload-sig'], body })
+    .catch((error: unknown) => {
+      throw error instanceof JadesError
+        ? new RequesterError(`the answer is not signed as it should be: ${error.message}`, { cause: error })
+        : error;
+    });
+  const value = parse(body);
+  if (!isJsonObject(value) || !isJsonObject(value.gegevens)) throw new RequesterError('the answer has no `gegevens`');
+  const unknown = Object.keys(value).filter((name) => name !== 'gegevens' && name !== 'paginering');
+  if (unknown.length > 0) throw new RequesterError(`the answer has unknown members: ${unknown.join(', ')}`);
+  const faults = model.faults(value.gegevens);
+  if (faults.length > 0) {
+    const shown = faults
+      .slice(0, SHOWN_FAULTS)
+      .map(({ instancePath, message }) => `  ${instancePath || '/'} ${message}`);
+    throw new RequesterError(['`gegevens` does not fit the model:', ...shown].join('\n'));
+  }
+  return { gegevens: value.gegevens, paginering: readPaginering(value.paginering), verified };
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch (cause) {
+    throw new RequesterError('the answer is not JSON', { cause });
+  }
+}
+
+function readPaginering(value: unknown): Paginering | undefined {
+  if (value === undefined) return undefined;
+  const numbers = ['pageSize', 'currentPage', 'totalPages', 'totalRecords'].map((name) =>
+    isJsonObject(value) ? value[name] : undefined,
+  );
+  const [pageSize, currentPage, totalPages, totalRecords] = numbers.filter((n) => typeof n === 'number');
+  if (
+    pageSize === undefined ||
+    currentPage === undefined ||
+    totalPages === undefined ||
+    totalRecords === undefined ||
+    ![pageSize, currentPage, totalPages, totalRecords + 1].every((n) => Number.isInteger(n) && n >= 1)
+  ) {
+    throw new RequesterError('`paginering` is not what the contract says');
+  }
+  return { pageSize, currentPage, totalPages, totalRecords };
+}
+
+/** What a problem document or FSC error says. */
+function describeProblem(body: Buffer): string {
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    if (!isJsonObject(value)) return 'no explanation';
+    return [value.code ?? value.type, value.title, value.detail].filter((text) => typeof text === 'string').join(' - ');
+  } catch {
+    return 'no explanation';
+  }
+}
