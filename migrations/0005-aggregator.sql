@@ -120,7 +120,6 @@ create table aggregator.plaats (
   bron_id integer not null references aggregator.bron (id) on delete cascade,
   plaats text collate "C" not null,
   dag date not null,
-  dag_eigen boolean not null,
   ouder text,
   laatst_gewijzigd text,
   opnieuw_na text,

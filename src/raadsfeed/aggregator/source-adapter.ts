@@ -39,10 +39,8 @@ export interface Part {
 export interface KnownPlace {
   /** `meeting-<id>` or `register-<register>-<id>`. */
   readonly place: string;
-  /** The day that decides in which windows the place is expected. */
+  /** The day that decides in which windows the place is expected; the first of the window where the supplier gives none. */
   readonly day: string;
-  /** Whether the supplier gave that day; otherwise it is the first of the window in which the place was seen. */
-  readonly dayIsItsOwn: boolean;
   /** The place that this one is a part of. */
   readonly parent: string | null;
   /** As the supplier wrote it; `null`: read this place again whatever the supplier says. */

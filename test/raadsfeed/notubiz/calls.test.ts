@@ -102,6 +102,20 @@ describe('GET /events', () => {
     expect(supplier.count('/events')).toBe(3);
   });
 
+  it('is read on when either the number of pages or the word says that there is more', async () => {
+    supplier.perPage = 1;
+    supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
+    const [first, second] = supplier.organisation.events();
+    const page = (event: unknown, number: number) => ({
+      events: [event],
+      pagination: { page: number, per_page: 1, total_pages: 2, total_items: 2, has_more_pages: false },
+    });
+    supplier.rule = ({ path, query }) =>
+      path === '/events' ? { status: 200, body: query.page === '1' ? page(first, 1) : page(second, 2) } : undefined;
+    expect((await feed.round()).reading.complete).toBe(true);
+    expect(feed.keys()).toHaveLength(2);
+  });
+
   it('publishes only what is public', async () => {
     for (const [id, permission_group] of [
       [20, 'members'],

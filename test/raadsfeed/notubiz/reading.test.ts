@@ -195,10 +195,9 @@ describe('an incomplete window', () => {
     supplier.organisation.change(20, { title: 'x', documents: [documentOf(1)], last_modified: '2025-01-20 10:00:00' });
     supplier.organisation.addMeeting(meetingOf(23));
     supplier.rule = ({ path }) => (path === '/events/meetings/22' ? FAILS : undefined);
-    const round = await feed.round();
+    const round = await feed.round({ allowMassDelete: false });
     expect(round.reading.complete).toBe(false);
-    expect(round.deletes).toEqual([]);
-    expect(round.forget).toEqual([]);
+    expect(round).toMatchObject({ deletes: [], withheld: [], forget: [] });
     expect(feed.keys()).toContain('Vergadering/meeting-23');
     supplier.rule = undefined;
     // Quick: meeting 20 has to be looked at again although it was not modified since.

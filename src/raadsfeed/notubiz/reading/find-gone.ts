@@ -38,7 +38,7 @@ async function findFormerMeeting(session: ReadingSession, known: KnownPlace, id:
   if (outcome.kind === 'missing') return gone(known, 'ingetrokken');
   if (outcome.kind !== 'read') return gone(known, 'niet_langer_openbaar');
   const day = readMoment(outcome.meeting.plannings[0]?.start).moment?.day;
-  if (isExpected(session, known, day)) return gone(known, 'ingetrokken');
+  if (isExpected(session, day)) return gone(known, 'ingetrokken');
   const { plannings, lastModified } = outcome.meeting;
   const event = { id, type: 'meeting', hidden: false, lastModified, plannings, ...NO_COUNTS };
   return { kind: 'meeting', id, meeting: { id, event, outcome, children: undefined, parent: undefined } };
@@ -59,13 +59,13 @@ async function findFormerEntry(
   if (item === undefined) return { kind: 'failed' };
   if (item.hidden) return gone(known, 'niet_langer_openbaar');
   const day = readMoment(item.date).moment?.day;
-  if (isExpected(session, known, day)) return gone(known, 'ingetrokken');
+  if (isExpected(session, day)) return gone(known, 'ingetrokken');
   return { kind: 'entry', entry: { register, id, item } };
 }
 
 /** Whether the list of this window should have shown it: then that it did not means that it was taken out. */
-function isExpected({ request }: ReadingSession, known: KnownPlace, day: string | undefined): boolean {
-  return known.dayIsItsOwn && day !== undefined && inWindow(day, request.window);
+function isExpected({ request }: ReadingSession, day: string | undefined): boolean {
+  return day !== undefined && inWindow(day, request.window);
 }
 
 function gone({ place }: KnownPlace, verwijderreden: GonePlace['verwijderreden']): FormerPlace {

@@ -19,9 +19,8 @@ export interface MeetingToPlace {
   readonly parent: string | undefined;
   /** Ids of the children that are published. */
   readonly children: readonly string[] | undefined;
-  /** The day of the event that shows it, and whether the supplier gave it. */
+  /** The day of the event that shows it. */
   readonly day: string;
-  readonly dayIsItsOwn: boolean;
 }
 
 /** Makes the place of a meeting that may be published, and gives its documents to the collector. */
@@ -31,7 +30,7 @@ export function placeMeeting(
   collector: DocumentCollector,
   issue: IssueSink,
 ): { readonly place: ReadPlace; readonly hidden: readonly string[] } {
-  const { meeting, parent, children, day, dayIsItsOwn, complete } = found;
+  const { meeting, parent, children, day, complete } = found;
   const { shown, hidden } = flattenAgenda(meeting.agendaItems);
   const relations = { parent, children, agendaItems: shown.map(({ item }) => item.id) };
   const mapped = mapVergadering(meeting, relations, context, issue);
@@ -55,7 +54,6 @@ export function placeMeeting(
   const place = {
     place: meetingId(meeting.id),
     day,
-    dayIsItsOwn,
     parent: parent === undefined ? null : meetingId(parent),
     lastModified: complete ? (meeting.lastModified ?? null) : null,
     readAgainAfter: mapped.endsAt,

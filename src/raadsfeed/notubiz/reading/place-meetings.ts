@@ -35,7 +35,7 @@ export function placeMeetings(
     if (outcome.kind !== 'read') continue;
     const relations = relate(session, found, outcome.meeting.parentId, meetings);
     const placed = placeMeeting(
-      { ...outcome, ...relations, ...dayOf(session, found), complete: isComplete(session, id, outcome) },
+      { ...outcome, ...relations, day: dayOf(session, found), complete: isComplete(session, id, outcome) },
       session.context,
       collector,
       session.issues.at(meetingPath(id)),
@@ -83,7 +83,6 @@ function isComplete(
 }
 
 /** A child stands on the day of its assembly: that is how the supplier lists it. */
-function dayOf({ request }: ReadingSession, { event }: WindowMeeting): { day: string; dayIsItsOwn: boolean } {
-  const day = readMoment(event.plannings[0]?.start).moment?.day;
-  return { day: day ?? request.window.from, dayIsItsOwn: day !== undefined };
+function dayOf({ request }: ReadingSession, { event }: WindowMeeting): string {
+  return readMoment(event.plannings[0]?.start).moment?.day ?? request.window.from;
 }

@@ -80,8 +80,7 @@ export function placeEntry(
   collector: DocumentCollector,
 ): ReadPlace {
   const { context, issues, registers, request } = session;
-  const own = ownDay(item, session);
-  const day = own ?? request.window.from;
+  const day = ownDay(item, session) ?? request.window.from;
   const hook = {
     vergaderingen: [],
     agendapunten: item.agendaItems.map(agendapuntId),
@@ -90,7 +89,6 @@ export function placeEntry(
   return {
     place: registerPlace(register, id),
     day,
-    dayIsItsOwn: own !== undefined,
     parent: null,
     lastModified: item.lastModified ?? null,
     readAgainAfter: null,
@@ -101,7 +99,7 @@ export function placeEntry(
 }
 
 /** The day that an entry gives itself, when that is why it is in the window. */
-export function ownDay(item: RegisterItem, { request }: ReadingSession): string | undefined {
+function ownDay(item: RegisterItem, { request }: ReadingSession): string | undefined {
   const day = readMoment(item.date).moment?.day;
   return day !== undefined && inWindow(day, request.window) ? day : undefined;
 }
