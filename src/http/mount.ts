@@ -4,7 +4,7 @@ import type { Platform } from '../kernel/platform.ts';
 import { apiDocs } from './api-docs.ts';
 import type { Area } from './area.ts';
 import type { Contract } from './contract.ts';
-import { limitRate, shedLoad } from './limits.ts';
+import { limitBodies, limitRate, shedLoad } from './limits.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
 
 export interface MountOptions {
@@ -32,6 +32,7 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       });
       await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
       await limitRate(app, options.rateLimit, options.verifier);
+      limitBodies(app);
       handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);
       await apiDocs(app, contract.document, () => `${platform.publicBaseUrl()}${prefix}`);

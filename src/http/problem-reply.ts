@@ -62,12 +62,15 @@ export function sendProblem(
   const found = toProblem(error);
   const problem = style.translate?.(found) ?? found;
   const { kind } = problem;
+  if (kind.status === kinds.bodyTooLarge.status) takeTheRest(request, reply);
   if (kind.status >= 500) request.log.error({ err: problem.cause ?? problem }, problem.message);
+  // An unexpected fault tells nothing but its id.
+  const detail = problem.detail ?? (kind === kinds.internal ? undefined : kind.explanation);
   const plain: ProblemBody = {
     type: `${publicBaseUrl()}/problems/${kind.slug}`,
     title: kind.title,
     status: kind.status,
-    ...(problem.detail === undefined ? {} : { detail: problem.detail }),
+    ...(detail === undefined ? {} : { detail }),
     instance: `urn:uuid:${request.id}`,
     ...(problem.invalidParams === undefined ? {} : { invalidParams: problem.invalidParams }),
   };
@@ -76,6 +79,12 @@ export function sendProblem(
     .headers({ 'cache-control': 'no-store', ...problem.headers })
     .type('application/problem+json; charset=utf-8')
     .send(JSON.stringify(style.body?.(problem, plain) ?? plain));
+}
+
+/** Many a client sends all of its body before it reads: a connection closed under its hands would cost it the answer. */
+function takeTheRest(request: FastifyRequest, reply: FastifyReply): void {
+  if (reply.hasHeader('connection')) reply.removeHeader('connection');
+  request.raw.resume();
 }
 
 /** Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`. */

@@ -52,6 +52,11 @@ describe('the content', () => {
     expectProblem(await supplier.ask(' '.repeat(2_000_000)), 413, 'body-too-large');
   });
 
+  it('looks at the size before the token', async () => {
+    const refused = await supplier.ask(' '.repeat(2_000_000), { headers: { authorization: undefined } });
+    expectProblem(refused, 413, 'body-too-large');
+  });
+
   it('names every fault of the body', async () => {
     const answer = await supplier.ask({
       aanleverperiodeStartdatum: '2026-02-30',

@@ -47,6 +47,7 @@ describe('a body', () => {
     const reply = await ask(dingen, post('{"naam":"a"}', type));
     expect(reply.status).toBe(415);
     expect(reply.body.type).toBe(`${server.url}/problems/unsupported-media-type`);
+    expect(reply.body.detail).toMatch(/application\/json/);
   });
 
   it('is refused with 415 in another character set, and taken with the name of ours', async () => {
@@ -62,6 +63,8 @@ describe('a body', () => {
     const stream = new Blob([body]).stream();
     const unsaid = await ask(dingen, { ...post(''), body: stream, duplex: 'half' });
     expect(unsaid.status).toBe(413);
+    // Closing would cost a client that is still sending its answer.
+    for (const { headers } of [said, unsaid]) expect(headers.get('connection')).not.toBe('close');
   });
 
   it('is answered with every fault at once', async () => {
