@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { measureRequests } from './http/access-log.ts';
 import type { Area } from './http/area.ts';
+import { installFastPaths } from './http/fast-path.ts';
 import { strictJsonBody } from './http/json-body.ts';
 import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
 import { problemPages } from './http/problem-pages.ts';
@@ -55,6 +56,10 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     area.root?.(app);
     for (const { prefix, routes } of area.mounts) await app.register(routes, { prefix });
   }
+  installFastPaths(
+    app,
+    areas.flatMap(({ fastPath }) => fastPath ?? []),
+  );
   return app;
 }
 

@@ -2,15 +2,28 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
 import { knownCaller } from './auth.ts';
 
+type RequestLabels = 'method' | 'route' | 'status';
+const histograms = new WeakMap<Registry, Histogram<RequestLabels>>();
+
+/** The one histogram of request durations of a registry, whoever measures. */
+export function requestDurations(metrics: Registry): Histogram<RequestLabels> {
+  let durations = histograms.get(metrics);
+  if (durations === undefined) {
+    durations = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+      registers: [metrics],
+    });
+    histograms.set(metrics, durations);
+  }
+  return durations;
+}
+
 /** Measures every answer by route pattern: addresses themselves can hold a person's identifier and are never kept. */
 export function measureRequests(app: FastifyInstance, metrics: Registry): void {
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [metrics],
-  });
+  const durations = requestDurations(metrics);
   app.addHook('onResponse', (request, reply, done) => {
     durations.observe(
       { method: request.method, route: routeOf(request), status: reply.statusCode },

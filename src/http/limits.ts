@@ -4,18 +4,36 @@ import type { FastifyInstance } from 'fastify';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { Problem } from '../kernel/problem.ts';
 import { platformProblems } from './problems.ts';
+import { type RateCount, RateCounter } from './rate-counter.ts';
 
-/** Clients that a mount's limit remembers at once; the one seen longest ago makes place. */
-const REMEMBERED_CLIENTS = 10_000;
+/** Counts the requests per minute of each client of a mount; 0 limits nothing. */
+export function createRateCounter(perMinute: number): RateCounter | undefined {
+  return perMinute === 0 ? undefined : new RateCounter(perMinute, WINDOW_MS);
+}
 
-/** Limits what one client may ask of a mount, in requests per minute; 0 limits nothing. Runs before any work is done. */
-export async function limitRate(app: FastifyInstance, perMinute: number, verifier?: TokenVerifier): Promise<void> {
-  if (perMinute === 0) return;
+const WINDOW_MS = 60_000;
+
+/** Limits what one client may ask of a mount. Runs before any work is done. */
+export async function limitRate(
+  app: FastifyInstance,
+  counter: RateCounter | undefined,
+  verifier?: TokenVerifier,
+): Promise<void> {
+  if (counter === undefined) return;
+  const shared = counter;
   await app.register(rateLimit, {
     global: false,
-    max: perMinute,
-    timeWindow: 60_000,
-    cache: REMEMBERED_CLIENTS,
+    max: counter.max,
+    timeWindow: WINDOW_MS,
+    store: class extends RateCounter {
+      constructor() {
+        super(shared.max, WINDOW_MS);
+      }
+      // The plugin makes its store by itself; the calls must be counted in the one that others count in too.
+      override hit(key: string): RateCount {
+        return shared.hit(key);
+      }
+    },
     // A token counts as its subject only once it was verified: an invented one must not use up another's share.
     keyGenerator: (request) => {
       const token = bearer(request.headers['fsc-authorization'] ?? request.headers.authorization);

@@ -4,15 +4,16 @@ import type { Platform } from '../kernel/platform.ts';
 import { apiDocs } from './api-docs.ts';
 import type { Area } from './area.ts';
 import type { Contract } from './contract.ts';
-import { limitBodies, limitRate, shedLoad } from './limits.ts';
+import { createRateCounter, limitBodies, limitRate, shedLoad } from './limits.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
+import type { RateCounter } from './rate-counter.ts';
 
 export interface MountOptions {
   readonly platform: Platform;
   readonly prefix: string;
   readonly contract: Contract;
-  /** Requests per minute per client; 0 is no limit. */
-  readonly rateLimit: number;
+  /** Requests per minute per client (0 is no limit), or the counter that another way into the mount shares. */
+  readonly rateLimit: number | { readonly counter: RateCounter | undefined };
   /** Given where tokens are used: a verified one counts as its subject. */
   readonly verifier?: TokenVerifier;
   readonly problemStyle?: ProblemStyle;
@@ -21,7 +22,8 @@ export interface MountOptions {
 
 /** What every mount has: limit, version header, errors in its own shape, its contract and readable pages of it; then its routes. */
 export function mount(options: MountOptions): Area['mounts'][number] {
-  const { platform, prefix, contract } = options;
+  const { platform, prefix, contract, rateLimit } = options;
+  const counter = typeof rateLimit === 'number' ? createRateCounter(rateLimit) : rateLimit.counter;
   return {
     prefix,
     routes: async (app) => {
@@ -31,7 +33,7 @@ export function mount(options: MountOptions): Area['mounts'][number] {
         done();
       });
       await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
-      await limitRate(app, options.rateLimit, options.verifier);
+      await limitRate(app, counter, options.verifier);
       limitBodies(app);
       handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);

@@ -1,15 +1,22 @@
+import { requestDurations } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { createContract } from '../http/contract.ts';
+import { createRateCounter } from '../http/limits.ts';
 import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createAggregator } from './aggregator/aggregator.ts';
+import { createClientAddresses } from './client-address.ts';
 import { createFeedState } from './feed-state.ts';
+import { createAnswerStore } from './pages/answer-store.ts';
+import { createPageStore } from './pages/page-store.ts';
 import type { RaadsfeedParts } from './parts.ts';
 import { raadsfeedProblems } from './problems.ts';
 import type { Register } from './register.ts';
+import { createRepeater } from './repeat-answers.ts';
 import { collectionRoutes } from './routes/collections.ts';
+import { chooseEncoding } from './routes/encoding.ts';
 import { feedRoute } from './routes/feed.ts';
 import { registerRoute } from './routes/register.ts';
 import { serviceRoute } from './routes/service.ts';
@@ -30,15 +37,29 @@ export interface RaadsfeedNeeds {
 export async function createRaadsfeed(platform: Platform, { register }: RaadsfeedNeeds = {}): Promise<Area> {
   const { readPool: db, listener, log, stopping } = platform;
   const settings = platform.config.raadsfeed;
-  const { prefix, rateLimit } = settings;
+  const { prefix } = settings;
   const contract = createContract(readOpenapi(CONTRACT));
   const mountUrl = (): string => `${platform.publicBaseUrl()}${prefix}`;
   const state = createFeedState({ db, listener, log });
   const hub = createHub({ db, state, mountUrl, log, heartbeatSeconds: settings.streamHeartbeatSeconds });
-  const parts: RaadsfeedParts = { settings, db, state, mountUrl, log, stopping };
+  // Half for pages of history, half for whole answers that still hold.
+  const cacheBytes = (settings.cacheMb * 1024 * 1024) / 2;
+  const pages = createPageStore(cacheBytes);
+  const answers = createAnswerStore(cacheBytes, chooseEncoding);
+  state.onChange(({ redactions }) => pages.atRedactions(redactions));
+  const parts: RaadsfeedParts = { settings, db, state, pages, answers, mountUrl, log, stopping };
+  const durations = requestDurations(platform.metrics);
+  const counter = createRateCounter(settings.rateLimit);
+  const addresses = createClientAddresses(platform.config.server.trustProxy !== undefined);
+  let isPressed = (): boolean => false;
   const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);
+    if (app.hasDecorator('isUnderPressure')) isPressed = () => app.isUnderPressure();
+    app.addHook('onRequest', (request, _reply, done) => {
+      addresses.learn(request.raw, request.ip);
+      done();
+    });
     serviceRoute(app, contract, parts);
     feedRoute(app, contract, parts);
     streamRoute(app, contract, parts, hub);
@@ -70,6 +91,16 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
       state.close();
     },
     root: (app) => wellKnownRoutes(app, mountUrl),
-    mounts: [mount({ platform, prefix, contract, rateLimit, routes })],
+    mounts: [mount({ platform, prefix, contract, rateLimit: { counter }, routes })],
+    fastPath: createRepeater({
+      state,
+      answers,
+      counter,
+      prefix,
+      stopping,
+      addressOf: addresses.of,
+      isPressed: () => isPressed(),
+      observe: (route, status, seconds) => durations.observe({ method: 'GET', route, status }, seconds),
+    }),
   };
 }

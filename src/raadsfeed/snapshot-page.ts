@@ -8,10 +8,13 @@ import {
 import { joinRecord } from './domain/record-text.ts';
 import type { FeedPageSource, FeedQuery } from './feed-page.ts';
 import { checkMark, within } from './find-place.ts';
+import type { FeedRow } from './store/read-feed-row.ts';
 import { readSnapshot } from './store/read-snapshot.ts';
 
 export interface SnapshotPage {
   readonly records: string;
+  /** How the feed stood before the first row was read. */
+  readonly feed: FeedRow;
   readonly feedCursor: string;
   /** `null` on the last page. */
   readonly cursor: string | null;
@@ -23,7 +26,7 @@ export interface SnapshotPage {
  */
 export async function readSnapshotPage(source: FeedPageSource, query: FeedQuery): Promise<SnapshotPage> {
   const { db, mountUrl } = source;
-  const { feedId, position } = await findPosition(source, query.cursor);
+  const { row, position } = await findPosition(source, query.cursor);
   const { feed, after } = position;
   const found = await readSnapshot(db, after, feed.sequenceNumber, query.limit + 1, query);
   const records = found.slice(0, query.limit);
@@ -32,8 +35,9 @@ export async function readSnapshotPage(source: FeedPageSource, query: FeedQuery)
   const url = mountUrl();
   return {
     records: records.map((record) => joinRecord(record, url)).join(','),
-    feedCursor: encodeFeedCursor(feedId, feed),
-    cursor: hasMore ? encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber }) : null,
+    feed: row,
+    feedCursor: encodeFeedCursor(row.feedId, feed),
+    cursor: hasMore ? encodeSnapshotCursor(row.feedId, { feed, after: last.sequenceNumber }) : null,
   };
 }
 
@@ -41,7 +45,7 @@ async function findPosition({ db, state }: FeedPageSource, cursor: string | unde
   const known = await state.current();
   if (cursor === undefined) {
     const position: SnapshotPosition = { feed: known.head, after: 0 };
-    return { feedId: known.feedId, position };
+    return { row: known, position };
   }
   const decoded = decodeSnapshotCursor(known.feedId, cursor);
   if ('fault' in decoded) throw invalidCursor(decoded.fault);
@@ -49,5 +53,5 @@ async function findPosition({ db, state }: FeedPageSource, cursor: string | unde
   if (position.after > position.feed.sequenceNumber) throw invalidCursor('onleesbaar');
   const feed = await within(state, known, position.feed.sequenceNumber);
   await checkMark(db, feed, position.feed);
-  return { feedId: feed.feedId, position };
+  return { row: feed, position };
 }

@@ -25,7 +25,7 @@ export function collectionRoutes(
   resourceType: ResourceType,
   operationIds: { readonly list: string; readonly one: string },
 ): void {
-  const { db, settings, mountUrl, state } = parts;
+  const { db, settings, mountUrl, state, answers } = parts;
 
   contract.serve<{ Params: Params; Querystring: ListQuerystring }>(
     app,
@@ -34,7 +34,8 @@ export function collectionRoutes(
     async (request, reply) => {
       const organisatiecode = codeOf(request.params.organisatiecode);
       const { cursor, limit } = readPageQuery(request);
-      const { feedId } = await state.current();
+      const feed = await state.current();
+      const { feedId } = feed;
       const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
       if ('fault' in after) throw invalidCursor(after.fault);
       const size = limit ?? DEFAULT_LIMIT;
@@ -49,6 +50,7 @@ export function collectionRoutes(
         body: `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
         maxAgeSeconds: settings.headMaxAgeSeconds,
         link: nextLink(next),
+        keep: { answers, feed },
       });
     },
   );
@@ -56,11 +58,16 @@ export function collectionRoutes(
   contract.serve<{ Params: Params }>(app, operationIds.one, {}, async (request, reply) => {
     const { bronidentificatie } = request.params;
     const organisatiecode = codeOf(request.params.organisatiecode);
+    const feed = await state.current();
     const found = await readResource(db, { organisatiecode, resourceType, bronidentificatie });
     if (found === undefined) {
       throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
     }
-    return sendBody(request, reply, { body: found.dataText, maxAgeSeconds: settings.headMaxAgeSeconds });
+    return sendBody(request, reply, {
+      body: found.dataText,
+      maxAgeSeconds: settings.headMaxAgeSeconds,
+      keep: { answers, feed },
+    });
   });
 }
 

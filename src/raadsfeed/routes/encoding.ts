@@ -8,9 +8,22 @@ const PREFERRED = ['zstd', 'br', 'gzip'] as const;
 /** Smaller bodies gain nothing. */
 export const WORTH_COMPRESSING_BYTES = 1024;
 
+/** Clients send the same few values over and over. */
+const chosen = new Map<string, Encoding>();
+const REMEMBERED = 1000;
+
 /** The encoding to answer in (RFC 9110 12.5.3). When nothing of ours is welcome the answer is plain. */
 export function chooseEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
+  let encoding = chosen.get(accept);
+  if (encoding === undefined) {
+    encoding = weigh(accept);
+    if (chosen.size < REMEMBERED) chosen.set(accept, encoding);
+  }
+  return encoding;
+}
+
+function weigh(accept: string): Encoding {
   const weights = new Map<string, number>();
   for (const part of accept.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());

@@ -1,6 +1,9 @@
+import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../http/contract.ts';
-import { readFeedPage } from '../feed-page.ts';
+import { encodeFeedCursor } from '../domain/cursor.ts';
+import { type FeedPage, readFeedPage } from '../feed-page.ts';
+import { closeBody } from '../pages/splice.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { pageUrl } from './page-links.ts';
 import { DEFAULT_LIMIT, type ListQuerystring, readPageQuery } from './query.ts';
@@ -8,17 +11,34 @@ import { sendBody } from './send-body.ts';
 
 /** `GET /feed`: the log after a place. */
 export function feedRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
-  const { settings } = parts;
+  const { settings, answers } = parts;
   contract.serve<{ Querystring: ListQuerystring }>(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);
-    const page = await readFeedPage(parts, { ...query, limit: query.limit ?? DEFAULT_LIMIT });
-    const feedUrl = `${parts.mountUrl()}/feed`;
-    const next = pageUrl(feedUrl, { ...query, cursor: page.cursor });
-    const link = `<${next}>; rel="next", <${pageUrl(feedUrl, query)}>; rel="self", <${parts.mountUrl()}/openapi.json>; rel="service-desc"`;
+    const found = await readFeedPage(parts, { ...query, limit: query.limit ?? DEFAULT_LIMIT });
+    const { page, feed, hasMore } = found;
+    const mountUrl = parts.mountUrl();
+    const feedUrl = `${mountUrl}/feed`;
+    const cursor = encodeFeedCursor(feed.feedId, page.last);
+    const next = pageUrl(feedUrl, { ...query, cursor });
+    // What follows the records: the only part of a page of history that is not always the same.
+    const end = Buffer.from(
+      `,"cursor":"${cursor}","head":${feed.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}}`,
+    );
+    const { compressed } = page;
     return sendBody(request, reply, {
-      body: `${page.records},"cursor":"${page.cursor}","head":${page.head},"hasMore":${page.hasMore},"next":${page.hasMore ? JSON.stringify(next) : 'null'}}`,
-      maxAgeSeconds: page.hasMore ? settings.historyMaxAgeSeconds : settings.headMaxAgeSeconds,
-      link,
+      body: Buffer.concat([page.bytes, end]),
+      compressed: compressed && (async (encoding) => closeBody(await compressed(encoding), end)),
+      etag: etagOf(found, mountUrl),
+      maxAgeSeconds: hasMore ? settings.historyMaxAgeSeconds : settings.headMaxAgeSeconds,
+      link: `<${next}>; rel="next", <${pageUrl(feedUrl, query)}>; rel="self", <${mountUrl}/openapi.json>; rel="service-desc"`,
+      keep: { answers, feed },
     });
   });
+}
+
+/** Everything that the body of one address follows from; `head` is in the body of every page, so it is in the tag. */
+function etagOf({ page: { from, last }, feed: { feedId, head, redactions } }: FeedPage, mountUrl: string): string {
+  const place = crc32(mountUrl, crc32(feedId)).toString(36);
+  const mark = (last.merk >>> 0).toString(36);
+  return `W/"${place}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${mark}.${head.sequenceNumber}"`;
 }

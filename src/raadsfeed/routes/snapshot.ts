@@ -17,6 +17,7 @@ export function snapshotRoute(app: FastifyInstance, contract: Contract, parts: R
       body: `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
       maxAgeSeconds: parts.settings.headMaxAgeSeconds,
       link: nextLink(next),
+      keep: { answers: parts.answers, feed: page.feed },
     });
   });
 }

@@ -4,7 +4,7 @@ import type { ResourceType } from '../domain/resource-type.ts';
 import type { StoredRecord } from './read-records.ts';
 
 /** A record with what the filters of streams look at. */
-export interface StoredEvent extends StoredRecord {
+export interface StoredEvent extends Omit<StoredRecord, 'merk'> {
   readonly organisatiecode: string;
   readonly resourceType: ResourceType;
 }

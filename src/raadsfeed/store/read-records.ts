@@ -6,6 +6,7 @@ import type { ResourceType } from '../domain/resource-type.ts';
 /** A record as it is kept: text, never parsed on its way out. */
 export interface StoredRecord extends RecordText {
   readonly sequenceNumber: number;
+  readonly merk: number;
 }
 
 /** Which records are wanted; absent: all. */
@@ -65,7 +66,7 @@ export async function readFiltered(
           ] as const);
   const { rows } = await db.query<Row>({
     name: `raadsfeed-filtered-${name}`,
-    text: `select t.sequence_number, t.kop, t.rest
+    text: `select t.sequence_number, t.merk, t.kop, t.rest
              from (select sequence_number from raadsfeed.record
                     where sequence_number > $1::bigint and sequence_number <= $2::bigint and ${condition}
                     order by sequence_number
@@ -87,8 +88,8 @@ export async function readMark(db: Db, sequenceNumber: number): Promise<FeedPosi
   return rows[0]?.merk;
 }
 
-function toStored({ sequence_number: sequenceNumber, kop, rest }: Row): StoredRecord {
-  return { sequenceNumber, kop, rest };
+function toStored({ sequence_number: sequenceNumber, merk, kop, rest }: Row): StoredRecord {
+  return { sequenceNumber, merk, kop, rest };
 }
 
 /** Records per stretch that lies in one part, as a power of two; the check of `tekst.deel` says the same. */

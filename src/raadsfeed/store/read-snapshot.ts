@@ -12,7 +12,7 @@ export async function readSnapshot(
   upTo: number,
   limit: number,
   { organisatiecode, resourceType }: RecordFilter,
-): Promise<StoredRecord[]> {
+): Promise<Omit<StoredRecord, 'merk'>[]> {
   const { rows } = await db.query<RecordText & { sequence_number: number }>({
     name: organisatiecode === undefined ? 'raadsfeed-snapshot' : 'raadsfeed-snapshot-organisation',
     text: `select t.sequence_number, t.kop, t.rest

@@ -7,7 +7,7 @@ export const RETRY_LINE = 'retry: 3000\n\n';
 export const HEARTBEAT = Buffer.from(':\n\n');
 
 /** A record as a server-sent event; the text of a record has no line break in it. */
-export function eventText(record: StoredRecord, mountUrl: string): string {
+export function eventText(record: Omit<StoredRecord, 'merk'>, mountUrl: string): string {
   return `id: ${record.sequenceNumber}\nevent: record\ndata: ${joinRecord(record, mountUrl)}\n\n`;
 }
 

@@ -1,0 +1,60 @@
+import type { FeedPosition } from '../domain/cursor.ts';
+import { createSizedCache } from './sized-cache.ts';
+import { type CompressedEncoding, type OpenBody, openBody } from './splice.ts';
+
+/** The records of a page as bytes, `{"records":[…]`: what never changes of it but by a redaction. */
+export interface PageRecords {
+  readonly bytes: Buffer;
+  /** The place that the page begins after, and the last one that was looked at. */
+  readonly from: FeedPosition;
+  readonly last: FeedPosition;
+  /** Full pages are the same for ever; the page that reaches the head is not. */
+  readonly isFull: boolean;
+  /** Absent when the page is not worth compressing. Compressed once, however many ask. */
+  readonly compressed?: (encoding: CompressedEncoding) => Promise<OpenBody>;
+}
+
+/** Full pages of history in memory, plain and compressed. All of it goes whenever something earlier has changed. */
+export interface PageStore {
+  get(key: string): PageRecords | undefined;
+  /** Keeps a page, unless something earlier has changed since `redactions` was read. */
+  keep(key: string, redactions: number, page: PageRecords): PageRecords;
+  /** Something earlier may have changed. */
+  atRedactions(redactions: number): void;
+  readonly bytes: () => number;
+}
+
+export function createPageStore(maxBytes: number): PageStore {
+  const pages = createSizedCache<PageRecords>(maxBytes);
+  let present: number | undefined;
+  return {
+    get: (key) => pages.get(key),
+    keep(key, redactions, page) {
+      if (redactions !== present || !page.isFull) return page;
+      const encodings = new Map<CompressedEncoding, Promise<OpenBody>>();
+      const kept: PageRecords = {
+        ...page,
+        compressed(encoding) {
+          let body = encodings.get(encoding);
+          if (body === undefined) {
+            body = openBody(page.bytes, encoding);
+            encodings.set(encoding, body);
+            body.then(
+              ({ bytes }) => pages.grow(key, kept, bytes.length),
+              () => encodings.delete(encoding),
+            );
+          }
+          return body;
+        },
+      };
+      pages.set(key, kept, page.bytes.length);
+      return kept;
+    },
+    atRedactions(redactions) {
+      if (redactions === present) return;
+      present = redactions;
+      pages.clear();
+    },
+    bytes: pages.bytes,
+  };
+}

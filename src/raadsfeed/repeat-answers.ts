@@ -1,0 +1,79 @@
+/**
+ * The fast path of the feed: gives an answer again that was given before and still holds. Everything that is not the plain repetition
+ * of a public GET (another form asked for, a limit reached, load to be shed, the end near) goes the ordinary way.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastPath } from '../http/fast-path.ts';
+import type { RateCount, RateCounter } from '../http/rate-counter.ts';
+import type { FeedState } from './feed-state.ts';
+import type { AnswerStore, GivenAnswer } from './pages/answer-store.ts';
+import type { FeedRow } from './store/read-feed-row.ts';
+
+export interface RepeatOptions {
+  readonly state: FeedState;
+  readonly answers: AnswerStore;
+  /** Absent: nothing is limited. */
+  readonly counter: RateCounter | undefined;
+  /** The client's address as the framework would have it; `undefined`: let the framework find out. */
+  readonly addressOf: (request: IncomingMessage) => string | undefined;
+  readonly observe: (route: string, status: number, seconds: number) => void;
+  /** True while load is shed. */
+  readonly isPressed: () => boolean;
+  readonly stopping: AbortSignal;
+  /** Address of the mount in a request: `/ori/v1`. */
+  readonly prefix: string;
+}
+
+export function createRepeater(options: RepeatOptions): FastPath {
+  const { state, answers, counter, prefix, stopping } = options;
+
+  const repeat = (request: IncomingMessage, response: ServerResponse, feed: FeedRow): boolean => {
+    const answer = answers.find(request, feed);
+    if (answer === undefined) return false;
+    const count = countCall(request);
+    if (count === 'refused') return false;
+    const startedAt = performance.now();
+    response.writeHead(answer.status, count === undefined ? answer.headers : withCount(answer, count));
+    response.end(answer.body, () => {
+      options.observe(answer.route, answer.status, (performance.now() - startedAt) / 1000);
+    });
+    return true;
+  };
+
+  const countCall = (request: IncomingMessage): RateCount | 'refused' | undefined => {
+    if (counter === undefined) return undefined;
+    const address = options.addressOf(request);
+    if (address === undefined) return 'refused';
+    const key = `address ${address}`;
+    // The ordinary way counts the call that is one too many, and says so.
+    return counter.hasRoom(key) ? counter.hit(key) : 'refused';
+  };
+
+  const withCount = ({ headers, remainingAt, resetAt }: GivenAnswer, { current, ttl }: RateCount): string[] => {
+    const patched = [...headers];
+    if (remainingAt !== -1) patched[remainingAt] = String(Math.max(0, (counter?.max ?? 0) - current));
+    if (resetAt !== -1) patched[resetAt] = String(Math.ceil(ttl / 1000));
+    return patched;
+  };
+
+  return (request, response, pass) => {
+    if (!isPlain(request, prefix) || stopping.aborted || options.isPressed()) return false;
+    const known = state.fresh();
+    if (known !== undefined) return repeat(request, response, known);
+    if (!answers.knows(request)) return false;
+    state.refresh().then((feed) => {
+      if (response.destroyed || repeat(request, response, feed)) return;
+      pass();
+    }, pass);
+    return true;
+  };
+}
+
+/** A GET without a body that takes JSON. */
+function isPlain({ method, url = '', headers }: IncomingMessage, prefix: string): boolean {
+  if (method !== 'GET' || !url.startsWith(prefix)) return false;
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
+  if (headers.expect !== undefined || headers.upgrade !== undefined) return false;
+  const { accept } = headers;
+  return accept === undefined || accept === 'application/json' || accept.includes('*/*');
+}
