@@ -44,6 +44,12 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
   return answer;
 }
 
+/** Processor time that this process has taken so far, in milliseconds. */
+export function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** The other side: answers every message with what `work` makes of it; ends when the parent does. */
 export async function serveParent(
   work: (message: unknown) => Promise<unknown>,

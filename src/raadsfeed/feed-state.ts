@@ -5,13 +5,15 @@ import { FEED_CHANNEL } from './store/move-head.ts';
 import { type FeedRow, readFeedRow } from './store/read-feed-row.ts';
 
 /** Older than this, in milliseconds, what is known of the head is asked anew before an answer is built on it. */
-const FRESH_MS = 2;
+const FRESH_MS = 10;
+/** Older than this it is asked anew beside an answer, so that under load no answer waits. */
+const RENEW_MS = 4;
 /** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
 const POLL_MS = 400;
 
 /** How the feed stands, as far as this process knows. */
 export interface FeedState {
-  /** At most 2 ms old: under load one look serves many, and who publishes and then reads finds what he published. */
+  /** At most 10 ms old, and never older than the last notification: under load one look serves many. */
   current(): FeedRow | Promise<FeedRow>;
   /** The same when it needs no look; the same object as long as nothing has changed. */
   fresh(): FeedRow | undefined;
@@ -27,7 +29,8 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
   const { db, listener, log } = options;
   const callbacks = new Set<(row: FeedRow) => void>();
   let known: FeedRow | undefined;
-  let knownAt = 0;
+  let knownAt = Number.NEGATIVE_INFINITY;
+  let notifiedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<FeedRow> | undefined;
   let next: Promise<FeedRow> | undefined;
 
@@ -57,11 +60,20 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
       });
     return next;
   };
-  const fresh = (): FeedRow | undefined => (performance.now() - knownAt < FRESH_MS ? known : undefined);
+  const fresh = (): FeedRow | undefined => {
+    const age = performance.now() - knownAt;
+    if (age >= FRESH_MS || knownAt < notifiedAt) return undefined;
+    if (age >= RENEW_MS && running === undefined) look();
+    return known;
+  };
   const look = (): void => {
     refresh().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
   };
-  const unsubscribe = listener.subscribe(FEED_CHANNEL, look);
+  const unsubscribe = listener.subscribe(FEED_CHANNEL, () => {
+    // What was asked before now is old, even when its answer is still to come.
+    notifiedAt = performance.now();
+    look();
+  });
   const poll = setInterval(() => {
     if (performance.now() - knownAt > POLL_MS / 2) look();
   }, POLL_MS);

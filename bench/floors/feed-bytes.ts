@@ -1,0 +1,25 @@
+/** Floor: a bare server that writes the same bytes, out of one buffer. */
+import { createServer, type Server } from 'node:http';
+import { cpuMs, serveParent } from '../support/children.ts';
+
+let server: Server | undefined;
+
+await serveParent(
+  async (message) => {
+    const { body, status, headers } = Object(message);
+    if (body === undefined) return { cpuMs: cpuMs() };
+    const bytes = Buffer.from(String(body), 'base64');
+    server?.close();
+    server?.closeAllConnections();
+    server = createServer((_request, response) => {
+      response.writeHead(status, headers);
+      response.end(status === 304 ? undefined : bytes);
+    });
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    return { url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/` };
+  },
+  async () => {
+    server?.closeAllConnections();
+  },
+);

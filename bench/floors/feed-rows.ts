@@ -1,0 +1,35 @@
+/** Floor: a bare server that reads the rows of a page with `pg`, joins their text and sends it. */
+import { createServer } from 'node:http';
+import process from 'node:process';
+import pg from 'pg';
+import { cpuMs, serveParent } from '../support/children.ts';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+const server = createServer(async (request, response) => {
+  if (stopping) return response.destroy();
+  const after = Number(request.url?.slice(1));
+  const { rows } = await pool.query({
+    name: 'rows',
+    text: 'select kop, rest from raadsfeed.tekst where deel = $1 and sequence_number > $2 and sequence_number <= $3 order by sequence_number',
+    values: [Math.floor(after / 4096) % 32, after, after + 500],
+  });
+  const records = rows.map(({ kop, rest }) => `${kop}http://127.0.0.1:8080/ori/v1${rest}`);
+  const bytes = Buffer.from(`{"records":[${records.join(',')}]}`);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
+  response.end(bytes);
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const address = server.address();
+
+let stopping = false;
+await serveParent(
+  async () => ({
+    cpuMs: cpuMs(),
+    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+  }),
+  async () => {
+    stopping = true;
+    server.closeAllConnections();
+    await pool.end();
+  },
+);

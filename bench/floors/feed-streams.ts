@@ -1,0 +1,24 @@
+/** Floor: a bare server that writes one event to every open stream when it is asked to. */
+import { createServer, type ServerResponse } from 'node:http';
+import { serveParent } from '../support/children.ts';
+
+const streams = new Set<ServerResponse>();
+const server = createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write('retry: 3000\n\n');
+  streams.add(response);
+  response.on('close', () => streams.delete(response));
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 4096, resolve));
+const address = server.address();
+
+await serveParent(
+  async (message) => {
+    const { event } = Object(message);
+    const at = performance.timeOrigin + performance.now();
+    const bytes = Buffer.from(String(event ?? ''));
+    if (bytes.length > 0) for (const stream of streams) stream.write(bytes);
+    return { at, url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/` };
+  },
+  async () => server.closeAllConnections(),
+);

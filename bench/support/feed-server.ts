@@ -1,0 +1,17 @@
+/** A server with only the feed, as in production but without a limit per client. */
+import process from 'node:process';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { serve } from '../../src/serve.ts';
+import { cpuMs, serveParent } from './children.ts';
+
+const env = {
+  ...process.env,
+  AREAS: 'raadsfeed',
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  RAADSFEED_RATE_LIMIT: process.env.RAADSFEED_RATE_LIMIT ?? '0',
+};
+const service = await serve({ config: readConfig(env, 'serve'), log: createLogger('error') });
+
+await serveParent(async () => ({ url: service.url, cpuMs: cpuMs() }), service.stop);

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Serves a body as a file with nginx; `undefined` when it is not installed. */
+export async function startNginx(
+  dir: string,
+  body: Buffer,
+  port = 18_091,
+): Promise<{ url: string; stop: () => Promise<void> } | undefined> {
+  await mkdir(join(dir, 'www'), { recursive: true });
+  await writeFile(join(dir, 'www', 'page.json'), body);
+  const conf = `user root; worker_processes 1; daemon off; pid ${dir}/nginx.pid; error_log ${dir}/nginx.log;
+    events { worker_connections 1024; }
+    http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000; types { application/json json; }
+      server { listen 127.0.0.1:${port}; root ${dir}/www; } }`;
+  await writeFile(join(dir, 'nginx.conf'), conf);
+  const child = spawn('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { stdio: 'ignore' });
+  const failed = once(child, 'error').then(() => true);
+  if (await Promise.race([failed, listening(port)])) return undefined;
+  return {
+    url: `http://127.0.0.1:${port}/page.json`,
+    stop: async () => {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function listening(port: number): Promise<false> {
+  for (;;) {
+    const up = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+      socket.unref();
+    });
+    if (up) return false;
+    await sleep(50);
+  }
+}
