@@ -46,8 +46,8 @@ create index record_soort on raadsfeed.record (resource_type, sequence_number);
 create index record_herkomst on raadsfeed.record (herkomst_feed, herkomst_nummer) where herkomst_feed is not null;
 
 -- The records as text. `kop` is all of it, or for an upsert all up to the address of this service in `resourceUrl`; then `rest` is what
--- follows that address. `merk` is a random number of the publishing transaction: a cursor names it, so that a number given twice
--- (a restored backup) is not taken for the same place.
+-- follows that address. `merk` follows from a random number of the publishing transaction: a cursor names it, so that a number
+-- given twice (a restored backup) is not taken for the same place.
 create table raadsfeed.tekst (
   -- (sequence_number >> 12) & 31: pages lie in one part, or two.
   deel smallint not null check (deel = ((sequence_number >> 12) & 31)),
@@ -97,16 +97,22 @@ create table raadsfeed.opruimen (
   sinds timestamptz not null default now()
 );
 
--- Writes the file of one part anew, from what is still there; the old file goes with the commit. Runs as the owner of the table:
--- the service may do this, but not truncate at will.
-create function raadsfeed.herschrijf_deel(deel smallint) returns void
+-- Writes the file of one part anew, from what is still there; the old file goes with the commit. The part is locked before its entry
+-- in `opruimen` is touched, in the order of a redaction. Runs as the owner of the table: the service may do this, but not truncate at
+-- will. False: there was nothing to do any more.
+create function raadsfeed.herschrijf_deel(wens smallint) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  execute format('lock table raadsfeed.tekst_%s in access exclusive mode', deel);
-  execute format('create temporary table behouden on commit drop as select * from raadsfeed.tekst_%s', deel);
-  execute format('truncate raadsfeed.tekst_%s', deel);
-  execute format('insert into raadsfeed.tekst_%s select * from pg_temp.behouden', deel);
+  execute format('lock table raadsfeed.tekst_%s in access exclusive mode', wens);
+  delete from raadsfeed.opruimen where deel = wens;
+  if not found then
+    return false;
+  end if;
+  execute format('create temporary table behouden on commit drop as select * from raadsfeed.tekst_%s', wens);
+  execute format('truncate raadsfeed.tekst_%s', wens);
+  execute format('insert into raadsfeed.tekst_%s select * from pg_temp.behouden', wens);
   drop table pg_temp.behouden;
+  return true;
 end
 $$;
 revoke execute on function raadsfeed.herschrijf_deel(smallint) from public;

@@ -73,7 +73,7 @@ export function createContract(document: OpenapiDocument): Contract {
         method: operation.method,
         url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
         config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
-        onRequest: [...access(operation, options), acceptable(operation)],
+        onRequest: [...existing(operation), ...access(operation, options), acceptable(operation)],
         preValidation: [
           ...(options.beforeValidation === undefined ? [] : [options.beforeValidation]),
           async (request) => validator.check(request),
@@ -83,6 +83,17 @@ export function createContract(document: OpenapiDocument): Contract {
     },
     unserved: () => [...operations.keys()].filter((operationId) => !served.has(operationId)),
   };
+}
+
+/** A path that ends in a parameter would also be met by one that ends in a slash, with nothing for the parameter: that address does not exist. */
+function existing({ path }: OpenapiOperation): RequestHook[] {
+  if (!path.endsWith('}')) return [];
+  return [
+    async ({ url }) => {
+      const end = url.indexOf('?');
+      if (url.charAt((end === -1 ? url.length : end) - 1) === '/') throw new Problem(platformProblems.notFound);
+    },
+  ];
 }
 
 function access(operation: OpenapiOperation, options: ServeOptions): RequestHook[] {

@@ -53,6 +53,7 @@ function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020
   const body = operation.body === undefined ? undefined : bodyAjv.compile(absolute(operation.body.schema));
   return {
     check(request) {
+      refuseOddNumbers(operation, request.query);
       const faults = [
         ...faultsOf(path, request.params ?? {}),
         ...faultsOf(query, request.query ?? {}),
@@ -66,6 +67,17 @@ function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020
         throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
     },
   };
+}
+
+/** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */
+function refuseOddNumbers({ parameters }: OpenapiOperation, query: unknown): void {
+  if (!isRecord(query)) return;
+  for (const { name, in: place, schema } of parameters) {
+    if (place !== 'query' || !('type' in schema) || schema.type !== 'integer') continue;
+    const value = query[name];
+    // Something that is no number by any reading, so that the validator tells its fault among the others.
+    if (typeof value === 'string' && !/^-?\d+$/.test(value)) query[name] = '-';
+  }
 }
 
 /** One object schema for all parameters in one place; header names in lower case, as Node gives them. */

@@ -2,23 +2,28 @@
 import type { Db } from '../kernel/database/db.ts';
 import { invalidCursor } from './cursor-problem.ts';
 import type { FeedPosition } from './domain/cursor.ts';
-import { joinRecord } from './domain/record-text.ts';
+import { joinRecords } from './domain/record-text.ts';
 import type { FeedState } from './feed-state.ts';
 import { checkMark, findPlace, knownMark } from './find-place.ts';
-import type { PageRecords, PageStore } from './pages/page-store.ts';
+import type { PageBounds, PageRecords, PageStore } from './pages/page-store.ts';
 import type { FeedRow } from './store/read-feed-row.ts';
-import { type RecordFilter, readFiltered, readRange, type StoredRecord } from './store/read-records.ts';
+import { type RecordFilter, readFiltered, readRange } from './store/read-records.ts';
 
 export interface FeedQuery extends RecordFilter {
   readonly cursor?: string | undefined;
   readonly limit: number;
 }
 
-export interface FeedPage {
-  readonly page: PageRecords;
+export interface FeedPage extends PageBounds {
+  /** Kept from an earlier request; or absent, and then `text` is there. */
+  readonly kept: PageRecords | undefined;
+  /** `{"records":[…]`, read just now. */
+  readonly text: string;
   /** How the feed stood when the page was read. */
   readonly feed: FeedRow;
   readonly hasMore: boolean;
+  /** Keeps the bytes of `text` for the next who asks, when they will be the same. */
+  keep(bytes: Buffer): void;
 }
 
 export interface FeedPageSource {
@@ -31,47 +36,51 @@ export interface FeedPageSource {
 
 /** @throws {Problem} `ongeldige-cursor` */
 export async function readFeedPage(source: FeedPageSource, query: FeedQuery): Promise<FeedPage> {
-  const { pages } = source;
-  const { place, feed } = await findPlace(source.state, query.cursor);
-  const key = `${place.sequenceNumber} ${query.limit} ${query.organisatiecode ?? ''} ${query.resourceType ?? ''}`;
-  let page = pages.get(key);
-  if (page === undefined) page = pages.keep(key, feed.redactions, await read(source, feed, place, query));
-  // A kept page holds no more than this feed has: it is full, and history does not change.
-  else if (page.from.merk !== place.merk) throw invalidCursor('andere-geschiedenis');
-  return { page, feed, hasMore: page.last.sequenceNumber < feed.head.sequenceNumber };
-}
-
-async function read(source: FeedPageSource, feed: FeedRow, from: FeedPosition, query: FeedQuery): Promise<PageRecords> {
-  const { db, mountUrl } = source;
-  const { records, last, isFull } =
-    query.organisatiecode === undefined && query.resourceType === undefined
-      ? await readAll(db, feed, from, query.limit)
-      : await readSome(db, feed, from, query);
-  const url = mountUrl();
-  const text = `{"records":[${records.map((record) => joinRecord(record, url)).join(',')}]`;
-  return { bytes: Buffer.from(text), from, last, isFull };
+  const { pages, db, mountUrl } = source;
+  const { place: from, feed } = await findPlace(source.state, query.cursor);
+  const head = feed.head.sequenceNumber;
+  const key = `${from.sequenceNumber} ${query.limit} ${query.organisatiecode ?? ''} ${query.resourceType ?? ''}`;
+  const kept = pages.get(key);
+  if (kept !== undefined) {
+    if (kept.from.merk !== from.merk) throw invalidCursor('andere-geschiedenis');
+    const { last } = kept;
+    return { kept, text: '', from, last, feed, hasMore: last.sequenceNumber < head, keep: () => undefined };
+  }
+  const isWhole = query.organisatiecode === undefined && query.resourceType === undefined;
+  const { texts, last } = isWhole ? await readAll(db, feed, from, query.limit) : await readSome(db, feed, from, query);
+  return {
+    kept,
+    text: `{"records":[${joinRecords(texts, mountUrl())}]`,
+    from,
+    last,
+    feed,
+    hasMore: last.sequenceNumber < head,
+    keep: (bytes) => {
+      // A full page is the same for ever; the page that reaches the head is not.
+      if (texts.length === query.limit) pages.keep(key, feed.redactions, { bytes, from, last });
+    },
+  };
 }
 
 async function readAll(db: Db, feed: FeedRow, from: FeedPosition, limit: number) {
   const upTo = Math.min(from.sequenceNumber + limit, feed.head.sequenceNumber);
-  const atEnd = upTo === from.sequenceNumber;
   const known = knownMark(feed, from.sequenceNumber);
-  const { records, merk } =
-    atEnd && known !== undefined ? { records: [], merk: known } : await readRange(db, from.sequenceNumber, upTo);
+  if (upTo === from.sequenceNumber && known !== undefined) {
+    if (known !== from.merk) throw invalidCursor('andere-geschiedenis');
+    return { texts: [], last: from };
+  }
+  const range = await readRange(db, from.sequenceNumber, upTo);
+  if (range === undefined) throw invalidCursor('voor-de-geschiedenis');
+  const { texts, merk, lastMerk } = range;
   if ((known ?? merk) !== from.merk) throw invalidCursor('andere-geschiedenis');
-  return { records, last: positionOf(records) ?? from, isFull: records.length === limit };
+  return { texts, last: { sequenceNumber: upTo, merk: lastMerk ?? from.merk } };
 }
 
 async function readSome(db: Db, feed: FeedRow, from: FeedPosition, { limit, ...filter }: FeedQuery) {
   await checkMark(db, feed, from);
-  const head = feed.head.sequenceNumber;
-  const records = await readFiltered(db, from.sequenceNumber, head, limit, filter);
+  const texts = await readFiltered(db, from.sequenceNumber, feed.head.sequenceNumber, limit, filter);
+  const end = texts.at(-1);
   // Less than was asked for: everything up to the head was looked at.
-  const last = records.length < limit ? feed.head : (positionOf(records) ?? feed.head);
-  return { records, last, isFull: records.length === limit };
-}
-
-function positionOf(records: readonly StoredRecord[]): FeedPosition | undefined {
-  const last = records.at(-1);
-  return last && { sequenceNumber: last.sequenceNumber, merk: last.merk };
+  const last = end === undefined || texts.length < limit ? feed.head : end;
+  return { texts, last: { sequenceNumber: last.sequenceNumber, merk: last.merk } };
 }

@@ -34,9 +34,11 @@ export function createRepeater(options: RepeatOptions): FastPath {
     if (count === 'refused') return false;
     const startedAt = performance.now();
     response.writeHead(answer.status, count === undefined ? answer.headers : withCount(answer, count));
-    response.end(answer.body, () => {
-      options.observe(answer.route, answer.status, (performance.now() - startedAt) / 1000);
-    });
+    response.end(answer.body);
+    const observe = (): void => options.observe(answer.route, answer.status, (performance.now() - startedAt) / 1000);
+    // Nothing left to send: it is with the system already, and a listener would cost as much as the answer.
+    if (response.writableLength === 0) observe();
+    else response.once('finish', observe);
     return true;
   };
 

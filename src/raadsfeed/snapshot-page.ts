@@ -5,7 +5,7 @@ import {
   encodeSnapshotCursor,
   type SnapshotPosition,
 } from './domain/cursor.ts';
-import { joinRecord } from './domain/record-text.ts';
+import { joinRecords } from './domain/record-text.ts';
 import type { FeedPageSource, FeedQuery } from './feed-page.ts';
 import { checkMark, within } from './find-place.ts';
 import type { FeedRow } from './store/read-feed-row.ts';
@@ -34,7 +34,7 @@ export async function readSnapshotPage(source: FeedPageSource, query: FeedQuery)
   const hasMore = found.length > records.length && last !== undefined;
   const url = mountUrl();
   return {
-    records: records.map((record) => joinRecord(record, url)).join(','),
+    records: joinRecords(records, url),
     feed: row,
     feedCursor: encodeFeedCursor(row.feedId, feed),
     cursor: hasMore ? encodeSnapshotCursor(row.feedId, { feed, after: last.sequenceNumber }) : null,

@@ -17,10 +17,18 @@ export async function filesWith(databaseUrl: string, text: string): Promise<stri
     const dir = join(rows[0]?.dir ?? '', 'base', rows[0]?.oid ?? '');
     const found: string[] = [];
     for (const name of await readdir(dir)) {
-      if ((await readFile(join(dir, name))).includes(text)) found.push(name);
+      if ((await readFile(join(dir, name))).includes(text)) found.push(await nameOf(client, name));
     }
     return found;
   } finally {
     await client.end();
   }
+}
+
+async function nameOf(client: pg.Client, file: string): Promise<string> {
+  const { rows } = await client.query<{ name: string | null }>(
+    'select pg_filenode_relation(0, $1::oid)::text as name',
+    [file.split(/[._]/)[0]],
+  );
+  return `${file} ${rows[0]?.name}`;
 }

@@ -112,7 +112,7 @@ it('publishes the redaction at the head and leaves a redacted record at every pl
 });
 
 it('has the text nowhere any more: no address, no compressed copy, no instance', async () => {
-  await expect.poll(() => addressesWith(second.mount, SECRET), { timeout: 1000, interval: 50 }).toEqual([]);
+  await expect.poll(() => addressesWith(second.mount, SECRET), { timeout: 10_000, interval: 50 }).toEqual([]);
   expect(await addressesWith(feed.mount, SECRET)).toEqual([]);
 });
 

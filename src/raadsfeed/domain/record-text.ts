@@ -65,6 +65,13 @@ export function joinRecord(text: RecordText, mountUrl: string): string {
   return text.rest === null ? text.kop : text.kop + mountUrl + text.rest;
 }
 
+/** Joins stored records to the inside of a JSON array. One text grows: joining many small ones first would copy all of it twice. */
+export function joinRecords(texts: readonly RecordText[], mountUrl: string): string {
+  let joined = '';
+  for (const text of texts) joined += (joined === '' ? '' : ',') + joinRecord(text, mountUrl);
+  return joined;
+}
+
 /** `data` alone, out of the stored rest of the record. */
 export function dataOf(rest: string, of: Pick<Change, 'resourceType' | 'resource'>): string {
   return rest.slice(dataPrefix(of).length, -1);

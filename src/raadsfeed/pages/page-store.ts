@@ -2,23 +2,24 @@ import type { FeedPosition } from '../domain/cursor.ts';
 import { createSizedCache } from './sized-cache.ts';
 import { type CompressedEncoding, type OpenBody, openBody } from './splice.ts';
 
-/** The records of a page as bytes, `{"records":[…]`: what never changes of it but by a redaction. */
-export interface PageRecords {
-  readonly bytes: Buffer;
-  /** The place that the page begins after, and the last one that was looked at. */
+/** The place that a page begins after, and the last one that was looked at. */
+export interface PageBounds {
   readonly from: FeedPosition;
   readonly last: FeedPosition;
-  /** Full pages are the same for ever; the page that reaches the head is not. */
-  readonly isFull: boolean;
-  /** Absent when the page is not worth compressing. Compressed once, however many ask. */
-  readonly compressed?: (encoding: CompressedEncoding) => Promise<OpenBody>;
+}
+
+/** The records of a full page as bytes, `{"records":[…]`: what never changes of it but by a redaction. */
+export interface PageRecords extends PageBounds {
+  readonly bytes: Buffer;
+  /** Compressed once, however many ask. */
+  readonly compressed: (encoding: CompressedEncoding) => Promise<OpenBody>;
 }
 
 /** Full pages of history in memory, plain and compressed. All of it goes whenever something earlier has changed. */
 export interface PageStore {
   get(key: string): PageRecords | undefined;
   /** Keeps a page, unless something earlier has changed since `redactions` was read. */
-  keep(key: string, redactions: number, page: PageRecords): PageRecords;
+  keep(key: string, redactions: number, page: Omit<PageRecords, 'compressed'>): void;
   /** Something earlier may have changed. */
   atRedactions(redactions: number): void;
   readonly bytes: () => number;
@@ -30,7 +31,7 @@ export function createPageStore(maxBytes: number): PageStore {
   return {
     get: (key) => pages.get(key),
     keep(key, redactions, page) {
-      if (redactions !== present || !page.isFull) return page;
+      if (redactions !== present) return;
       const encodings = new Map<CompressedEncoding, Promise<OpenBody>>();
       const kept: PageRecords = {
         ...page,
@@ -48,7 +49,6 @@ export function createPageStore(maxBytes: number): PageStore {
         },
       };
       pages.set(key, kept, page.bytes.length);
-      return kept;
     },
     atRedactions(redactions) {
       if (redactions === present) return;

@@ -1,4 +1,4 @@
-/** Keeps what was used last, up to a number of bytes. */
+/** Keeps what was used lately, up to a number of bytes. */
 export interface SizedCache<V> {
   get(key: string): V | undefined;
   set(key: string, value: V, bytes: number): void;
@@ -12,25 +12,27 @@ export interface SizedCache<V> {
 const ENTRY_BYTES = 300;
 
 export function createSizedCache<V>(maxBytes: number): SizedCache<V> {
-  // A Map keeps the order of insertion: the first is the one used longest ago.
-  const entries = new Map<string, { value: V; bytes: number }>();
+  // A Map keeps the order of insertion. What was used since it came there gets a second turn when its turn to go has come: looking
+  // something up then costs no more than the lookup.
+  const entries = new Map<string, { value: V; bytes: number; isUsed: boolean }>();
   let total = 0;
   const remove = (key: string, bytes: number): void => {
     entries.delete(key);
     total -= bytes;
   };
   const shrink = (): void => {
-    for (const [key, { bytes }] of entries) {
+    for (const [key, entry] of entries) {
       if (total <= maxBytes) return;
-      remove(key, bytes);
+      entries.delete(key);
+      if (entry.isUsed) entries.set(key, { ...entry, isUsed: false });
+      else total -= entry.bytes;
     }
   };
   return {
     get(key) {
       const entry = entries.get(key);
       if (entry === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, entry);
+      entry.isUsed = true;
       return entry.value;
     },
     set(key, value, size) {
@@ -38,7 +40,7 @@ export function createSizedCache<V>(maxBytes: number): SizedCache<V> {
       const present = entries.get(key);
       if (present !== undefined) remove(key, present.bytes);
       if (bytes > maxBytes) return;
-      entries.set(key, { value, bytes });
+      entries.set(key, { value, bytes, isUsed: false });
       total += bytes;
       shrink();
     },

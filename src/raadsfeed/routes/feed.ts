@@ -14,21 +14,20 @@ export function feedRoute(app: FastifyInstance, contract: Contract, parts: Raads
   const { settings, answers } = parts;
   contract.serve<{ Querystring: ListQuerystring }>(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);
-    const found = await readFeedPage(parts, { ...query, limit: query.limit ?? DEFAULT_LIMIT });
-    const { page, feed, hasMore } = found;
+    const page = await readFeedPage(parts, { ...query, limit: query.limit ?? DEFAULT_LIMIT });
+    const { feed, hasMore, kept } = page;
     const mountUrl = parts.mountUrl();
     const feedUrl = `${mountUrl}/feed`;
     const cursor = encodeFeedCursor(feed.feedId, page.last);
     const next = pageUrl(feedUrl, { ...query, cursor });
     // What follows the records: the only part of a page of history that is not always the same.
-    const end = Buffer.from(
-      `,"cursor":"${cursor}","head":${feed.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}}`,
-    );
-    const { compressed } = page;
+    const end = `,"cursor":"${cursor}","head":${feed.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}}`;
+    const body = kept === undefined ? Buffer.from(page.text + end) : Buffer.concat([kept.bytes, Buffer.from(end)]);
+    page.keep(body.subarray(0, body.length - end.length));
     return sendBody(request, reply, {
-      body: Buffer.concat([page.bytes, end]),
-      compressed: compressed && (async (encoding) => closeBody(await compressed(encoding), end)),
-      etag: etagOf(found, mountUrl),
+      body,
+      compressed: kept && (async (encoding) => closeBody(await kept.compressed(encoding), Buffer.from(end))),
+      etag: etagOf(page, mountUrl),
       maxAgeSeconds: hasMore ? settings.historyMaxAgeSeconds : settings.headMaxAgeSeconds,
       link: `<${next}>; rel="next", <${pageUrl(feedUrl, query)}>; rel="self", <${mountUrl}/openapi.json>; rel="service-desc"`,
       keep: { answers, feed },
@@ -37,7 +36,7 @@ export function feedRoute(app: FastifyInstance, contract: Contract, parts: Raads
 }
 
 /** Everything that the body of one address follows from; `head` is in the body of every page, so it is in the tag. */
-function etagOf({ page: { from, last }, feed: { feedId, head, redactions } }: FeedPage, mountUrl: string): string {
+function etagOf({ from, last, feed: { feedId, head, redactions } }: FeedPage, mountUrl: string): string {
   const place = crc32(mountUrl, crc32(feedId)).toString(36);
   const mark = (last.merk >>> 0).toString(36);
   return `W/"${place}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${mark}.${head.sequenceNumber}"`;

@@ -29,19 +29,22 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
   const state = await readStateHashes(db, changes);
   const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
   const storedAtText = storedAt.toISOString();
-  const merk = randomInt(-(2 ** 31), 2 ** 31);
+  const seed = randomInt(-(2 ** 31), 2 ** 31);
+  /** Another for each number, and never again the same: see `tekst.merk`. */
+  const markOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
   let head = feed.head.sequenceNumber;
   let redactions = 0;
   let waiting: NumberedRecord[] = [];
   const write = async (): Promise<void> => {
     if (waiting.length === 0) return;
-    await insertRecords(db, waiting, storedAt, merk);
+    await insertRecords(db, waiting, storedAt);
     await writeState(db, waiting);
     waiting = [];
   };
   const record = (change: Change, redacted?: readonly number[]): Outcome => {
     head += 1;
-    waiting.push({ sequenceNumber: head, change, text: recordText(change, head, storedAtText, redacted) });
+    const text = recordText(change, head, storedAtText, redacted);
+    waiting.push({ sequenceNumber: head, merk: markOf(head), change, text });
     return redacted === undefined ? { recorded: head } : { recorded: head, redacted };
   };
 
@@ -70,6 +73,7 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
     }
   }
   await write();
-  if (head > feed.head.sequenceNumber) await moveHead(db, { sequenceNumber: head, merk }, storedAt, redactions);
+  if (head > feed.head.sequenceNumber)
+    await moveHead(db, { sequenceNumber: head, merk: markOf(head) }, storedAt, redactions);
   return outcomes;
 }

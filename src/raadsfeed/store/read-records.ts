@@ -20,27 +20,35 @@ interface Row extends RecordText {
   readonly merk: number;
 }
 
+/** A page of the log as it is kept. */
+export interface StoredRange {
+  /** In the order of their numbers, which have no gap: the first is the one after the place. */
+  readonly texts: readonly RecordText[];
+  /** The mark of the place itself; `undefined` when it has no record. */
+  readonly merk: number | undefined;
+  readonly lastMerk: number | undefined;
+}
+
 /**
- * The records after a place, up to and including `upTo`, together with the mark of the place itself (`undefined` when there is no such
- * record). Numbers have no gap, so the range says how many there are.
+ * The records after a place, up to and including `upTo`, together with the mark of the place itself.
+ * `undefined` when they are not all there: pruned away since, or a history that was put back.
  */
-export async function readRange(
-  db: Db,
-  after: number,
-  upTo: number,
-): Promise<{ records: StoredRecord[]; merk: number | undefined }> {
-  const { rows } = await db.query<Row>({
+export async function readRange(db: Db, after: number, upTo: number): Promise<StoredRange | undefined> {
+  const { rows } = await db.query<RecordText & { merk: number }>({
     name: 'raadsfeed-range',
-    text: `select sequence_number, merk, case when sequence_number = $2 then '' else kop end as kop,
-                  case when sequence_number = $2 then null else rest end as rest
+    text: `select merk, case when sequence_number > $2::bigint then kop else '' end as kop,
+                  case when sequence_number > $2::bigint then rest end as rest
              from raadsfeed.tekst
             where deel = any ($1::smallint[]) and sequence_number >= $2::bigint and sequence_number <= $3::bigint
             order by sequence_number`,
     values: [partsOf(after, upTo), after, upTo],
   });
-  const [first] = rows;
-  const isPlace = first?.sequence_number === after;
-  return { records: (isPlace ? rows.slice(1) : rows).map(toStored), merk: isPlace ? first.merk : undefined };
+  const wanted = upTo - after;
+  const lastMerk = rows.at(-1)?.merk;
+  if (rows.length === wanted) return { texts: rows, merk: undefined, lastMerk };
+  if (rows.length !== wanted + 1) return undefined;
+  const [place, ...texts] = rows;
+  return { texts, merk: place?.merk, lastMerk };
 }
 
 /** The first `limit` records after a place, up to and including `upTo`, that pass the filter. */

@@ -7,27 +7,22 @@ const REWRITE_TIMEOUT_MS = 600_000;
 const LOCK_TIMEOUT_MS = 20_000;
 
 /**
- * Writes the files of all parts anew that held what a redaction or pruning removed, each in a transaction of its own. What another
- * process is busy with is left to it.
+ * Writes the files of all parts anew that held what a redaction or pruning removed, each in a transaction of its own.
  * @returns how many parts were written anew
  */
 export async function rewriteParts(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ deel: number }>('select deel from raadsfeed.opruimen order by sinds');
   let written = 0;
-  for (;;) {
-    const found = await transaction(pool, async (client) => {
+  for (const { deel } of rows) {
+    written += await transaction(pool, async (client) => {
       await client.query(`set local statement_timeout = ${REWRITE_TIMEOUT_MS}`);
       await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      const { rows } = await client.query<{ deel: number }>(
-        `delete from raadsfeed.opruimen
-          where deel = (select deel from raadsfeed.opruimen order by sinds limit 1 for update)
-        returning deel`,
+      const { rowCount } = await client.query(
+        'select from raadsfeed.herschrijf_deel($1::smallint) as geschreven where geschreven',
+        [deel],
       );
-      const deel = rows[0]?.deel;
-      if (deel === undefined) return false;
-      await client.query('select raadsfeed.herschrijf_deel($1::smallint)', [deel]);
-      return true;
+      return rowCount ?? 0;
     });
-    if (!found) return written;
-    written += 1;
   }
+  return written;
 }

@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { FeedState } from '../feed-state.ts';
-import { readFiltered, readRange } from '../store/read-records.ts';
+import { readEvents } from '../store/read-events.ts';
+import { readFiltered } from '../store/read-records.ts';
 import type { Hub, LiveStream } from './hub.ts';
 import { eventText } from './stream-event.ts';
 
@@ -30,9 +31,8 @@ export async function follow(stream: LiveStream, options: FollowOptions): Promis
     const upTo = filtered ? head : Math.min(stream.position + PAGE, head);
     const records = filtered
       ? await readFiltered(db, stream.position, upTo, PAGE, filter)
-      : (await readRange(db, stream.position, upTo)).records;
-    const last = records.at(-1)?.sequenceNumber;
-    stream.position = filtered && records.length < PAGE ? upTo : (last ?? upTo);
+      : await readEvents(db, stream.position, upTo, PAGE);
+    stream.position = records.length < PAGE ? upTo : (records.at(-1)?.sequenceNumber ?? upTo);
     if (records.length > 0) {
       const url = mountUrl();
       stream.send(Buffer.from(records.map((record) => eventText(record, url)).join('')));

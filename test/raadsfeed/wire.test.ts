@@ -1,0 +1,202 @@
+/** What goes over the wire: parameters, headers, conditional requests, compression, problems. */
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agendapunt, asPage, document, type FeedServer, startFeed, vergadering } from './support.ts';
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed({ RAADSFEED_HISTORY_MAX_AGE_SECONDS: '61', RAADSFEED_HEAD_MAX_AGE_SECONDS: '6' });
+  await feed.publish([
+    ...Array.from({ length: 40 }, (_, i) => document(`d-${i}`, { omschrijving: `Besluit over straat ${i} — €${i}` })),
+    vergadering('v-1'),
+    agendapunt('a-1'),
+  ]);
+});
+afterAll(() => feed.stop());
+
+const get = (path: string, headers: Record<string, string> = {}) => feed.api.call('GET', path, { headers });
+
+describe('parameters', () => {
+  it('names every fault at once, unknown parameters too', async () => {
+    const answer = await get('/feed?limit=0&organisatiecode=amsterdam&resourceType=Besluit&filter=1');
+    expect(answer.status).toBe(400);
+    const names = Object(answer.json).invalidParams.map(({ name }: { name: string }) => name);
+    expect(names.sort()).toEqual(['filter', 'limit', 'organisatiecode', 'resourceType']);
+  });
+
+  it.each(['limit=1001', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'limit=1e2', 'cursor=a&cursor=b', 'Limit=1'])(
+    'refuses %s',
+    async (query) => {
+      for (const path of ['/feed', '/snapshot', '/organisaties/gm9901/agendapunten']) {
+        expect((await get(`${path}?${query}`)).status).toBe(400);
+      }
+    },
+  );
+
+  it('knows no parameters on a resource, on the service document and on a stream but its own', async () => {
+    for (const path of ['/organisaties/gm9901/agendapunten/a-1?x=1', '/?limit=1', '/feed/stream?limit=1']) {
+      expect((await get(path)).status).toBe(400);
+    }
+  });
+
+  it('refuses an organisation whose code has not the form, in a path too', async () => {
+    expect((await get('/organisaties/gm99/agendapunten')).status).toBe(400);
+    expect((await get('/organisaties/gm99/agendapunten/a-1')).status).toBe(400);
+  });
+
+  it('has no address with a slash at its end but the service document', async () => {
+    for (const path of ['/feed/', '/snapshot/', '/organisaties/gm9901/agendapunten/', '/feed/stream/', '//']) {
+      expect((await get(path)).status).toBe(404);
+    }
+    expect((await get('/')).status).toBe(200);
+    expect((await get('')).status).toBe(200);
+  });
+
+  it('answers another method with 405, and OPTIONS with what there is', async () => {
+    const answer = await feed.api.call('POST', '/feed', { body: {} });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect((await feed.api.call('OPTIONS', '/feed')).status).toBe(204);
+  });
+});
+
+describe('a cursor that cannot be followed', () => {
+  it.each(['garbled', 'AA', '%20', 'e30', 'A'.repeat(26), '__________________________'])(
+    'is refused with where to begin anew: %s',
+    async (cursor) => {
+      for (const path of ['/feed', '/snapshot', '/organisaties/gm9901/agendapunten', '/feed/stream']) {
+        const answer = await get(`${path}?cursor=${cursor}`);
+        expect([path, answer.status]).toEqual([path, 400]);
+        expect(answer.json).toMatchObject({
+          type: expect.stringMatching(/\/problems\/ongeldige-cursor$/),
+          detail: expect.stringContaining('/snapshot'),
+          invalidParams: [{ name: 'cursor' }],
+        });
+      }
+    },
+  );
+
+  it('is one of another list, or of another feed', async () => {
+    const { cursor, feedCursor } = { ...asPage((await get('/snapshot?limit=1')).json) };
+    expect((await get(`/feed?cursor=${cursor}`)).status).toBe(400);
+    expect((await get(`/snapshot?cursor=${feedCursor}`)).status).toBe(400);
+    const other = await startFeed();
+    await other.pool.query(`update raadsfeed.feed set feed_id = '\\x0102030405060708'`);
+    const answer = await other.api.call('GET', `/feed?cursor=${feedCursor}`);
+    expect(answer.json).toMatchObject({ status: 400, detail: expect.stringContaining('niet van deze feed') });
+    await other.stop();
+  });
+
+  it('is one whose number was changed by hand', async () => {
+    const bytes = Buffer.from(asPage((await get('/feed?limit=5')).json).cursor ?? '', 'base64url');
+    bytes.writeUIntBE(7, 9, 6);
+    expect((await get(`/feed?limit=3&cursor=${bytes.toString('base64url')}`)).status).toBe(400);
+  });
+});
+
+describe('headers', () => {
+  it('lets history be kept longer than the page that reaches the head', async () => {
+    expect((await get('/feed?limit=5')).headers.get('cache-control')).toBe('public, max-age=61');
+    expect((await get('/feed')).headers.get('cache-control')).toBe('public, max-age=6');
+  });
+
+  it('links to the next page, also at the head, to itself and to its description', async () => {
+    const history = await get('/feed?limit=5&resourceType=Informatieobject');
+    const { next } = asPage(history.json);
+    expect(history.headers.get('link')).toBe(
+      `<${next}>; rel="next", <${feed.mount}/feed?limit=5&resourceType=Informatieobject>; rel="self", <${feed.mount}/openapi.json>; rel="service-desc"`,
+    );
+    const end = await get('/feed');
+    expect(end.headers.get('link')).toContain(`<${feed.mount}/feed?cursor=${asPage(end.json).cursor}>; rel="next"`);
+    expect((await get('/snapshot?limit=5')).headers.get('link')).toMatch(/^<[^>]+>; rel="next"$/);
+    expect((await get('/snapshot')).headers.get('link')).toBeNull();
+  });
+
+  it('is open to every origin and says which version it is', async () => {
+    for (const path of ['/feed', '/snapshot', '/', '/organisaties/gm9901/vergaderingen/v-1', '/feed?limit=0']) {
+      const { headers } = await get(path);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('api-version')).toBe('0.0.2');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+});
+
+describe('conditional requests', () => {
+  it('answers 304 while nothing has changed, and anew when something has', async () => {
+    for (const path of [
+      '/feed',
+      '/feed?limit=5',
+      '/snapshot',
+      '/organisaties/gm9901/vergaderingen',
+      '/organisaties/gm9901/vergaderingen/v-1',
+      '/',
+    ]) {
+      const etag = (await get(path)).headers.get('etag') ?? '';
+      for (const tag of [etag, `"x", ${etag}`, '*', etag.replace('W/', '')]) {
+        const again = await get(path, { 'if-none-match': tag });
+        expect([path, tag, again.status, again.text]).toEqual([path, tag, 304, '']);
+        expect(again.headers.get('etag')).toBe(etag);
+      }
+      expect((await get(path, { 'if-none-match': '"anders"' })).status).toBe(200);
+    }
+    const before = (await get('/feed')).headers.get('etag') ?? '';
+    await feed.publish([vergadering('v-2')]);
+    expect((await get('/feed', { 'if-none-match': before })).status).toBe(200);
+  });
+
+  it('has one tag for all encodings', async () => {
+    const tags = await Promise.all(
+      ['identity', 'gzip', 'br', 'zstd'].map(async (e) =>
+        (await get('/feed', { 'accept-encoding': e })).headers.get('etag'),
+      ),
+    );
+    expect(new Set(tags).size).toBe(1);
+  });
+});
+
+describe('HEAD', () => {
+  it('has the headers of GET and no body', async () => {
+    for (const path of ['/feed', '/feed?limit=5', '/snapshot', '/organisaties/gm9901/vergaderingen/v-1', '/']) {
+      const [head, body] = [await feed.api.call('HEAD', path), await get(path)];
+      expect(head.text).toBe('');
+      for (const name of ['etag', 'content-type', 'cache-control', 'link', 'vary', 'content-length']) {
+        expect([path, name, head.headers.get(name)]).toEqual([path, name, body.headers.get(name)]);
+      }
+    }
+  });
+});
+
+describe('compression', () => {
+  const decoders = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync };
+
+  async function raw(path: string, encoding: string): Promise<{ encoding: string; bytes: Buffer; vary: string }> {
+    const { body, headers } = await request(feed.mount + path, { headers: { 'accept-encoding': encoding } });
+    const said = String(headers['content-encoding'] ?? 'identity');
+    return { encoding: said, bytes: Buffer.from(await body.arrayBuffer()), vary: String(headers.vary) };
+  }
+
+  it.each(Object.entries(decoders))('speaks %s on every list, first time and again', async (encoding, decode) => {
+    for (const path of ['/feed', '/feed?limit=20', '/snapshot', '/organisaties/gm9901/informatieobjecten']) {
+      const plain = await raw(path, 'identity');
+      for (const time of ['first', 'second', 'third']) {
+        const { bytes, encoding: said, vary } = await raw(path, encoding);
+        expect([path, time, said, vary]).toEqual([path, time, encoding, 'Accept-Encoding']);
+        expect(decode(bytes).equals(plain.bytes)).toBe(true);
+        expect(bytes.length).toBeLessThan(plain.bytes.length / 2);
+      }
+    }
+  });
+
+  it.each([
+    ['gzip;q=0.5, br;q=0.9, zstd;q=0.1', 'br'],
+    ['*', 'zstd'],
+    ['gzip;q=0', 'identity'],
+    ['identity, gzip;q=0.5', 'identity'],
+    ['deflate', 'identity'],
+    ['GZIP', 'gzip'],
+    ['gzip;q=wat', 'identity'],
+  ])('weighs %s as %s', async (accept, expected) => {
+    expect((await raw('/feed', accept)).encoding).toBe(expected);
+  });
+});
