@@ -27,7 +27,7 @@ await serveParent(async (message) => {
     clearInterval(looking);
     looking = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage.rss() - start);
-    }, 2);
+    }, 20);
     delay.reset();
     delay.enable();
   }

@@ -1,0 +1,63 @@
+/** Answers that do not fit in the buffers of a connection. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { plainStyles } from '../../src/gegevens/jades/sign.ts';
+import { readJournal } from '../../src/gegevens/store/read-journal.ts';
+import { messageFile, shvMessage } from './support/messages.ts';
+import { openSupplier, type Supplier } from './support/supplier.ts';
+
+const RECORDS = 20_000;
+let supplier: Supplier;
+beforeAll(async () => {
+  supplier = await openSupplier({ env: { REQUEST_TIMEOUT_MS: '1500', GEGEVENS_CACHE_MB: '0' } });
+  const records = Array.from({ length: RECORDS }, (_, n) => `${n} ${'é'.repeat(500)}`);
+  await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Groot', records }] })));
+});
+afterAll(() => supplier.close());
+
+async function open(): Promise<IncomingMessage> {
+  const outgoing = request(`${supplier.server.url}/shv/v1/gegevens`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(await supplier.tokens.bearer(['read'])),
+      ...(await supplier.requester.sign('{}')),
+    },
+  });
+  outgoing.end('{}');
+  const [incoming] = await once(outgoing, 'response');
+  return incoming;
+}
+
+/** When the last answers were sent, newest first. */
+const sent = async () => (await readJournal(supplier.pool, { limit: 2 })).map(({ verzondenOp }) => verzondenOp);
+
+it.each(['body', 'digest'] as const)('holds the digest and signature of the %s form over all of it', async (form) => {
+  const { gegevens, bytes, headers } = await supplier.get({}, { style: plainStyles[form] });
+  expect(bytes.length).toBeGreaterThan(20_000_000);
+  expect(headers.get('content-length')).toBe(String(bytes.length));
+  expect(gegevens.leveringen).toMatchObject([{ schuldhulptrajecten: { length: RECORDS } }]);
+});
+
+it('goes on sending to a reader that takes longer than the deadline of a request', async () => {
+  const incoming = await open();
+  await delay(2500);
+  let bytes = 0;
+  for await (const chunk of incoming) bytes += chunk.length;
+  expect(bytes).toBe(Number(incoming.headers['content-length']));
+});
+
+it('notes in the journal that an answer did not leave whole', async () => {
+  (await open()).destroy();
+  await supplier.get({ pageSize: 1 });
+  await expect.poll(sent).toEqual([expect.any(Date), null]);
+});
+
+it('shares one reading among those who ask for the same at the same time', async () => {
+  const answers = await Promise.all(Array.from({ length: 8 }, () => supplier.get({})));
+  expect(new Set(answers.map(({ headers }) => headers.get('digest'))).size).toBe(1);
+  const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
+  expect(metrics).toMatch(/gegevens_pages_total\{from="shared"\} [1-9]/);
+});
