@@ -1,6 +1,11 @@
 import { expect, vi } from 'vitest';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
-import { addSource, type NewSource } from '../../../src/raadsfeed/aggregator/store/manage-sources.ts';
+import {
+  addSource,
+  findSource,
+  type NewSource,
+  removeSource,
+} from '../../../src/raadsfeed/aggregator/store/manage-sources.ts';
 import { readSourceStates, type SourceState } from '../../../src/raadsfeed/aggregator/store/read-source-states.ts';
 import { type FeedServer, readRecords, startFeed, type TestRecord } from '../support.ts';
 
@@ -27,6 +32,11 @@ export async function follow(pool: Pool, adres: string, more: Partial<NewSource>
   await addSource(pool, { adres, soort: 'feed', organisatiecodes: [], ...more });
 }
 
+export async function unfollow(pool: Pool, adres: string): Promise<void> {
+  const source = await findSource(pool, adres);
+  if (source !== undefined) await removeSource(pool, source.id);
+}
+
 export async function sourceState(pool: Pool, adres: string): Promise<SourceState> {
   const found = (await readSourceStates(pool)).find((state) => state.adres === adres);
   if (found === undefined) throw new Error(`${adres} is no source`);
@@ -35,7 +45,7 @@ export async function sourceState(pool: Pool, adres: string): Promise<SourceStat
 
 /** Waits until something holds; what is thrown meanwhile is the failure when it never does. */
 export function eventually(check: () => Promise<void> | void): Promise<void> {
-  return vi.waitFor(check, { timeout: 20_000, interval: 30 });
+  return vi.waitFor(check, { timeout: 12_000, interval: 40 });
 }
 
 /** The current state that follows from a feed: hash by identity. */

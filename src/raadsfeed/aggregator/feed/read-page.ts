@@ -106,7 +106,11 @@ async function readFeedPage(
     atEnd: !hasMore && cursor === at,
   });
   if (records.length === 0) {
-    const isSame = cursor === at && position.etag === source.etag && position.paginagrootte === limit;
+    const isSame =
+      cursor === at &&
+      position.etag === source.etag &&
+      position.laatsteNummer === laatsteNummer &&
+      position.paginagrootte === limit;
     if (!isSame) await saveProgress(needs.pool, lease, position, { head });
     const stuck = hasMore && cursor === at;
     return { ...UNCHANGED, saved: !isSame, ends: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
