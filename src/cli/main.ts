@@ -8,6 +8,7 @@ import { demoCommand } from './demo.ts';
 import { gegevensCommand } from './gegevens.ts';
 import { migrateCommand } from './migrate.ts';
 import { raadsfeedCommand } from './raadsfeed.ts';
+import { registerCommand } from './register.ts';
 import { serveCommand } from './serve.ts';
 import { verwerkingenlogCommand } from './verwerkingenlog.ts';
 
@@ -26,6 +27,7 @@ for (const command of [
   verwerkingenlogCommand(),
   raadsfeedCommand(),
   bronCommand(),
+  registerCommand(),
 ])
   program.addCommand(command);
 inheritExit(program);

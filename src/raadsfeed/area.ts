@@ -13,6 +13,7 @@ import { createAnswerStore } from './pages/answer-store.ts';
 import { createPageStore } from './pages/page-store.ts';
 import type { RaadsfeedParts } from './parts.ts';
 import { raadsfeedProblems } from './problems.ts';
+import { keepRegister } from './register/keep-register.ts';
 import type { Register } from './register.ts';
 import { createRepeater } from './repeat-answers.ts';
 import { collectionRoutes } from './routes/collections.ts';
@@ -53,6 +54,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const addresses = createClientAddresses(platform.config.server.trustProxy !== undefined);
   let isPressed = (): boolean => false;
   const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
+  const kept = settings.register ? keepRegister(platform) : undefined;
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);
     if (app.hasDecorator('isUnderPressure')) isPressed = () => app.isUnderPressure();
@@ -70,7 +72,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
       list: 'getInformatieobjecten',
       one: 'getInformatieobject',
     });
-    registerRoute(app, contract, parts, register);
+    registerRoute(app, contract, parts, register ?? kept);
   };
   return {
     problems: raadsfeedProblems,
@@ -84,9 +86,11 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
         ),
       );
       aggregator?.start();
+      kept?.start();
     },
     close: async () => {
       await aggregator?.close();
+      await kept?.close();
       hub.close();
       state.close();
     },

@@ -1,0 +1,109 @@
+import { Command } from 'commander';
+import type { RegisterEntry } from '../raadsfeed/register/store/feeds.ts';
+import { table } from './output.ts';
+import { CommandError, runCommand } from './run-command.ts';
+
+interface Options {
+  readonly json?: boolean;
+}
+
+/** `koppelvlak register …`: where feeds are. */
+export function registerCommand(): Command {
+  return new Command('register')
+    .description('the register of feeds: where they are, and nothing of their content')
+    .addCommand(addCommand())
+    .addCommand(listCommand())
+    .addCommand(removeCommand())
+    .addCommand(refreshCommand());
+}
+
+function addCommand(): Command {
+  return new Command('add')
+    .description('find the feed of a domain by its well-known address, or of an address, and add it')
+    .argument('<domain|url>', 'domain of an organisation, or address of a service document')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
+    .action((given: string, options: Options) =>
+      runCommand(options, async ({ platform, output, interrupted }) => {
+        const { addFeed } = await import('../raadsfeed/register/refresh-feed.ts');
+        const { createRegisterClient } = await import('../raadsfeed/register/keep-register.ts');
+        const client = createRegisterClient(platform);
+        try {
+          const serviceUrl = await addFeed(platform.pool, client, given, interrupted);
+          output.result({ serviceUrl }, () => output.line(`Added: ${serviceUrl}`));
+        } catch (error) {
+          throw new CommandError(`no feed was found at ${given}: ${error instanceof Error ? error.message : error}`);
+        } finally {
+          await client.close();
+        }
+      }),
+    );
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('the feeds that the register knows')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak register list')
+    .action((options: Options) =>
+      runCommand(options, async ({ platform, output }) => {
+        const { readEntries } = await import('../raadsfeed/register/store/feeds.ts');
+        const entries = await readEntries(platform.pool);
+        output.result(entries, () => {
+          if (entries.length === 0) output.line('No feeds; see koppelvlak register add --help.');
+          else output.line(table(['feed', 'organisations', 'last seen', 'state'], entries.map(row)));
+        });
+      }),
+    );
+}
+
+function row({ serviceUrl, codes, laatstGezien, bereikbaar, fout }: RegisterEntry): string[] {
+  return [
+    serviceUrl,
+    codes.join(' '),
+    laatstGezien?.toISOString() ?? 'never',
+    bereikbaar ? 'answers' : (fout ?? 'unknown'),
+  ];
+}
+
+function removeCommand(): Command {
+  return new Command('remove')
+    .description('forget a feed')
+    .argument('<domain|url>', 'as it was added, or the address of its service document')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak register remove www.voorbeeldstad.example')
+    .action((given: string, options: Options) =>
+      runCommand(options, async ({ platform, output }) => {
+        const { removeFeed } = await import('../raadsfeed/register/store/feeds.ts');
+        if (!(await removeFeed(platform.pool, given))) throw new CommandError(`${given} is not in the register`);
+        output.result({ removed: given }, () => output.line(`Removed: ${given}`));
+      }),
+    );
+}
+
+function refreshCommand(): Command {
+  return new Command('refresh')
+    .description('ask every feed now where it is; a service with RAADSFEED_REGISTER=true does so each day')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak register refresh')
+    .action((options: Options) =>
+      runCommand(options, async ({ platform, output, interrupted }) => {
+        const { readEntries } = await import('../raadsfeed/register/store/feeds.ts');
+        const { refreshFeed } = await import('../raadsfeed/register/refresh-feed.ts');
+        const { createRegisterClient } = await import('../raadsfeed/register/keep-register.ts');
+        const client = createRegisterClient(platform);
+        try {
+          const results = [];
+          for (const entry of await readEntries(platform.pool)) {
+            output.progress(`asking ${entry.serviceUrl}`);
+            results.push(await refreshFeed(platform.pool, client, entry, interrupted));
+          }
+          const silent = results.filter(({ bereikbaar }) => !bereikbaar);
+          output.result(results, () => output.line(`${results.length} feeds asked, ${silent.length} did not answer.`));
+          if (silent.length > 0) throw new CommandError(`${silent.length} feeds did not answer`);
+        } finally {
+          await client.close();
+        }
+      }),
+    );
+}

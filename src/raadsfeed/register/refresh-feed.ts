@@ -1,0 +1,45 @@
+import type { Pool } from '../../kernel/database/pool.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import type { OutboundClient } from '../../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
+import { SourceFault } from '../aggregator/source-fault.ts';
+import { discoverFeed } from './discover.ts';
+import { noteUnreachable, type RegisterEntry, removeFeed, saveFeed } from './store/feeds.ts';
+
+const DAY_SECONDS = 86_400;
+/** Seconds after which one that did not answer is asked again. */
+const RETRY_SECONDS = 3600;
+
+export type Refreshed = { readonly serviceUrl: string } & (
+  | { readonly bereikbaar: true }
+  | { readonly bereikbaar: false; readonly fout: string }
+);
+
+/** Asks a feed of the register again where it is; it may have moved. Keeps what is known when it does not answer. */
+export async function refreshFeed(
+  pool: Pool,
+  client: OutboundClient,
+  entry: RegisterEntry,
+  signal: AbortSignal,
+): Promise<Refreshed> {
+  const { serviceUrl, opgegeven } = entry;
+  try {
+    const found = await discoverFeed(client, opgegeven, signal);
+    await transaction(pool, async (db) => {
+      if (found.serviceUrl !== serviceUrl) await removeFeed(db, serviceUrl);
+      await saveFeed(db, opgegeven, found, DAY_SECONDS);
+    });
+    return { serviceUrl: found.serviceUrl, bereikbaar: true };
+  } catch (error) {
+    if (!(error instanceof OutboundError) && !(error instanceof SourceFault)) throw error;
+    await noteUnreachable(pool, serviceUrl, error.message, RETRY_SECONDS);
+    return { serviceUrl, bereikbaar: false, fout: error.message };
+  }
+}
+
+/** Finds a feed and adds it. @throws {OutboundError} {SourceFault} when there is none */
+export async function addFeed(pool: Pool, client: OutboundClient, given: string, signal: AbortSignal): Promise<string> {
+  const found = await discoverFeed(client, given, signal);
+  await saveFeed(pool, given, found, DAY_SECONDS);
+  return found.serviceUrl;
+}

@@ -1,0 +1,101 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { readConfig } from '../../../src/kernel/config/read-config.ts';
+import type { OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
+import { createRegisterClient } from '../../../src/raadsfeed/register/keep-register.ts';
+import { addFeed, refreshFeed } from '../../../src/raadsfeed/register/refresh-feed.ts';
+import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/register/store/feeds.ts';
+import { FakeSource } from '../aggregator/fake-source.ts';
+import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
+
+const ENV = { RAADSFEED_REGISTER: 'true', AGGREGATOR_ALLOW_PRIVATE: 'true', AGGREGATOR_TIMEOUT_MS: '1000' };
+const signal = new AbortController().signal;
+
+let source: FeedServer;
+let register: FeedServer;
+let client: OutboundClient;
+
+beforeAll(async () => {
+  [source, register] = await Promise.all([startFeed(), startFeed(ENV)]);
+  client = createRegisterClient({ config: readConfig(ENV, 'tool'), clock: systemClock });
+  await source.publish([vergadering('v-1')]);
+});
+
+afterAll(async () => {
+  await client.close();
+  await Promise.all([source.stop(), register.stop()]);
+});
+
+describe('the register', () => {
+  it('finds a feed by the well-known address of a domain, and lists where it is', async () => {
+    const domain = new URL(source.mount).origin;
+    expect(await addFeed(register.pool, client, domain, signal)).toBe(source.mount);
+    const { json } = await register.api.call('GET', '/register');
+    expect(asPage(json).results).toEqual([
+      {
+        serviceUrl: source.mount,
+        feedUrl: `${source.mount}/feed`,
+        snapshotUrl: `${source.mount}/snapshot`,
+        streamUrl: `${source.mount}/feed/stream`,
+        rol: 'bronhouder',
+        organisaties: [{ organisatiecode: 'gm9901', naam: 'Gemeente Voorbeeldstad' }],
+        laatstGezien: expect.stringMatching(/^20/),
+        bereikbaar: true,
+      },
+    ]);
+    for (const [code, count] of [
+      ['gm9901', 1],
+      ['GM9901', 1],
+      ['gm0001', 0],
+    ] as const) {
+      const filtered = await register.api.call('GET', `/register?organisatiecode=${code}`);
+      expect(asPage(filtered.json).results).toHaveLength(count);
+    }
+  });
+
+  it('follows the second name, to another host, when the first is not there', async () => {
+    const elsewhere = await new FakeSource('gm0001').listen();
+    const there = elsewhere.url.replace('127.0.0.1', 'localhost');
+    const domain = createServer((request, response) => {
+      const found = request.url === '/.well-known/ori-feed';
+      response.writeHead(found ? 307 : 404, found ? { location: there } : {}).end();
+    }).listen(0, '127.0.0.1');
+    try {
+      await new Promise((resolve) => domain.once('listening', resolve));
+      const address = domain.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      expect(await addFeed(register.pool, client, `http://127.0.0.1:${port}`, signal)).toBe(there);
+    } finally {
+      domain.close();
+      await elsewhere.close();
+    }
+  });
+
+  it('keeps what it knows of a feed that does not answer, and says so', async () => {
+    const fake = await new FakeSource('gm0002').listen();
+    await addFeed(register.pool, client, fake.url, signal);
+    await fake.close();
+    await register.pool.query("update aggregator.register set volgende = now() where codes @> array['gm0002']");
+    const due = await takeDue(register.pool, 60);
+    expect(due?.codes).toEqual(['gm0002']);
+    expect(await takeDue(register.pool, 60)).toBeUndefined();
+    if (due === undefined) throw new Error('nothing is due');
+    expect(await refreshFeed(register.pool, client, due, signal)).toMatchObject({ bereikbaar: false });
+    const { json } = await register.api.call('GET', '/register?organisatiecode=gm0002');
+    expect(asPage(json).results).toMatchObject([{ bereikbaar: false, feedUrl: `${fake.url}/feed` }]);
+    expect(await removeFeed(register.pool, fake.url)).toBe(true);
+    expect((await readEntries(register.pool)).map(({ codes }) => codes)).not.toContainEqual(['gm0002']);
+  });
+
+  it('does not list what is no feed', async () => {
+    const fake = await new FakeSource('gm0003').listen();
+    fake.rule = ({ json }) => json({ rol: 'iets' }) === undefined;
+    await expect(addFeed(register.pool, client, fake.url, signal)).rejects.toThrow('rol');
+    await fake.close();
+  });
+
+  it('answers 404 when the service is no register', async () => {
+    expect((await source.api.call('GET', '/register')).status).toBe(404);
+  });
+});
