@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
 import { type Lease, LeaseLostError } from '../../../src/raadsfeed/aggregator/source.ts';
@@ -143,18 +143,19 @@ it('comes to what is public although it is cut off again and again', async () =>
   supplier.add(organisation);
   const chance = chanceOf(21);
   const year = quarters({ from: '2025-01-01', to: '2025-12-31' });
+  const owner = new pg.Client({ connectionString: database.url });
+  await owner.connect();
   let cut = 0;
   for (const window of [...year, ...year]) {
-    // Whoever takes the source ends what is under way, between any two transactions.
-    const work = round(await lease(), window, { batch: 5, depth: 'quick' });
-    const takeover = sleep(30 + chance() * 150).then(lease);
-    cut += await work.then(
+    await failAt(owner, (await head()) + 1 + Math.floor(chance() * 60));
+    cut += await round(await lease(), window, { batch: 5, depth: 'quick' }).then(
       () => 0,
-      (error: unknown) => (error instanceof LeaseLostError ? 1 : Promise.reject(error)),
+      (error: unknown) => (error instanceof Error && error.message === 'cut off' ? 1 : Promise.reject(error)),
     );
-    await takeover;
   }
-  expect(cut).toBeGreaterThan(0);
+  await failAt(owner, -1);
+  await owner.end();
+  expect(cut).toBeGreaterThan(2);
   const expected = new Set(publicResources(organisation));
   for (const key of await feedKeys()) expect(expected).toContain(key);
   const held = await lease();
@@ -169,3 +170,15 @@ it('comes to what is public although it is cut off again and again', async () =>
   );
   expect(rows).toEqual([]);
 });
+
+/** Lets the transaction fail that gives this number, at whatever point it does. */
+async function failAt(owner: pg.Client, sequenceNumber: number): Promise<void> {
+  await owner.query(
+    `create or replace function raadsfeed.breek_af() returns trigger language plpgsql as $$
+     begin
+       if new.sequence_number = ${sequenceNumber} then raise exception 'cut off'; end if;
+       return new;
+     end $$;
+     create or replace trigger breek_af before insert on raadsfeed.record for each row execute function raadsfeed.breek_af()`,
+  );
+}
