@@ -7,7 +7,6 @@ export type TakeText = (text: string) => void;
 /** Hands over the records of a slice, in their order. @returns how many there were */
 export function streamRecords(client: pg.ClientBase, { levering, from, to }: Slice, take: TakeText): Promise<number> {
   return streamTexts(client, take, {
-    name: 'gegevens-records',
     text: `select tekst from gegevens.records
       where invoer_id = $1::bigint and levering = $2::int and soort = 0 and nummer >= $3::int and nummer < $4::int
       order by nummer`,
@@ -18,7 +17,6 @@ export function streamRecords(client: pg.ClientBase, { levering, from, to }: Sli
 /** Hands over the cases that go with the records of a slice, in the order of the file. @returns how many there were */
 export function streamZaken(client: pg.ClientBase, { levering, from, to }: Slice, take: TakeText): Promise<number> {
   return streamTexts(client, take, {
-    name: 'gegevens-zaken',
     text: `select r.tekst
       from gegevens.zaken_bij z
       join gegevens.records r on r.invoer_id = z.invoer_id and r.levering = z.levering and r.soort = 1 and r.nummer = z.zaak
@@ -29,11 +27,14 @@ export function streamZaken(client: pg.ClientBase, { levering, from, to }: Slice
   });
 }
 
-/** Rows are taken one by one as their bytes come in, so that no list of them is ever in memory. */
+/**
+ * Rows are taken one by one as their bytes come in, so that no list of them is ever in memory. The statement has no name: a query of
+ * this form keeps it also behind a transaction pooler, where the next use may meet another server process.
+ */
 function streamTexts(
   client: pg.ClientBase,
   take: TakeText,
-  query: { name: string; text: string; values: unknown[] },
+  query: { text: string; values: unknown[] },
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     let count = 0;

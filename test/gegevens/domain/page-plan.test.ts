@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Levering } from '../../../src/gegevens/domain/levering.ts';
+import { planPage } from '../../../src/gegevens/domain/page-plan.ts';
+
+function levering(id: number, records: number): Levering {
+  return {
+    id,
+    invoerId: 1,
+    nummer: id,
+    organisatieSleutel: `o${id}`,
+    periodeStart: '2026-01-01',
+    periodeEinde: '2026-03-31',
+    aangeleverdOp: new Date(0),
+    kop: '{}',
+    records,
+    zaken: 0,
+    bytes: 0,
+  };
+}
+
+const sizes = fc.array(fc.nat({ max: 9 }), { maxLength: 8 });
+
+it('gives every record and every levering once, in order, over the pages', () => {
+  fc.assert(
+    fc.property(sizes, fc.integer({ min: 1, max: 12 }), (counts, pageSize) => {
+      const leveringen = counts.map((records, id) => levering(id, records));
+      const total = counts.reduce((a, b) => a + b, 0);
+      const { paginering } = planPage(leveringen, { page: 1, pageSize, maximum: 100 });
+      expect(paginering).toMatchObject({ totalRecords: total, totalPages: Math.max(1, Math.ceil(total / pageSize)) });
+      const given: [number, number][] = [];
+      const seen = new Set<number>();
+      for (let page = 1; page <= (paginering?.totalPages ?? 0); page += 1) {
+        const plan = planPage(leveringen, { page, pageSize, maximum: 100 });
+        expect(plan.records).toBeLessThanOrEqual(pageSize);
+        for (const slice of plan.slices) {
+          seen.add(slice.levering.id);
+          for (let at = slice.from; at < slice.to; at += 1) given.push([slice.levering.id, at]);
+        }
+      }
+      expect(given).toEqual(counts.flatMap((records, id) => Array.from({ length: records }, (_, at) => [id, at])));
+      expect([...seen].toSorted((a, b) => a - b)).toEqual(counts.map((_, id) => id));
+    }),
+  );
+});
+
+it('gives a page past the end no records, but each organisation', () => {
+  fc.assert(
+    fc.property(sizes, fc.integer({ min: 1, max: 12 }), (counts, pageSize) => {
+      const leveringen = counts.map((records, id) => levering(id, records));
+      const plan = planPage(leveringen, { page: 1000, pageSize, maximum: 100 });
+      expect(plan).toMatchObject({ records: 0, paginering: { currentPage: 1000 } });
+      expect(plan.slices.map((slice) => slice.levering.id)).toEqual(counts.map((_, id) => id));
+      expect(plan.slices.every(({ zaken }) => !zaken)).toBe(true);
+    }),
+  );
+});
+
+it('is paged when that was asked for, or when there is more than the maximum', () => {
+  const leveringen = [levering(0, 5)];
+  const paged = (page?: number, pageSize?: number, maximum = 5) =>
+    planPage(leveringen, { page, pageSize, maximum }).paginering !== undefined;
+  expect([paged(), paged(1), paged(undefined, 5), paged(undefined, undefined, 4)]).toEqual([false, true, true, true]);
+});
