@@ -31,7 +31,12 @@ const [command, ...args] = process.argv.slice(2);
 if (command === undefined) process.exit(0);
 const child = spawn(command, args, {
   stdio: 'inherit',
-  env: { ...process.env, PATH: join(root, 'node_modules', '.bin') + delimiter + process.env.PATH },
+  env: {
+    // Node keeps what it makes of the sources there, which shortens the next start; where it may not write, it does without.
+    ...(command === 'node' ? { NODE_COMPILE_CACHE: join(modules, '.cache', 'node') } : {}),
+    ...process.env,
+    PATH: join(modules, '.bin') + delimiter + process.env.PATH,
+  },
 });
 // Ctrl-C reaches the child through the terminal's process group; a signal sent to this process alone is passed on.
 for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
