@@ -4,7 +4,11 @@ import type { ProblemKind } from '../kernel/problem.ts';
 import { platformProblems } from './problems.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
-const REQUEST_TIMEOUT: ProblemKind = { ...platformProblems.invalidRequest, status: 408 };
+const NO_REQUEST: ProblemKind = {
+  ...platformProblems.invalidRequest,
+  explanation: 'Wat er kwam, is geen volledig HTTP-verzoek.',
+};
+const REQUEST_TIMEOUT: ProblemKind = { ...NO_REQUEST, status: 408 };
 
 /** Answers what is no HTTP request at all (there is no Fastify request yet, only a socket) as a problem document too. */
 export function refuseUnreadable(publicBaseUrl: () => string) {
@@ -18,6 +22,7 @@ export function refuseUnreadable(publicBaseUrl: () => string) {
       type: `${publicBaseUrl()}/problems/${kind.slug}`,
       title: kind.title,
       status: kind.status,
+      detail: kind.explanation,
       instance: `urn:uuid:${randomUUID()}`,
     });
     const headers = {
@@ -34,5 +39,5 @@ export function refuseUnreadable(publicBaseUrl: () => string) {
 function kindOf(code: string | undefined): ProblemKind {
   if (code === 'HPE_HEADER_OVERFLOW') return platformProblems.headersTooLarge;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
-  return platformProblems.invalidRequest;
+  return NO_REQUEST;
 }

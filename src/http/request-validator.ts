@@ -55,9 +55,9 @@ function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020
     check(request) {
       refuseOddNumbers(operation, request.query);
       const faults = [
-        ...faultsOf(path, request.params ?? {}),
-        ...faultsOf(query, request.query ?? {}),
-        ...faultsOf(headers, request.headers),
+        ...parameterFaults(path, request.params ?? {}),
+        ...parameterFaults(query, request.query ?? {}),
+        ...parameterFaults(headers, request.headers),
       ];
       if (body !== undefined) {
         if (request.body !== undefined && request.body !== null) faults.push(...faultsOf(body, request.body));
@@ -103,17 +103,34 @@ function faultsOf(validate: ValidateFunction, data: unknown): InvalidParam[] {
   return validate(data) ? [] : invalidParams(validate.errors ?? []);
 }
 
-/** The faults that a validator found, named by place. Faults that only say that a combination failed are left out. */
+/** A parameter is named as the caller wrote it, also when it was read as a list of one. */
+function parameterFaults(validate: ValidateFunction, data: unknown): InvalidParam[] {
+  return distinct(faultsOf(validate, data).map((fault) => ({ ...fault, name: fault.name.replace(/\..*$/s, '') })));
+}
+
+/** The faults that a validator found, named by place. Faults that only repeat another in vaguer words are left out. */
 export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
-  const telling = errors.filter(({ keyword }) => !['if', 'allOf'].includes(keyword));
+  const telling = errors.filter((error) => !errors.some((other) => isSaidBy(error, other)));
   const named = telling.map((error) => ({
     name: [...error.instancePath.split('/').slice(1), ...ownMember(error)].map(unescapeStep).join('.'),
     code:
       error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties' ? 'unknown' : error.keyword,
     reason: faultReason(error),
   }));
-  // Two branches of one schema may find the same fault.
-  return [...new Map(named.map((fault) => [`${fault.name} ${fault.code} ${fault.reason}`, fault])).values()];
+  return distinct(named);
+}
+
+/** That a combination failed is told by the fault of its branches; that text has the wrong form, by the format's name. */
+function isSaidBy(error: ErrorObject, other: ErrorObject): boolean {
+  if (error.keyword === 'if' || error.keyword === 'allOf') return true;
+  const isChoice = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' || keyword === 'oneOf';
+  if (isChoice(error)) return !isChoice(other) && other.instancePath.startsWith(error.instancePath);
+  return error.keyword === 'pattern' && other.keyword === 'format' && other.instancePath === error.instancePath;
+}
+
+/** Two branches of one schema may find the same fault. */
+function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
+  return [...new Map(faults.map((fault) => [`${fault.name} ${fault.code} ${fault.reason}`, fault])).values()];
 }
 
 /** A missing or unknown member is reported on its parent; it is the member that the caller looks for. */

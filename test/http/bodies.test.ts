@@ -99,7 +99,9 @@ describe('a query', () => {
   });
 
   it('is refused when a single parameter comes twice', async () => {
-    expect((await ask(`${dingen}/1?soort=klein&soort=groot`)).status).toBe(400);
+    const { status, body } = await ask(`${dingen}/1?soort=klein&soort=groot`);
+    expect(status).toBe(400);
+    expect(body.invalidParams).toContainEqual(expect.objectContaining({ name: 'soort' }));
   });
 });
 
@@ -110,6 +112,7 @@ describe('what is no request at all', () => {
     expect(answer).toContain('content-type: application/problem+json');
     expect(answer).toContain('x-content-type-options: nosniff');
     expect(answer).toContain(`${server.url}/problems/headers-too-large`);
+    expect(answer).toContain('"detail":"');
   });
 
   it.each([

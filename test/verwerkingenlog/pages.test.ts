@@ -98,7 +98,7 @@ describe('questions that cannot be', () => {
     [{ beginDatum: '0001-01-01T00:00:00+10:00', cursor: '%00' }, ['beginDatum', 'cursor']],
     [
       { objecttype: 'huis', vertrouwelijkheid: 'geheim', beperkteSet: 'misschien', onbekend: '1' },
-      ['objecttype', 'vertrouwelijkheid.0', 'beperkteSet', 'onbekend'],
+      ['objecttype', 'vertrouwelijkheid', 'beperkteSet', 'onbekend'],
     ],
     [
       { vertrouwelijkheid__in: 'normaal;opgeheven', objectId: '', soortObjectId: '' },
