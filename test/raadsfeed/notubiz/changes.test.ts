@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compareIdentities } from '../../../src/raadsfeed/aggregator/compare-identities.ts';
-import { type KeptIssue, keepIssues } from '../../../src/raadsfeed/aggregator/keep-issues.ts';
 import { measureCoverage } from '../../../src/raadsfeed/aggregator/measure-coverage.ts';
 import { agendaItemOf, documentOf, meetingOf, registerItemOf } from '../../support/notubiz/answers.ts';
-import { MemoryFeed, NEXT_QUARTER, QUARTER } from '../../support/notubiz/memory-feed.ts';
+import { MemoryFeed, NEXT_QUARTER } from '../../support/notubiz/memory-feed.ts';
 import { type NotubizServer, startNotubiz } from '../../support/notubiz/server.ts';
 
 let supplier: NotubizServer;
@@ -113,52 +112,14 @@ describe('coverage', () => {
   });
 });
 
-describe('issues', () => {
-  const issue = { what: 'call-failed', where: '/events/meetings/20', detail: 'status 500', times: 1, blocking: true };
-  const reading = (issues: KeptIssue[] | (typeof issue)[], depth: 'quick' | 'full' = 'full', window = QUARTER) => ({
-    window,
-    depth,
-    issues,
-  });
-  const first = new Date('2025-02-01T12:00:00Z');
-  const later = new Date('2025-02-02T12:00:00Z');
-
-  it('are kept with what, where, since when and how often', () => {
-    const once = keepIssues([], reading([issue]), first);
-    const twice = keepIssues(once, reading([{ ...issue, times: 2 }], 'quick'), later);
-    expect(twice).toEqual([
-      {
-        ...issue,
-        times: 3,
-        window: QUARTER,
-        since: first.toISOString(),
-        lastSeen: later.toISOString(),
-        resolved: null,
-      },
-    ]);
-  });
-
-  it('are over when a full reading of the same window does not meet them, and come back', () => {
-    const once = keepIssues([], reading([issue]), first);
-    expect(keepIssues(once, reading([], 'quick'), later)).toEqual(once);
-    expect(keepIssues(once, reading([], 'full', NEXT_QUARTER), later)).toEqual(once);
-    const over = keepIssues(once, reading([]), later);
-    expect(over).toMatchObject([{ resolved: later.toISOString(), times: 1 }]);
-    expect(keepIssues(over, reading([issue]), later)).toMatchObject([
-      { resolved: null, times: 2, since: first.toISOString() },
-    ]);
-  });
-
-  it('are bounded: a fault that a register has thousands of times is counted', async () => {
-    const items = Array.from({ length: 1500 }, (_, index) => registerItemOf(1000 + index, { attributes: null }));
-    supplier.organisation.registers.set('1', items);
-    const pagination = { page: 1, total_pages: 1, total_items: 1500, has_more_pages: false };
-    supplier.rule = ({ path }) =>
-      path.endsWith('/1/items') ? { status: 200, body: { items, pagination } } : undefined;
-    const { reading } = await feed.round();
-    expect(reading.issues.length).toBeLessThan(1010);
-    expect(reading.issues.reduce((sum, { times }) => sum + times, 0)).toBe(1500);
-  });
+it('bounds the issues of a reading: a fault that a register has thousands of times is counted', async () => {
+  const items = Array.from({ length: 1500 }, (_, index) => registerItemOf(1000 + index, { attributes: null }));
+  supplier.organisation.registers.set('1', items);
+  const pagination = { page: 1, total_pages: 1, total_items: 1500, has_more_pages: false };
+  supplier.rule = ({ path }) => (path.endsWith('/1/items') ? { status: 200, body: { items, pagination } } : undefined);
+  const { reading } = await feed.round();
+  expect(reading.issues.length).toBeLessThan(1010);
+  expect(reading.issues.reduce((sum, { times }) => sum + times, 0)).toBe(1500);
 });
 
 describe('another source of the same organisation', () => {

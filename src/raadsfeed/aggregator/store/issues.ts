@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/database/db.ts';
-import type { KeptIssue } from '../keep-issues.ts';
+import type { KeptIssue } from '../kept-issue.ts';
 import type { SourceIssue } from '../source-adapter.ts';
 
 /** Longest text that is kept of an issue. */

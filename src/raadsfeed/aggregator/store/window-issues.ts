@@ -1,0 +1,63 @@
+import type { Db } from '../../../kernel/database/db.ts';
+import type { SourceIssue, WindowReading } from '../source-adapter.ts';
+
+/** Longest text that is kept of an issue. */
+const MAX_TEXT = 1000;
+
+/**
+ * Keeps the issues of a reading: counted when they are met again, over when a full reading of their window does not meet them. A
+ * quick reading does not look at what did not change, so it ends none.
+ */
+export async function keepWindowIssues(
+  db: Db,
+  sourceId: number,
+  { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
+  at: Date,
+): Promise<void> {
+  const [from, to, moment] = [window.from, window.to, at.toISOString()];
+  if (depth === 'full') {
+    await db.query({
+      name: 'aggregator-end-window-issues',
+      text: `update aggregator.melding set opgelost = $4::timestamptz
+              where bron_id = $1::integer and opgelost is null and venster_van >= $2::date and venster_tot <= $3::date`,
+      values: [sourceId, from, to, moment],
+    });
+  }
+  const rows = joined(issues);
+  await db.query({
+    name: 'aggregator-keep-window-issues',
+    text: `insert into aggregator.melding as m
+                  (bron_id, venster_van, venster_tot, wat, waar, detail, aantal, blokkeert, sinds, laatst)
+           select $1::integer, $2::date, $3::date, wat, waar, detail, aantal, blokkeert, $4::timestamptz, $4::timestamptz
+             from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
+               on conflict (bron_id, wat, waar, detail, venster_van, venster_tot) do update
+              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert, opgelost = null`,
+    values: [
+      sourceId,
+      from,
+      to,
+      moment,
+      rows.map(({ what }) => what),
+      rows.map(({ where }) => where),
+      rows.map(({ detail }) => detail),
+      rows.map(({ times }) => times),
+      rows.map(({ blocking }) => blocking),
+    ],
+  });
+}
+
+/** The issues with texts as they are kept; those that are the same then are one. */
+function joined(issues: readonly SourceIssue[]): readonly SourceIssue[] {
+  const found = new Map<string, SourceIssue>();
+  for (const issue of issues) {
+    const kept = { ...issue, what: text(issue.what), where: text(issue.where), detail: text(issue.detail) };
+    const key = JSON.stringify([kept.what, kept.where, kept.detail]);
+    found.set(key, { ...kept, times: kept.times + (found.get(key)?.times ?? 0) });
+  }
+  return [...found.values()];
+}
+
+/** What a supplier wrote is kept as text that the database can hold. */
+function text(value: string): string {
+  return value.replaceAll('\0', '').slice(0, MAX_TEXT).toWellFormed();
+}

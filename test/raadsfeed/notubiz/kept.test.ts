@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Pool } from '../../../src/kernel/database/pool.ts';
+import type { Coverage } from '../../../src/raadsfeed/aggregator/measure-coverage.ts';
+import { readCoverage, readHeldKeys, saveCoverage } from '../../../src/raadsfeed/aggregator/store/coverage.ts';
+import { readIssues } from '../../../src/raadsfeed/aggregator/store/issues.ts';
+import { addSource, findSource } from '../../../src/raadsfeed/aggregator/store/manage-sources.ts';
+import { keepWindowIssues } from '../../../src/raadsfeed/aggregator/store/window-issues.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { NEXT_QUARTER, QUARTER } from '../../support/notubiz/memory-feed.ts';
+import { publishLines, servicePool } from '../support.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+let made = 0;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = servicePool(database.url);
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+async function newSource(): Promise<number> {
+  made += 1;
+  const organisatiecode = `gm000${made}`;
+  const adres = `notubiz:${made}`;
+  await addSource(pool, { adres, soort: 'leveranciers-api', organisatiecodes: [organisatiecode], naam: 'X' });
+  return (await findSource(pool, adres))?.id ?? 0;
+}
+
+describe('issues', () => {
+  const issue = { what: 'call-failed', where: '/events/meetings/20', detail: 'status 500', times: 1, blocking: true };
+  const first = new Date('2025-02-01T12:00:00Z');
+  const later = new Date('2025-02-02T12:00:00Z');
+  const full = { window: QUARTER, depth: 'full' } as const;
+  const quick = { window: QUARTER, depth: 'quick' } as const;
+
+  it('are kept with what, where, since when and how often', async () => {
+    const source = await newSource();
+    await keepWindowIssues(pool, source, { ...full, issues: [issue] }, first);
+    await keepWindowIssues(pool, source, { ...quick, issues: [{ ...issue, times: 2 }] }, later);
+    expect(await readIssues(pool, source, 10)).toEqual([
+      {
+        ...issue,
+        times: 3,
+        window: QUARTER,
+        since: first.toISOString(),
+        lastSeen: later.toISOString(),
+        resolved: null,
+      },
+    ]);
+  });
+
+  it('are over when a full reading of the same window does not meet them, and come back', async () => {
+    const source = await newSource();
+    const resolved = async () => (await readIssues(pool, source, 10)).map((kept) => kept.resolved);
+    await keepWindowIssues(pool, source, { ...full, issues: [issue] }, first);
+    await keepWindowIssues(pool, source, { ...quick, issues: [] }, later);
+    await keepWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: [] }, later);
+    expect(await resolved()).toEqual([null]);
+    await keepWindowIssues(pool, source, { ...full, issues: [] }, later);
+    expect(await resolved()).toEqual([later.toISOString()]);
+    await keepWindowIssues(pool, source, { ...full, issues: [issue] }, later);
+    expect(await readIssues(pool, source, 10)).toMatchObject([
+      { resolved: null, times: 2, since: first.toISOString() },
+    ]);
+  });
+
+  it('are kept in a text that the database can hold', async () => {
+    const source = await newSource();
+    const detail = `a\0b\ud800${'x'.repeat(2000)}`;
+    await keepWindowIssues(pool, source, { ...full, issues: [{ ...issue, detail }] }, first);
+    const [kept] = await readIssues(pool, source, 10);
+    expect(kept?.detail).toHaveLength(1000);
+    expect(kept?.detail.slice(0, 3)).toBe('ab\ufffd');
+  });
+});
+
+describe('coverage', () => {
+  const month = (name: string, held: number, missing: string[] = []) => ({
+    month: name,
+    shown: held + missing.length,
+    held,
+    missing,
+    unnamed: 0,
+  });
+  const coverage = (...months: ReturnType<typeof month>[]): Coverage => ({ months, shown: 0, held: 0, percentage: 0 });
+  const at = new Date('2025-02-01T12:00:00Z');
+
+  it('keeps the last figure of each month, of whole months only', async () => {
+    const source = await newSource();
+    const months = async () => (await readCoverage(pool, source)).map(({ measured: _, ...rest }) => rest);
+    await saveCoverage(
+      pool,
+      source,
+      coverage(month('2025-01', 3), month('2025-02', 1, ['Vergadering/a'])),
+      QUARTER,
+      at,
+    );
+    await saveCoverage(pool, source, coverage(month('2025-04', 9)), NEXT_QUARTER, at);
+    expect(await months()).toEqual([month('2025-01', 3), month('2025-02', 1, ['Vergadering/a']), month('2025-04', 9)]);
+    const stretch = { from: '2025-01-15', to: '2025-02-28' };
+    await saveCoverage(pool, source, coverage(month('2025-01', 1), month('2025-02', 2)), stretch, at);
+    expect(await months()).toEqual([month('2025-01', 3), month('2025-02', 2), month('2025-04', 9)]);
+  });
+
+  it('knows which resources the feed has', async () => {
+    const organisatie = { gemeente: 'gm0363', naam: 'X' };
+    const data = { bronidentificatie: 'meeting-1/a', dossiertype: 'vergadering', organisatie, naam: 'Raad' };
+    await publishLines(pool, [{ op: 'upsert', resourceType: 'Vergadering', data }]);
+    const keys = ['Vergadering/meeting-1/a', 'Agendapunt/meeting-1/a', 'Vergadering/meeting-2'];
+    expect(await readHeldKeys(pool, 'gm0363', keys)).toEqual(new Set(['Vergadering/meeting-1/a']));
+    expect(await readHeldKeys(pool, 'gm0001', keys)).toEqual(new Set());
+  });
+});
