@@ -9,7 +9,10 @@ export interface FeedState {
   readonly organisatiecode: string;
   /** The remembered places that were handed to the reading, and those with the key of a place in it. */
   readonly known: readonly KnownPlace[];
-  /** By `partKey`, of every part of the reading and of `known`: the parts of remembered places that are not in `known`. */
+  /**
+   * By `partKey`, of every part of the reading and of `known`, and of what the reading calls hidden: the parts of remembered places
+   * that are not in `known`.
+   */
   readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
   /** Current data of the documents among those parts, by bronidentificatie. */
   readonly documents: ReadonlyMap<string, SourceData>;
@@ -87,7 +90,11 @@ function findDeletes(reading: WindowReading, state: FeedState): readonly DeleteL
   const remaining = [...reading.places, ...state.known.filter(({ place }) => !gone.has(place) && !read.has(place))];
   const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
   const deletes = new Map<string, DeleteLine>();
-  for (const { place, parts } of state.known) {
+  // Only documents hang in several places; those that went before are still among the parts of a window that was not read since.
+  const elsewhere = reading.hidden
+    .flatMap((key) => state.elsewhere.get(key) ?? [])
+    .filter(({ bronidentificatie }) => state.documents.has(bronidentificatie));
+  for (const { place, parts } of [...state.known, { place: '', parts: elsewhere }]) {
     for (const part of parts) {
       const key = partKey(part);
       const isHidden = hidden.has(key);

@@ -113,6 +113,18 @@ it('keeps the references of a document in another window', async () => {
   expect(await feedKeys()).toEqual(['Informatieobject/document-1', 'Vergadering/meeting-30']);
 });
 
+it('deletes a document that another window calls confidential', async () => {
+  supplier.organisation
+    .addMeeting(meetingOf(20))
+    .addMeeting(meetingOf(30, { start: '2025-05-05 19:30:00', documents: [documentOf(1)] }));
+  const held = await lease();
+  await round(held, NEXT_QUARTER);
+  supplier.organisation.change(20, { documents: [documentOf(1, { confidential: 1 })] });
+  expect(await round(held, QUARTER)).toMatchObject({ published: 2, deleted: 1 });
+  expect(await feedKeys()).toEqual(['Vergadering/meeting-20', 'Vergadering/meeting-30']);
+  expect(await round(held, QUARTER)).toMatchObject({ published: 0, deleted: 0 });
+});
+
 it('publishes nothing and remembers nothing once somebody else has the source', async () => {
   supplier.organisation.addMeeting(meetingOf(20));
   const lost = await lease();

@@ -321,6 +321,14 @@ describe('a document in several windows', () => {
     ]);
   });
 
+  it('is deleted as soon as a place that did not have it before calls it confidential', async () => {
+    const secret = documentOf(2, { confidential: 1 });
+    supplier.organisation.change(30, { documents: [documentOf(2)] });
+    await feed.round({ window: NEXT_QUARTER });
+    supplier.organisation.change(20, { documents: [documentOf(1), secret] });
+    expect(deletesOf(await feed.round())).toEqual(['Informatieobject/document-2 niet_langer_openbaar']);
+  });
+
   it('is deleted as soon as one of them calls it confidential', async () => {
     supplier.organisation.change(20, { documents: [documentOf(1, { confidential: 1 })] });
     expect(deletesOf(await feed.round())).toEqual(['Informatieobject/document-1 niet_langer_openbaar']);

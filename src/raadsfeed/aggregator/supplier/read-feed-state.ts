@@ -1,4 +1,5 @@
 import type { Db } from '../../../kernel/database/db.ts';
+import { RESOURCE_TYPES } from '../../domain/resource-type.ts';
 import { partKey } from '../part-key.ts';
 import type { Part, WindowReading } from '../source-adapter.ts';
 import { countResources, readCurrentDocuments } from '../store/current-documents.ts';
@@ -17,8 +18,9 @@ export async function readFeedState(
   const known = [...inWindow, ...(await readPlaces(db, sourceId, names)).filter(({ place }) => !found.has(place))];
   const parts = [...reading.places, ...known].flatMap((place) => place.parts);
   const own = [...new Set([...names, ...known.map(({ place }) => place)])];
-  const elsewhere = await readPartsElsewhere(db, sourceId, parts, own);
-  const documents = parts.filter(({ resourceType }) => resourceType === 'Informatieobject');
+  const wanted = [...parts, ...reading.hidden.map(toPart)];
+  const elsewhere = await readPartsElsewhere(db, sourceId, wanted, own);
+  const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
   return {
     organisatiecode,
     known,
@@ -27,6 +29,14 @@ export async function readFeedState(
     agendapunten: await readMeetingsOf(db, sourceId, mentioned([...parts, ...elsewhere])),
     total: await countResources(db, organisatiecode),
   };
+}
+
+/** The other way round as `partKey`. */
+function toPart(key: string): Part {
+  const slash = key.indexOf('/');
+  const resourceType = RESOURCE_TYPES.find((type) => type === key.slice(0, slash));
+  if (resourceType === undefined) throw new TypeError(`${key} is not a key`);
+  return { resourceType, bronidentificatie: key.slice(slash + 1) };
 }
 
 function distinct(parts: readonly Part[]): string[] {
