@@ -23,6 +23,7 @@ export interface RunDemoOptions {
  */
 export async function runDemo({ once, empty }: RunDemoOptions): Promise<void> {
   const transcript = createTranscript((text) => process.stdout.write(text));
+  process.stdout.write('Koppelvlak demo: everything is being started on this machine …\n');
   const demo = await startDemo(processEnvironment());
   let asked = false;
   const signalled = stopOnSignals({
