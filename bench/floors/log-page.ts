@@ -1,0 +1,22 @@
+/** Floor: a person's newest hundred actions through `pg`, by one prepared statement without filters. */
+import type pg from 'pg';
+import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
+
+const PAGE = `
+  select v.actie_id, v.actie_naam, v.handeling_naam, v.verwerking_naam, v.verwerking_id, v.vertrouwelijkheid, v.bewaartermijn, v.uitvoerder,
+    v.tijdstip, v.tijdstip_registratie, v.objecten
+  from (select actie_id, versie from verwerkingenlog.vindplaatsen where sleutel = $1::uuid order by tijdstip desc, actie_id limit 100) p
+    join verwerkingenlog.versies v using (actie_id, versie)`;
+
+/** @returns milliseconds of one page, the median */
+export async function barePage(db: pg.Client, persons: readonly string[]): Promise<number> {
+  const keys = createIdentityKeys(undefined);
+  const times: number[] = [];
+  for (const person of [...persons, ...persons]) {
+    const values = [keys.hash(null, 'BSN', person)];
+    const started = performance.now();
+    await db.query({ name: 'page', text: PAGE, values });
+    times.push(performance.now() - started);
+  }
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+}
