@@ -16,6 +16,8 @@ export interface Platform {
   readonly pool: Pool;
   /** For reads of the feed: a replica when there is one, else the same as `pool`. */
   readonly readPool: Pool;
+  /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
+  readonly pipelinePool: Pool;
   /** As the role that may remove what is past its retention; connects only when it is used. */
   readonly prunePool: Pool;
   readonly listener: Listener;
@@ -67,6 +69,7 @@ export async function openPlatform({
     metrics: new Registry(),
     pool: database.pool,
     readPool: database.readPool,
+    pipelinePool: database.pipelinePool,
     prunePool: database.prunePool,
     listener: database.listener,
     publicBaseUrl: () => baseUrl ?? `http://${config.server.host}:${config.server.port}`,

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { transaction } from '../kernel/database/transaction.ts';
+import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { entryFromHeaders, type ProcessingContext } from '../kernel/processing-headers.ts';
 import { newActieId } from './domain/actie-id.ts';
-import { type Auteur, eersteVersie, moment } from './domain/verwerkingsactie.ts';
+import { type Auteur, eersteVersie } from './domain/verwerkingsactie.ts';
 import { actieOf, type LogOfActies } from './processing-log.ts';
 import { appendVersies } from './store/append-versies.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
@@ -11,7 +11,8 @@ import { protect } from './store/stored-versie.ts';
 
 /** What a reading of the log was about, for the entry that it leaves. */
 export interface Reading<T> {
-  readonly result: T;
+  /** May still be under way: nothing waits for it before the entry is sent. */
+  readonly result: T | Promise<T>;
   readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
   /** Whether confidential actions were asked for: then that somebody looked is confidential too, unless the consumer says otherwise. */
   readonly confidential: boolean;
@@ -27,38 +28,40 @@ export interface Reader {
 export type ReadInLog = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
 /** Reads the log and leaves an entry of that reading, in one transaction: without the entry nothing is answered. */
-export function createReadInLog({ pool, clock, config }: Platform, log: LogOfActies): ReadInLog {
+export function createReadInLog({ pool, pipelinePool, clock, config }: Platform, log: LogOfActies): ReadInLog {
   const { logReads } = config.verwerkingenlog;
   const { fscPeerId } = config.tokens;
   const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
 
-  async function once<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
-    return transaction(pool, async (db) => {
+  /** The entry goes out behind the questions of the reading, and the commit behind the entry. */
+  function once<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
+    return pipelinedTransaction(pipelinePool, async (db) => {
       const reading = await read(db);
-      if (!logReads) return reading.result;
-      const now = clock.now();
-      const said = entryFromHeaders(reader.context);
-      const actie = {
-        ...actieOf({
-          ...said,
-          actieNaam: 'Raadplegen verwerkingenlog',
-          handelingNaam: reader.handelingNaam,
-          vertrouwelijkheid: reader.context.vertrouwelijkheid ?? (reading.confidential ? 'vertrouwelijk' : 'normaal'),
-          uitvoerder,
-          systeem: 'Verwerkingenlog',
-          tijdstip: now,
-        }),
-        tijdstip: moment(now),
-        verwerkteObjecten: reading.persons.map((person) => ({
-          ...person,
-          betrokkenheid: null,
-          soortenGegevens: ['Verwerkingsacties'],
-        })),
-      };
-      const versie = protect(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
-      for (const result of await appendVersies(db, [{ versie }], { refuseUnknownActivity: false })) log.count(result);
-      return reading.result;
+      const entry = logReads ? appendEntry(db, reader, reading) : undefined;
+      return { result: Promise.all([reading.result, entry]).then(([result]) => result) };
     });
+  }
+
+  async function appendEntry(db: pg.PoolClient, reader: Reader, reading: Reading<unknown>): Promise<void> {
+    const now = clock.now();
+    const actie = {
+      ...actieOf({
+        ...entryFromHeaders(reader.context),
+        actieNaam: 'Raadplegen verwerkingenlog',
+        handelingNaam: reader.handelingNaam,
+        vertrouwelijkheid: reader.context.vertrouwelijkheid ?? (reading.confidential ? 'vertrouwelijk' : 'normaal'),
+        uitvoerder,
+        systeem: 'Verwerkingenlog',
+        tijdstip: now,
+      }),
+      verwerkteObjecten: reading.persons.map((person) => ({
+        ...person,
+        betrokkenheid: null,
+        soortenGegevens: ['Verwerkingsacties'],
+      })),
+    };
+    const versie = protect(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
+    for (const result of await appendVersies(db, [{ versie }], { refuseUnknownActivity: false })) log.count(result);
   }
 
   return async (reader, read) => {

@@ -16,6 +16,8 @@ const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 export interface OpenDatabase {
   readonly pool: Pool;
   readonly readPool: Pool;
+  /** As `pool`, with connections that pipeline. */
+  readonly pipelinePool: Pool;
   /** As the retention role; connects only when it is used. */
   readonly prunePool: Pool;
   readonly listener: Listener;
@@ -57,6 +59,7 @@ async function connect(
   };
   const pool = createPool({ ...poolOptions, url });
   const readPool = database.readUrl === undefined ? pool : createPool({ ...poolOptions, url: database.readUrl });
+  const pipelinePool = createPool({ ...poolOptions, url, pipeline: true });
   const prunePool = createPool({
     ...poolOptions,
     size: 2,
@@ -71,6 +74,7 @@ async function connect(
   const close = async (): Promise<void> => {
     await listener.close();
     await prunePool.end();
+    await pipelinePool.end();
     if (readPool !== pool) await readPool.end();
     await pool.end();
     await databaseServer.stop();
@@ -83,5 +87,5 @@ async function connect(
     await close();
     throw error;
   }
-  return { pool, readPool, prunePool, listener, ownerUrl, exited, close };
+  return { pool, readPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
 }

@@ -21,6 +21,8 @@ export interface PoolOptions {
   readonly pooler: 'none' | 'transaction';
   /** The role to act as, whatever the login is; not with a pooler. */
   readonly role?: string | undefined;
+  /** Statements of one connection are sent without waiting for each other's answers; then neither COPY nor cursors work. */
+  readonly pipeline?: boolean;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly log: Logger;
@@ -46,6 +48,7 @@ export function createPool(options: PoolOptions): Pool {
     keepAlive: true,
     application_name: options.applicationName,
     types: typeParsers,
+    pipeline: options.pipeline ?? false,
     ...(direct ? {} : { Client: UnnamedClient }),
   });
   // Without the first listener an idle connection that the server closes ends the process; without the second, one in use does.

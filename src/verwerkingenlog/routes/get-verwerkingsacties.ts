@@ -28,7 +28,7 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
       const read = preparePersonPage(request, query, needs, { categorieen, address });
       const reader = readerOf(request, needs, 'Verwerkingsacties van een persoon opvragen');
       const { versies, ...page } = await needs.readInLog(reader, async (db) => ({
-        result: await read(db),
+        ...(await read(db)),
         persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
         confidential: categorieen.includes('vertrouwelijk'),
       }));

@@ -29,7 +29,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
       const { versies, ...page } = await needs.readInLog(
         readerOf(request, needs, 'Inzage door de betrokkene'),
         async (db) => ({
-          result: await read(db),
+          ...(await read(db)),
           persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
           confidential: false,
         }),

@@ -17,7 +17,7 @@ export interface PersonPage {
 }
 
 /**
- * Prepares the reading of one page of a person's actions.
+ * Prepares the reading of one page of a person's actions. The reading resolves when all of its questions have been sent.
  * @throws {Problem} 400 for what the contract could not refuse
  */
 export function preparePersonPage(
@@ -25,7 +25,7 @@ export function preparePersonPage(
   query: PersonQuery,
   needs: RouteNeeds,
   options: { readonly categorieen: readonly Categorie[]; readonly address: string },
-): (db: Db) => Promise<PersonPage> {
+): (db: Db) => Promise<{ readonly result: Promise<PersonPage> }> {
   const { keys } = needs.log;
   const { question, cursor, faults } = readPersonQuery(query, keys, options.categorieen, needs.platform.clock.now());
   refuse(faults);
@@ -33,13 +33,14 @@ export function preparePersonPage(
     const found = await findPlaces(db, question, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);
     const alone = !page.next && !page.previous;
-    const count = alone ? page.rows.length : await countPlaces(db, question);
-    const stored = await readPlaces(db, page.rows);
+    const rest = Promise.all([alone ? page.rows.length : countPlaces(db, question), readPlaces(db, page.rows)]);
     return {
-      count,
-      next: page.next ? pageLink(request, options.address, 'after', page.rows.at(-1)) : null,
-      previous: page.previous ? pageLink(request, options.address, 'before', page.rows.at(0)) : null,
-      versies: stored.map((row) => onlyPerson(reveal(row, keys), query)),
+      result: rest.then(([count, stored]) => ({
+        count,
+        next: page.next ? pageLink(request, options.address, 'after', page.rows.at(-1)) : null,
+        previous: page.previous ? pageLink(request, options.address, 'before', page.rows.at(0)) : null,
+        versies: stored.map((row) => onlyPerson(reveal(row, keys), query)),
+      })),
     };
   };
 }

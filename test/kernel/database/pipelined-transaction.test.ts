@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
+import { pipelinedTransaction } from '../../../src/kernel/database/transaction.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { quiet } from './support.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await createDatabase({ empty: true });
+  pool = createPool({
+    url: database.url,
+    size: 1,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 5000,
+    pooler: 'none',
+    pipeline: true,
+    applicationName: 'koppelvlak test',
+    log: quiet,
+  });
+  await pool.query('create table t (a integer primary key)');
+});
+beforeEach(() => pool.query('truncate t'));
+afterAll(async () => {
+  await pool?.end();
+  await database?.drop();
+});
+
+const count = async () => (await pool.query('select count(*)::int as count from t')).rows[0].count;
+
+it('commits what was sent, in the order that it was sent', async () => {
+  const counts = await pipelinedTransaction(pool, async (db) => ({
+    result: Promise.all(
+      [1, 2].map(async (a) => {
+        const inserted = db.query('insert into t values ($1)', [a]);
+        const { rows } = await db.query('select count(*)::int as count from t');
+        await inserted;
+        return rows[0].count;
+      }),
+    ),
+  }));
+  expect(counts).toEqual([1, 2]);
+  expect(await count()).toBe(2);
+});
+
+it('keeps nothing when a statement fails, and uses the connection again', async () => {
+  const work = pipelinedTransaction(pool, async (db) => {
+    const results = [1, 1, 2].map((a) => db.query('insert into t values ($1)', [a]));
+    return { result: Promise.all(results) };
+  });
+  await expect(work).rejects.toMatchObject({ code: '23505' });
+  expect(await count()).toBe(0);
+});
+
+it('keeps nothing when the work itself fails, and does not hide why', async () => {
+  const work = pipelinedTransaction(pool, async (db) => {
+    await db.query('insert into t values (1)');
+    throw new Error('no');
+  });
+  await expect(work).rejects.toThrow('no');
+  expect(await count()).toBe(0);
+});
+
+it('does not call committed what a caught failure has rolled back', async () => {
+  const work = pipelinedTransaction(pool, async (db) => {
+    await db.query('insert into t values (1)');
+    return { result: db.query('select 1/0').catch(() => 'caught') };
+  });
+  await expect(work).rejects.toThrow('rolled back');
+  expect(await count()).toBe(0);
+});
