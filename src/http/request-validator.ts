@@ -1,11 +1,11 @@
 /** Checks path, query, headers and body of a request against its operation, and reports all faults together. */
 
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
-import { faultReason } from './fault-reason.ts';
+import { distinct, invalidParams } from './invalid-params.ts';
 import { isRecord, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
@@ -21,6 +21,8 @@ const OPENAPI_KEYWORDS = [
   'example',
   'discriminator',
 ];
+
+type Place = 'path' | 'query' | 'header';
 
 export interface RequestValidator {
   /** @throws {Problem} `invalid-request` with every fault in `invalidParams` */
@@ -55,9 +57,9 @@ function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020
     check(request) {
       refuseOddNumbers(operation, request.query);
       const faults = [
-        ...parameterFaults(path, request.params ?? {}),
-        ...parameterFaults(query, request.query ?? {}),
-        ...parameterFaults(headers, request.headers),
+        ...parameterFaults('path', operation, faultsOf(path, request.params ?? {})),
+        ...parameterFaults('query', operation, faultsOf(query, request.query ?? {})),
+        ...parameterFaults('header', operation, faultsOf(headers, request.headers)),
       ];
       if (body !== undefined) {
         if (request.body !== undefined && request.body !== null) faults.push(...faultsOf(body, request.body));
@@ -80,14 +82,13 @@ function refuseOddNumbers({ parameters }: OpenapiOperation, query: unknown): voi
   }
 }
 
-/** One object schema for all parameters in one place; header names in lower case, as Node gives them. */
-function parametersSchema(operation: OpenapiOperation, place: 'path' | 'query' | 'header', others: boolean): object {
+/** One object schema for all parameters in one place. */
+function parametersSchema(operation: OpenapiOperation, place: Place, others: boolean): object {
   const parameters = operation.parameters.filter((parameter) => parameter.in === place);
-  const key = (name: string): string => (place === 'header' ? name.toLowerCase() : name);
   return {
     type: 'object',
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [key(name), absolute(schema)])),
-    required: parameters.filter(({ required }) => required).map(({ name }) => key(name)),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [keyOf(place, name), absolute(schema)])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => keyOf(place, name)),
     additionalProperties: others,
   };
 }
@@ -103,45 +104,17 @@ function faultsOf(validate: ValidateFunction, data: unknown): InvalidParam[] {
   return validate(data) ? [] : invalidParams(validate.errors ?? []);
 }
 
-/** A parameter is named as the caller wrote it, also when it was read as a list of one. */
-function parameterFaults(validate: ValidateFunction, data: unknown): InvalidParam[] {
-  return distinct(faultsOf(validate, data).map((fault) => ({ ...fault, name: fault.name.replace(/\..*$/s, '') })));
+/** A parameter is named as the contract spells it: a header too, and also when it was read as a list. */
+function parameterFaults(place: Place, { parameters }: OpenapiOperation, faults: InvalidParam[]): InvalidParam[] {
+  const spelled = new Map(parameters.filter((one) => one.in === place).map(({ name }) => [keyOf(place, name), name]));
+  return distinct(
+    faults.map((fault) => ({ ...fault, name: spelled.get(fault.name.replace(/\..*$/s, '')) ?? fault.name })),
+  );
 }
 
-/** The faults that a validator found, named by place. Faults that only repeat another in vaguer words are left out. */
-export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
-  const telling = errors.filter((error) => !errors.some((other) => isSaidBy(error, other)));
-  const named = telling.map((error) => ({
-    name: [...error.instancePath.split('/').slice(1), ...ownMember(error)].map(unescapeStep).join('.'),
-    code:
-      error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties' ? 'unknown' : error.keyword,
-    reason: faultReason(error),
-  }));
-  return distinct(named);
-}
-
-/** That a combination failed is told by the fault of its branches; that text has the wrong form, by the format's name. */
-function isSaidBy(error: ErrorObject, other: ErrorObject): boolean {
-  if (error.keyword === 'if' || error.keyword === 'allOf') return true;
-  const isChoice = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' || keyword === 'oneOf';
-  if (isChoice(error)) return !isChoice(other) && other.instancePath.startsWith(error.instancePath);
-  return error.keyword === 'pattern' && other.keyword === 'format' && other.instancePath === error.instancePath;
-}
-
-/** Two branches of one schema may find the same fault. */
-function distinct(faults: readonly InvalidParam[]): InvalidParam[] {
-  return [...new Map(faults.map((fault) => [`${fault.name} ${fault.code} ${fault.reason}`, fault])).values()];
-}
-
-/** A missing or unknown member is reported on its parent; it is the member that the caller looks for. */
-function ownMember(error: ErrorObject): string[] {
-  const { missingProperty, additionalProperty, unevaluatedProperty } = isRecord(error.params) ? error.params : {};
-  const member = missingProperty ?? additionalProperty ?? unevaluatedProperty;
-  return typeof member === 'string' ? [member.replaceAll('~', '~0').replaceAll('/', '~1')] : [];
-}
-
-function unescapeStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+/** Header names in lower case, as Node gives them. */
+function keyOf(place: Place, name: string): string {
+  return place === 'header' ? name.toLowerCase() : name;
 }
 
 function summary(faults: readonly InvalidParam[]): string {

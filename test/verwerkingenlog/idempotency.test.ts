@@ -103,5 +103,5 @@ it('frees a key after 24 hours', async () => {
 it.each(['', 'x'.repeat(65), 'with space'])('refuses a key that is none: %j', async (key) => {
   const answer = await post(log, key, actie(newPerson()));
   expect(answer.status).toBe(400);
-  expect(Object(answer.json).invalidParams[0].name).toBe('idempotency-key');
+  expect(Object(answer.json).invalidParams[0].name).toBe('Idempotency-Key');
 });
