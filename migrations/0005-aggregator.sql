@@ -41,6 +41,10 @@ create table aggregator.bron (
   -- When the snapshot was last begun, so that a source that refuses its own cursor is not read over and over.
   stand_begonnen timestamptz,
 
+  -- Of a supplier's API: deletes in the slow round that runs; the limit holds for all its windows together.
+  ronde_begonnen timestamptz not null default now(),
+  ronde_verwijderd integer not null default 0,
+
   -- How it goes.
   volgende timestamptz not null default now(),
   bijgewerkt timestamptz,

@@ -118,16 +118,16 @@ function toSource(value: Record<string, unknown>, place: string): NewSource {
 /** A feed that does not answer now is more often a wrong address than a source that is down. */
 async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
-  const { openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
+  const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
   const { readServiceAnswer } = await import('../raadsfeed/aggregator/feed/service-answer.ts');
-  const { client } = openAggregatorNeeds(platform);
+  const needs = openAggregatorNeeds(platform);
   try {
-    const answer = await client.getJson({ url: source.adres, signal, redirects: 'same-host' });
+    const answer = await needs.client.getJson({ url: source.adres, signal, redirects: 'same-host' });
     readServiceAnswer(answer.changed ? answer.json : undefined);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`${source.adres} gives no service document (${why}); --unchecked adds it all the same`);
   } finally {
-    await client.close();
+    await closeAggregatorNeeds(needs);
   }
 }

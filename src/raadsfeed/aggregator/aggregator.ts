@@ -4,9 +4,10 @@ import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { rewriteParts } from '../store/rewrite-parts.ts';
 import { createLineValidator } from '../writer/line-validator.ts';
+import { createAdapters } from './adapters.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
-import type { AggregatorNeeds } from './needs.ts';
+import { readSupplier, type SupplierNeeds } from './supplier/read-supplier.ts';
 import { runTurn } from './worker/run-turn.ts';
 import { createScheduler } from './worker/scheduler.ts';
 
@@ -22,7 +23,8 @@ const PAGES_PER_TURN = 10;
 const CLEAN_MS = 10_000;
 
 /** What following takes, made from the configuration; `close` ends its connections. */
-export function openAggregatorNeeds({ config, pool, clock, log, publicBaseUrl }: Platform): AggregatorNeeds {
+export function openAggregatorNeeds(platform: Platform): SupplierNeeds {
+  const { config, pool, clock, log, publicBaseUrl } = platform;
   const { raadsfeed } = config;
   return {
     pool,
@@ -38,9 +40,17 @@ export function openAggregatorNeeds({ config, pool, clock, log, publicBaseUrl }:
     validate: createLineValidator(),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
     ids: raadsfeed.aggregatorIds,
+    adapters: createAdapters(platform),
+    quickAgainMs: raadsfeed.supplierQuickMinutes * 60_000,
+    fullAgainMs: raadsfeed.supplierRoundHours * 3_600_000,
     pollMs: raadsfeed.aggregatorPollMs,
     restartMs: raadsfeed.aggregatorBackoffMaxMs,
   };
+}
+
+/** Ends the connections to sources. */
+export async function closeAggregatorNeeds({ client, adapters }: SupplierNeeds): Promise<void> {
+  await Promise.all([client.close(), ...adapters.map((adapter) => adapter.close())]);
 }
 
 export function createAggregator(platform: Platform): Aggregator {
@@ -63,12 +73,11 @@ export function createAggregator(platform: Platform): Aggregator {
           ...needs,
           metrics,
           backoff: { firstMs: raadsfeed.aggregatorBackoffMs, maxMs: raadsfeed.aggregatorBackoffMaxMs },
-          turn: (one, stop) =>
-            followSource(one, needs, {
-              signal: stop,
-              maxPages: PAGES_PER_TURN,
-              tolerant: one.source.foutSoort === 'records' && one.source.mislukt >= 2,
-            }),
+          turn: async (one, stop) => {
+            if (one.source.soort === 'leveranciers-api') return await readSupplier(one, needs, stop);
+            const tolerant = one.source.foutSoort === 'records' && one.source.mislukt >= 2;
+            return await followSource(one, needs, { signal: stop, maxPages: PAGES_PER_TURN, tolerant });
+          },
         },
         signal,
       ),
@@ -87,7 +96,7 @@ export function createAggregator(platform: Platform): Aggregator {
     async close() {
       clearInterval(cleaning);
       await scheduler.close();
-      await needs.client.close();
+      await closeAggregatorNeeds(needs);
     },
   };
 }
