@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
+import { openNotubiz } from '../notubiz/open-notubiz.ts';
 import { rewriteParts } from '../store/rewrite-parts.ts';
 import { createLineValidator } from '../writer/line-validator.ts';
-import { createAdapters } from './adapters.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
 import { readSupplier, type SupplierNeeds } from './supplier/read-supplier.ts';
@@ -40,9 +40,9 @@ export function openAggregatorNeeds(platform: Platform): SupplierNeeds {
     validate: createLineValidator(),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
     ids: raadsfeed.aggregatorIds,
-    adapters: createAdapters(platform),
-    quickAgainMs: raadsfeed.supplierQuickMinutes * 60_000,
-    fullAgainMs: raadsfeed.supplierRoundHours * 3_600_000,
+    adapters: [openNotubiz(config, clock)],
+    quickAgainMs: raadsfeed.notubizQuickMinutes * 60_000,
+    fullAgainMs: raadsfeed.notubizFullHours * 3_600_000,
     pollMs: raadsfeed.aggregatorPollMs,
     restartMs: raadsfeed.aggregatorBackoffMaxMs,
   };

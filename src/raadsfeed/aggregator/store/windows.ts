@@ -19,18 +19,22 @@ export async function ensureWindows(db: Db, sourceId: number, windows: readonly 
 
 /**
  * The window that is read next: those never read from the newest back, then current ones that are due for a quick look, then the slow
- * round. @param currentFrom first day that counts as current
+ * round. @param currentFrom first days of the windows that are current
  */
-export async function nextWindow(db: Db, sourceId: number, currentFrom: string): Promise<DueWindow | undefined> {
+export async function nextWindow(
+  db: Db,
+  sourceId: number,
+  currentFrom: readonly string[],
+): Promise<DueWindow | undefined> {
   const { rows } = await db.query<DueWindow>({
     name: 'aggregator-next-window',
     text: `select van::text as from, tot::text as to,
                   case when gelezen is null or volgende_volledig <= now() then 'full' else 'quick' end as depth
              from aggregator.venster
             where bron_id = $1::integer
-              and (volgende_volledig <= now() or (tot >= $2::date and volgende_snel <= now()))
+              and (volgende_volledig <= now() or (van = any ($2::date[]) and volgende_snel <= now()))
             order by gelezen is null desc, case when gelezen is null then van end desc,
-                     (tot >= $2::date and volgende_snel <= now()) desc, volgende_volledig
+                     (van = any ($2::date[]) and volgende_snel <= now()) desc, volgende_volledig
             limit 1`,
     values: [sourceId, currentFrom],
   });
@@ -38,10 +42,10 @@ export async function nextWindow(db: Db, sourceId: number, currentFrom: string):
 }
 
 /** Milliseconds until a window is due. */
-export async function untilNextWindow(db: Db, sourceId: number, currentFrom: string): Promise<number> {
+export async function untilNextWindow(db: Db, sourceId: number, currentFrom: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ ms: number | null }>({
     name: 'aggregator-until-window',
-    text: `select extract(epoch from min(case when tot >= $2::date then least(volgende_snel, volgende_volledig)
+    text: `select extract(epoch from min(case when van = any ($2::date[]) then least(volgende_snel, volgende_volledig)
                                               else volgende_volledig end) - now())::double precision * 1000 as ms
              from aggregator.venster where bron_id = $1::integer`,
     values: [sourceId, currentFrom],
@@ -85,10 +89,14 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
  * Until when all of a supplier's source is up to date: when the current windows were last read, provided that every window was
  * complete at its last reading. `undefined` while one is not.
  */
-export async function completeSince(db: Db, sourceId: number, currentFrom: string): Promise<Date | undefined> {
+export async function completeSince(
+  db: Db,
+  sourceId: number,
+  currentFrom: readonly string[],
+): Promise<Date | undefined> {
   const { rows } = await db.query<{ since: Date | null; complete: boolean | null }>({
     name: 'aggregator-complete-since',
-    text: `select min(gelezen) filter (where tot >= $2::date) as since,
+    text: `select min(gelezen) filter (where van = any ($2::date[])) as since,
                   bool_and(coalesce(volledig, false) and achtergehouden = 0) as complete
              from aggregator.venster where bron_id = $1::integer`,
     values: [sourceId, currentFrom],

@@ -1,16 +1,25 @@
 import { transaction } from '../../../kernel/database/transaction.ts';
-import { quarters } from '../../notubiz/windows.ts';
-import { type Coverage, measureCoverage } from '../measure-coverage.ts';
+import type { Coverage } from '../measure-coverage.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';
-import type { DateWindow, KnownPlace, SourceAdapter, WindowReading } from '../source-adapter.ts';
+import type { KnownPlace, SourceAdapter, SourceIssue, WindowReading } from '../source-adapter.ts';
 import { saveCoverage } from '../store/coverage.ts';
-import { readHeldKeys } from '../store/current-data.ts';
 import { rereadLease } from '../store/leases.ts';
-import { noteCaughtUp } from '../store/organisations.ts';
-import { readPlacesInWindow } from '../store/places.ts';
-import { completeSince, type DueWindow, ensureWindows, nextWindow, untilNextWindow } from '../store/windows.ts';
-import { type PublishedWindow, publishWindow } from './publish-window.ts';
+import { noteCaughtUp, showOrigin, touchSourceOrganisations } from '../store/organisations.ts';
+import { readPlacesIn } from '../store/places.ts';
+import { countSupplierRead, readRound } from '../store/supplier-round.ts';
+import { keepWindowIssues } from '../store/window-issues.ts';
+import {
+  completeSince,
+  type DueWindow,
+  ensureWindows,
+  nextWindow,
+  saveWindow,
+  untilNextWindow,
+} from '../store/windows.ts';
+import { roundWindows } from '../windows.ts';
+import { measureReadings } from './measure-reading.ts';
+import { publishReading } from './publish-reading.ts';
 import { type SupplierSource, supplierSource } from './supplier-source.ts';
 
 export interface SupplierNeeds extends AggregatorNeeds {
@@ -21,27 +30,16 @@ export interface SupplierNeeds extends AggregatorNeeds {
   readonly fullAgainMs: number;
 }
 
-const DAY_MS = 86_400_000;
-/** Windows that reach to within so many days before today are current. */
-const CURRENT_DAYS = 31;
-/** How far ahead meetings are looked for. */
-const AHEAD_DAYS = 366;
-
-export function currentFrom(now: Date): string {
-  return day(now.getTime() - CURRENT_DAYS * DAY_MS);
-}
-
-/** The windows from a first day, or between two days. */
-export function windowsOf(
-  from: string,
-  now: Date,
-  to = day(now.getTime() + AHEAD_DAYS * DAY_MS),
-): readonly DateWindow[] {
-  return quarters({ from, to });
-}
-
-function day(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
+/** What reading one window came to. */
+export interface WindowOutcome {
+  /** Read without an error, published as a whole, and nothing waits for an operator. */
+  readonly complete: boolean;
+  readonly read: number;
+  readonly published: number;
+  readonly deleted: number;
+  readonly withheld: number;
+  readonly issues: readonly SourceIssue[];
+  readonly coverage: Coverage;
 }
 
 /** One turn at a source of a supplier: reads the window that is due, and publishes it. */
@@ -49,64 +47,71 @@ export async function readSupplier(lease: Lease, needs: SupplierNeeds, signal: A
   const { pool, clock } = needs;
   const { id } = lease.source;
   const of = supplierSource(lease.source, needs.adapters);
-  const from = currentFrom(clock.now());
-  await ensureWindows(pool, id, windowsOf(of.from, clock.now()));
-  const due = await nextWindow(pool, id, from);
+  const { all, current } = roundWindows(of.from, clock.now());
+  await ensureWindows(pool, id, all);
+  const currentFrom = current.map(({ from }) => from);
+  const due = await nextWindow(pool, id, currentFrom);
   if (due !== undefined) await readOneWindow(lease, of, due, needs, { signal, allowMassDelete: false });
-  return { inMs: await untilNextWindow(pool, id, from) };
+  return { inMs: await untilNextWindow(pool, id, currentFrom) };
 }
 
-/** Reads one window, publishes what it came to and measures what the feed has of it. */
+/** Reads one window, publishes what it came to, and measures what the feed has of it. */
 export async function readOneWindow(
   lease: Lease,
   of: SupplierSource,
   window: DueWindow,
   needs: SupplierNeeds,
   { signal, allowMassDelete }: { readonly signal: AbortSignal; readonly allowMassDelete: boolean },
-): Promise<PublishedWindow & { readonly coverage: Coverage }> {
-  const { pool, clock, log } = needs;
-  const { source } = lease;
-  const from = currentFrom(clock.now());
+): Promise<WindowOutcome> {
+  const { pool, clock } = needs;
+  const { id } = lease.source;
+  const { organisatiecode, naam } = of.source;
+  // The organisation is this source's from its first word on, and shows where it comes from.
+  await showOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
+  const begun = clock.now();
   const { reading, known } = await askWindow(lease, of, window, needs, signal);
-  const result = await publishWindow(lease, of, { reading, known }, { ...needs, currentFrom: from }, allowMassDelete);
-  const coverage = await measure(of, [reading], known, needs);
+  const deletedBefore = await readRound(pool, lease, needs.fullAgainMs);
+  const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, needs);
+  const issues = [...reading.issues, ...done.issues, ...withheldIssues(done.withheld)];
+  const complete = reading.complete && done.issues.length === 0 && done.withheld === 0;
+  const coverage = await measureReadings(pool, organisatiecode, [reading], known);
+  const current = roundWindows(of.from, clock.now()).current.map(({ from }) => from);
+  const read = reading.documents.length + reading.places.reduce((sum, { records }) => sum + records.length, 0);
   await transaction(pool, async (client) => {
-    await saveCoverage(client, source.id, window, coverage.months, clock.now());
-    const since = await completeSince(client, source.id, from);
-    if (since !== undefined) await noteCaughtUp(client, source.id, since);
+    await keepWindowIssues(client, id, { ...reading, issues }, begun);
+    await saveCoverage(client, id, coverage, reading.window, begun);
+    await saveWindow(client, id, { ...window, complete, withheld: done.withheld, ...needs }, begun);
+    const since = await completeSince(client, id, current);
+    if (since !== undefined) {
+      await noteCaughtUp(client, id, since);
+      await touchSourceOrganisations(client, [{ organisatiecode, at: since }]);
+    }
+    await countSupplierRead(client, lease, { read, published: 0, refused: done.issues.length, deleted: done.deleted });
   });
-  if (!result.complete || coverage.percentage < 100) {
-    log.warn(
-      { source: source.adres, ...window, coverage: coverage.percentage, issues: reading.issues.length },
-      'a window is not complete',
-    );
+  if (!complete || coverage.percentage < 100) {
+    const told = { source: lease.source.adres, from: window.from, to: window.to, coverage: coverage.percentage };
+    needs.log.warn({ ...told, issues: issues.length }, 'a window is not complete');
   }
-  return { ...result, coverage };
+  const { published, deleted, withheld } = done;
+  return { complete, read, published, deleted, withheld, issues, coverage };
 }
 
-/** Reads one window, and nothing more. */
+/** Reads one window, and nothing more. @throws {LeaseLostError} when the source was taken over meanwhile */
 export async function askWindow(
   lease: Lease,
   of: SupplierSource,
   { from, to, depth }: DueWindow,
-  { pool }: SupplierNeeds,
+  { pool }: Pick<SupplierNeeds, 'pool'>,
   signal: AbortSignal,
 ): Promise<{ reading: WindowReading; known: readonly KnownPlace[] }> {
-  const known = await readPlacesInWindow(pool, lease.source.id, { from, to });
+  const known = await readPlacesIn(pool, lease.source.id, { from, to });
   const reading = await of.adapter.readWindow({ source: of.source, window: { from, to }, depth, known, signal });
-  // Reading takes minutes: who lost the source meanwhile need not begin to publish.
   await rereadLease(pool, lease);
   return { reading, known };
 }
 
-/** What the feed has of what the supplier shows. */
-export async function measure(
-  of: SupplierSource,
-  readings: readonly WindowReading[],
-  known: readonly KnownPlace[],
-  { pool }: Pick<SupplierNeeds, 'pool'>,
-): Promise<Coverage> {
-  const parts = [...readings.flatMap(({ places }) => places), ...known].flatMap((place) => place.parts);
-  const held = await readHeldKeys(pool, of.source.organisatiecode, parts);
-  return measureCoverage(readings, known, (key) => held.has(key));
+function withheldIssues(withheld: number): SourceIssue[] {
+  if (withheld === 0) return [];
+  const detail = `${withheld} resources are not at the supplier any more; deleting so many takes an operator's word`;
+  return [{ what: 'mass-delete-withheld', where: 'deletes', detail, times: 1, blocking: true }];
 }

@@ -1,0 +1,95 @@
+/** Goes over from one source to another for the same organisations. Identities are kept: what both have is not published again. */
+import { transaction } from '../../kernel/database/transaction.ts';
+import { isRecord } from '../../kernel/outbound/is-record.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { normaliseOrganisatiecode } from '../domain/resource.ts';
+import { isResourceType } from '../domain/resource-type.ts';
+import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
+import { compareIdentities, type IdentityComparison } from './compare-identities.ts';
+import { askPage } from './feed/ask-page.ts';
+import { readSnapshotAnswer } from './feed/feed-answer.ts';
+import { readServiceAnswer } from './feed/service-answer.ts';
+import type { AggregatorNeeds } from './needs.ts';
+import { partKey } from './part-key.ts';
+import type { Source } from './source.ts';
+import { readOwnedOrganisations } from './store/organisations.ts';
+import { readStateKeys, takeOverOrganisations } from './store/switch-sources.ts';
+
+export interface OrganisationSwitch extends IdentityComparison {
+  readonly organisatiecode: string;
+}
+
+export interface SwitchPlan {
+  readonly organisations: readonly OrganisationSwitch[];
+  /** More than a tenth of an organisation would go: it takes an operator's word. */
+  readonly isMassDelete: boolean;
+}
+
+const PAGE = 1000;
+
+/**
+ * What a switch would do, by reading the snapshot of the new source.
+ * @throws {OutboundError} {SourceFault} {Error} when the new source has none of the organisations
+ */
+export async function planSwitch(
+  platform: Platform,
+  from: Source,
+  to: string,
+  signal: AbortSignal,
+): Promise<SwitchPlan> {
+  const needs = openAggregatorNeeds(platform);
+  try {
+    const owned = await readOwnedOrganisations(platform.pool, from.id);
+    const codes = owned.map(({ organisatiecode }) => organisatiecode);
+    const offered = await readIdentities(needs, to, new Set(codes), signal);
+    if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
+    const organisations: OrganisationSwitch[] = [];
+    for (const [organisatiecode, keys] of offered) {
+      const held = await readStateKeys(platform.pool, organisatiecode);
+      organisations.push({ organisatiecode, ...compareIdentities(held, keys) });
+    }
+    return { organisations, isMassDelete: organisations.some(({ isMassDelete }) => isMassDelete) };
+  } finally {
+    await closeAggregatorNeeds(needs);
+  }
+}
+
+/** Carries a switch out: from now on the organisations of the plan are the new source's, which is compared with what the feed has. */
+export async function carryOutSwitch(
+  { pool }: Platform,
+  { from, to, plan, allowMassDelete }: { from: Source; to: string; plan: SwitchPlan; allowMassDelete: boolean },
+): Promise<void> {
+  const codes = plan.organisations.map(({ organisatiecode }) => organisatiecode);
+  await transaction(pool, (client) => takeOverOrganisations(client, { from: from.id, to, codes, allowMassDelete }));
+}
+
+async function readIdentities(
+  needs: AggregatorNeeds,
+  to: string,
+  codes: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Map<string, Set<string>>> {
+  const answer = await needs.client.getJson({ url: to, signal, redirects: 'same-host' });
+  const document = readServiceAnswer(answer.changed ? answer.json : undefined);
+  const found = new Map<string, Set<string>>();
+  for (const { organisatiecode } of document.organisaties) {
+    if (codes.has(organisatiecode)) found.set(organisatiecode, new Set());
+  }
+  for (let cursor: string | null = null, feedCursor: string | null = null; found.size > 0; ) {
+    const page = await askPage(needs, { url: document.snapshotUrl, cursor, limit: PAGE, signal });
+    const read = readSnapshotAnswer(page.changed ? page.json : undefined, { cursor, feedCursor });
+    for (const { record } of read.records) addIdentity(record, found);
+    if (read.cursor === null) break;
+    ({ cursor, feedCursor } = read);
+  }
+  return found;
+}
+
+function addIdentity(record: unknown, found: ReadonlyMap<string, Set<string>>): void {
+  if (!isRecord(record) || !isRecord(record.resource) || !isResourceType(record.resourceType)) return;
+  const { organisatiecode, bronidentificatie } = record.resource;
+  if (typeof organisatiecode !== 'string' || typeof bronidentificatie !== 'string') return;
+  const code = normaliseOrganisatiecode(organisatiecode);
+  if (code === undefined) return;
+  found.get(code)?.add(partKey({ resourceType: record.resourceType, bronidentificatie }));
+}

@@ -1,0 +1,178 @@
+/** A supplier's API as a source: windows, issues, coverage, and going over to a feed. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addSource } from '../../../src/raadsfeed/aggregator/store/manage-sources.ts';
+import { agendaItemOf, documentOf, meetingOf } from '../../support/notubiz/answers.ts';
+import { type NotubizServer, startNotubiz, UNCAUGHT } from '../../support/notubiz/server.ts';
+import { type FeedServer, publishLines, readRecords, startFeed } from '../support.ts';
+import { AGGREGATOR_ENV, eventually, SOURCE_ENV, sourceState, startAggregator, stateOf } from './support.ts';
+
+let supplier: NotubizServer;
+let aggregator: FeedServer;
+
+const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
+
+beforeEach(async () => {
+  supplier = await startNotubiz();
+  supplier.organisation.addMeeting(
+    meetingOf(11, { agenda_items: [agendaItemOf(101, { documents: [documentOf(1)] })], documents: [documentOf(2)] }),
+  );
+  aggregator = await startAggregator({ NOTUBIZ_URL: supplier.base });
+});
+
+afterEach(async () => {
+  await aggregator.stop();
+  await supplier.close();
+});
+
+async function add(): Promise<void> {
+  await addSource(aggregator.pool, {
+    adres: 'notubiz:281',
+    soort: 'leveranciers-api',
+    organisatiecodes: ['gm0363'],
+    naam: 'Gemeente Amsterdam',
+    vanaf: '2025-01-01',
+  });
+}
+
+interface Ended {
+  readonly status: number;
+  readonly json: Record<string, unknown>;
+  readonly stderr: string;
+}
+
+/** Runs the program itself, beside the server, on the same database. */
+function koppelvlak(...words: string[]): Promise<Ended> {
+  const env = {
+    ...AGGREGATOR_ENV,
+    PATH: '',
+    NODE_ENV: 'test',
+    DATABASE_URL: aggregator.databaseUrl,
+    NOTUBIZ_URL: supplier.base,
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...words, '--json'], { env }, (error, stdout, stderr) => {
+      const status = typeof error?.code === 'number' ? error.code : error === null ? 0 : 1;
+      resolve({ status, json: stdout === '' ? {} : JSON.parse(stdout), stderr });
+    });
+  });
+}
+
+describe('the API of a supplier', () => {
+  it('is read window by window, published, and shown as what it is', async () => {
+    await add();
+    await eventually(async () => {
+      expect(await sourceState(aggregator.pool, 'notubiz:281')).toMatchObject({
+        dekking: 100,
+        meldingen: 0,
+        fout: null,
+      });
+      expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull();
+    });
+    expect([...stateOf(await readRecords(aggregator.api)).keys()].toSorted()).toEqual([
+      'gm0363/Agendapunt/agendapunt-101',
+      'gm0363/Informatieobject/document-1',
+      'gm0363/Informatieobject/document-2',
+      'gm0363/Vergadering/meeting-11',
+    ]);
+    const { json } = await aggregator.api.call('GET', '/');
+    expect(json).toMatchObject({
+      organisaties: [
+        {
+          organisatiecode: 'gm0363',
+          naam: 'Gemeente Amsterdam',
+          herkomstSoort: 'leveranciers-api',
+          laatstBijgewerkt: expect.stringMatching(/^20/),
+        },
+      ],
+    });
+  });
+
+  it('that cannot be read completely is not called up to date, and its issues are kept', async () => {
+    supplier.rule = ({ path }) => (path === '/events/meetings/11' ? UNCAUGHT : undefined);
+    await add();
+    await eventually(async () =>
+      expect((await sourceState(aggregator.pool, 'notubiz:281')).meldingen).toBeGreaterThan(0),
+    );
+    const state = await sourceState(aggregator.pool, 'notubiz:281');
+    expect(state.bijgewerkt).toBeNull();
+    expect(state.dekking).toBeLessThan(100);
+    const issues = await koppelvlak('bron', 'issues', 'notubiz:281');
+    expect(issues.status).toBe(0);
+    expect(JSON.stringify(issues.json)).toContain('/events/meetings/11');
+  });
+
+  it('is synced and checked by hand', { timeout: 90_000 }, async () => {
+    const added = await koppelvlak(
+      'bron',
+      'add',
+      'notubiz:281',
+      '--organisatie',
+      'GM0363',
+      '--naam',
+      'Gemeente Amsterdam',
+      '--vanaf',
+      '2025-01-01',
+    );
+    expect(added).toMatchObject({ status: 0, json: { added: ['notubiz:281'] } });
+    const stretch = ['2025-01-01', '2025-03-31'] as const;
+    const synced = await koppelvlak('bron', 'sync', 'notubiz:281', '--van', stretch[0], '--tot', stretch[1]);
+    expect(synced).toMatchObject({ status: 0, json: { complete: true, withheld: 0, issues: 0 } });
+    const checked = await koppelvlak('bron', 'check', 'notubiz:281', '--from', stretch[0], '--to', stretch[1]);
+    expect(checked).toMatchObject({ status: 0, json: { percentage: 100, shown: 4, held: 4 } });
+    const listed = await koppelvlak('bron', 'list');
+    expect(listed).toMatchObject({ status: 0, json: [{ adres: 'notubiz:281', dekking: 100 }] });
+    const twice = await koppelvlak('bron', 'add', 'notubiz:282', '--organisatie', 'gm0363', '--naam', 'X');
+    expect(twice).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('gm0363 has a source already: notubiz:281'),
+    });
+  });
+
+  it('gives way to a feed of the organisation with the same identifiers: nothing is published again', { timeout: 60_000 }, async () => {
+    await add();
+    await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
+    const before = await readRecords(aggregator.api);
+    const own = await startFeed(SOURCE_ENV);
+    try {
+      const lines = before.map(({ op, resourceType, data }) => ({ op, resourceType, data }));
+      await publishLines(own.pool, lines);
+      const switched = await koppelvlak('bron', 'switch', 'notubiz:281', own.mount);
+      expect(switched).toMatchObject({
+        status: 0,
+        json: { switched: true, organisations: [{ same: 4, deleted: [], added: [] }] },
+      });
+      await eventually(async () => {
+        const { json } = await aggregator.api.call('GET', '/');
+        expect(json).toMatchObject({ organisaties: [{ herkomstSoort: 'feed', herkomst: `${own.mount}/feed` }] });
+        expect((await sourceState(aggregator.pool, own.mount)).behind).toBe(0);
+      });
+      expect(await readRecords(aggregator.api)).toEqual(before);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('gives way to a feed with other identifiers only with the word of an operator', { timeout: 60_000 }, async () => {
+    await add();
+    await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
+    const own = await startFeed(SOURCE_ENV);
+    try {
+      const organisatie = { gemeente: 'gm0363', naam: 'Gemeente Amsterdam' };
+      const data = { bronidentificatie: 'anders-1', dossiertype: 'vergadering', organisatie, naam: 'Raad' };
+      await publishLines(own.pool, [{ op: 'upsert', resourceType: 'Vergadering', data }]);
+      const refused = await koppelvlak('bron', 'switch', 'notubiz:281', own.mount);
+      expect(refused).toMatchObject({ status: 1, json: { switched: false, isMassDelete: true } });
+      expect(await readRecords(aggregator.api)).toHaveLength(4);
+      expect(await koppelvlak('bron', 'switch', 'notubiz:281', own.mount, '--allow-mass-delete')).toMatchObject({
+        status: 0,
+      });
+      await eventually(async () => {
+        expect([...stateOf(await readRecords(aggregator.api)).keys()]).toEqual(['gm0363/Vergadering/anders-1']);
+      });
+    } finally {
+      await own.stop();
+    }
+  });
+});
