@@ -128,6 +128,18 @@ describe('a file with faults', () => {
     expect((await faultsOf(shvMessage(good), 'vs')).length).toBeGreaterThan(0);
   });
 
+  it('is refused when the database could not keep what it says', async () => {
+    const named = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noord#', records: 1 }] })).replace('#', '\\u0000');
+    expect(await faultsOf(named)).toMatchObject([
+      { pointer: '/leveringen/0', message: expect.stringMatching(/U\+0000/) },
+    ]);
+    expect(await faultsOf(shvMessage({ ...good, start: '0000-01-01' }))).toMatchObject([
+      { pointer: '/startdatumLevering' },
+    ]);
+    const leap = { ...good, moment: '2016-12-31T23:59:60Z' };
+    expect(await faultsOf(shvMessage(leap))).toMatchObject([{ pointer: '/aanleverdatumEnTijd' }]);
+  });
+
   it('is refused when its period is reversed or its list of leveringen empty', async () => {
     expect(await faultsOf(shvMessage({ ...good, start: '2026-04-01' }))).toMatchObject([
       { pointer: '/einddatumLevering' },

@@ -20,7 +20,8 @@ export interface Filter {
 }
 
 export function filterOf(variant: Variant, request: GegevensRequest): Filter {
-  const asked = request.aanleverende_organisatie?.trim() ?? '';
+  // No stored name holds U+0000, and the database takes it in no text; anything else that no name holds does as well.
+  const asked = request.aanleverende_organisatie?.trim().replaceAll('\u0000', '\ufffd') ?? '';
   return {
     variant,
     periodeStart: request.aanleverperiodeStartdatum,

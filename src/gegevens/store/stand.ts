@@ -16,12 +16,16 @@ export interface KeepStandOptions extends StandKey {
   readonly minutes: number;
 }
 
-/** Keeps the state that the pages of a requester come from; a first page that is asked for again begins anew. */
+/** Keeps the state that the pages of a requester come from; one that is over makes place. Page 1 asked for again begins anew. */
 export async function keepStand(db: Db, options: KeepStandOptions): Promise<void> {
   const { variant, afnemer, filter, leveringen, at, minutes } = options;
   await db.query({
     name: 'gegevens-keep-stand',
-    text: `insert into gegevens.standen (variant, afnemer, filter, leveringen, gemaakt_op, verloopt_op)
+    text: `with voorbij as (
+        delete from gegevens.standen where ctid = any(array(
+          select ctid from gegevens.standen where verloopt_op <= $5::timestamptz limit 100 for update skip locked))
+      )
+      insert into gegevens.standen (variant, afnemer, filter, leveringen, gemaakt_op, verloopt_op)
       values ($1::text, $2::text, $3::text, $4::bigint[], $5::timestamptz, $6::timestamptz)
       on conflict (variant, afnemer, filter) do update
       set leveringen = excluded.leveringen, gemaakt_op = excluded.gemaakt_op, verloopt_op = excluded.verloopt_op`,

@@ -72,7 +72,10 @@ export class DeliveryReader {
     const aangeleverdOp = new Date(text(places.aanleverdatumEnTijd));
     const pointer = toPointer(places.einddatum);
     if (periodeStart > periodeEinde) this.#fault(pointer, skeleton.lineAt(0), 'the period ends before it starts');
-    // Year 0 and leap seconds are dates to the model, but none that can be kept.
+    // The year 0 and leap seconds are dates to the model, but none that can be kept.
+    if (periodeStart.startsWith('0000')) {
+      this.#fault(toPointer(places.startdatum), skeleton.lineAt(0), 'is not a date that can be kept');
+    }
     if (Number.isNaN(aangeleverdOp.getTime())) {
       this.#fault(toPointer(places.aanleverdatumEnTijd), skeleton.lineAt(0), 'is not a moment that can be kept');
     }
@@ -147,9 +150,13 @@ export class DeliveryReader {
       this.#fault(base, skeleton.lineAt(0), 'stands in the list twice');
     }
     if (isJsonObject(kop)) {
+      const organisatie = organisationOf(kop, model.mapping);
+      if (Object.values(organisatie).some((text) => text?.includes('\u0000'))) {
+        this.#fault(base, skeleton.lineAt(0), 'names its organisation with U+0000, which cannot be kept');
+      }
       this.#leveringen.push({
         nummer,
-        organisatie: organisationOf(kop, model.mapping),
+        organisatie,
         kop,
         records: running.counts.records,
         zaken: running.counts.zaken,
