@@ -59,7 +59,7 @@ export function sendProblem(
   publicBaseUrl: () => string,
   style: ProblemStyle = {},
 ): FastifyReply {
-  const found = toProblem(error);
+  const found = problemOf(error, request);
   const problem = style.translate?.(found) ?? found;
   const { kind } = problem;
   if (kind.status === kinds.bodyTooLarge.status) takeTheRest(request, reply);
@@ -89,8 +89,7 @@ function takeTheRest(request: FastifyRequest, reply: FastifyReply): void {
 
 /** Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`. */
 export function handleProblems(app: FastifyInstance, publicBaseUrl: () => string, style: ProblemStyle = {}): void {
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, publicBaseUrl, style));
-  app.setNotFoundHandler((request, reply) => {
+  const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = allowedMethods(app, request.url);
     if (allowed === undefined) {
       return sendProblem(new Problem(kinds.notFound), request, reply, publicBaseUrl, style);
@@ -99,5 +98,20 @@ export function handleProblems(app: FastifyInstance, publicBaseUrl: () => string
       return reply.code(204).header('allow', allowed).send();
     const problem = new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
     return sendProblem(problem, request, reply, publicBaseUrl, style);
+  };
+  app.setNotFoundHandler(noRoute);
+  app.setErrorHandler((error, request, reply) => {
+    const { status } = problemOf(error, request).kind;
+    // Where no route is, the form of a body says nothing; only load is told before that.
+    if (request.is404 && status !== kinds.rateLimit.status && status !== kinds.unavailable.status) {
+      return noRoute(request, reply);
+    }
+    return sendProblem(error, request, reply, publicBaseUrl, style);
   });
+}
+
+/** A body that ends before its end is the sender's doing, though it comes as an error of a connection. */
+function problemOf(error: unknown, request: FastifyRequest): Problem {
+  if (error !== request.raw.errored) return toProblem(error);
+  return new Problem(kinds.invalidRequest, { detail: 'Het verzoek brak af.', cause: error });
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, post, sendRaw } from './support/ask.ts';
@@ -67,6 +69,17 @@ describe('a body', () => {
     for (const { headers } of [said, unsaid]) expect(headers.get('connection')).not.toBe('close');
   });
 
+  it('is no failure of ours when its sender leaves half-way', async () => {
+    const { hostname, port } = new URL(dingen);
+    const socket = connect(Number(port), hostname);
+    const head = ['Host: a', 'Content-Type: application/json', 'Content-Length: 100'].join('\r\n');
+    socket.end(`POST ${OPEN}/dingen HTTP/1.1\r\n${head}\r\n\r\n{`);
+    socket.resume();
+    await once(socket, 'close');
+    await ask(dingen, post('{"naam":"a"}'));
+    expect(server.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
   it('is answered with every fault at once', async () => {
     const reply = await ask(dingen, post('{"naam":7,"aantal":0,"kleur":"rood"}'));
     expect(reply.status).toBe(400);
@@ -86,6 +99,17 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
+  it('is no failure of ours when its sender leaves half-way', async () => {
+    const { hostname, port } = new URL(dingen);
+    const socket = connect(Number(port), hostname);
+    const head = ['Host: a', 'Content-Type: application/json', 'Content-Length: 100'].join('\r\n');
+    socket.end(`POST ${OPEN}/dingen HTTP/1.1\r\n${head}\r\n\r\n{`);
+    socket.resume();
+    await once(socket, 'close');
+    await ask(dingen, post('{"naam":"a"}'));
+    expect(server.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
   it('is answered with every fault at once', async () => {
     const reply = await ask(`${dingen}/1?soort=rond&limit=20&kleur=rood`);
     expect(reply.status).toBe(400);

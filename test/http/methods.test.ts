@@ -53,6 +53,12 @@ describe('another method on a known address', () => {
     expect(reply.body).toMatchObject({ status: 405, type: `${server.url}/problems/method-not-allowed` });
   });
 
+  it('answers 405 to a method that is unknown here, with or without a body', async () => {
+    expect((await ask(at(`${OPEN}/dingen/1`), { method: 'QUERY' })).status).toBe(405);
+    expect((await ask(at(`${OPEN}/dingen/1`), { ...post('{'), method: 'QUERY' })).status).toBe(405);
+    expect((await ask(at(`${OPEN}/nergens`), { method: 'QUERY' })).status).toBe(404);
+  });
+
   it('answers 405 also when the body is of a type that nobody reads', async () => {
     const reply = await ask(at(`${OPEN}/dingen/1`), post('a,b', 'text/csv'));
     expect(reply.status).toBe(405);
