@@ -35,6 +35,8 @@ export async function apiDocs(app: FastifyInstance, document: OpenapiDocument, m
       staticCSP: DOCS_POLICY,
       transformSpecification: () => Object(published()),
       transformSpecificationClone: false,
+      // Without the bar on top: it offers to read other documents, which the content security policy refuses.
+      theme: { title: document.info.title, css: [{ filename: 'theme.css', content: '.swagger-ui .topbar{display:none}' }] },
       uiConfig: { docExpansion: 'list', deepLinking: true, supportedSubmitMethods: [] },
     });
   });
