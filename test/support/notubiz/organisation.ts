@@ -67,7 +67,11 @@ export class NotubizOrganisation {
   }
 
   registerItem(id: string): Raw | undefined {
-    return [...this.registers.values()].flat().find((item) => String(item.id) === id);
+    for (const items of this.registers.values()) {
+      const found = items.find((item) => String(item.id) === id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   #event(id: string, meeting: Raw): Raw {

@@ -44,20 +44,22 @@ export async function startNotubiz(): Promise<NotubizServer> {
   const organisation = new NotubizOrganisation();
   const organisations = new Map([[String(organisation.id), organisation]]);
   const calls: NotubizCall[] = [];
+  const counts = new Map<string, number>();
   let running = 0;
   let most = 0;
   const server = createServer((request, response) => {
     const call = readCall(request);
     calls.push(call);
+    const times = (counts.get(call.path) ?? 0) + 1;
+    counts.set(call.path, times);
     running += 1;
     most = Math.max(most, running);
     response.once('close', () => {
       running -= 1;
     });
-    setTimeout(() => reply(call, response), supplier.delay);
+    setTimeout(() => reply(call, times, response), supplier.delay);
   });
-  const reply = (call: NotubizCall, response: ServerResponse): void => {
-    const times = calls.filter(({ path }) => path === call.path).length;
+  const reply = (call: NotubizCall, times: number, response: ServerResponse): void => {
     const odd = supplier.rule?.(call, times);
     if (odd === 'hang') return;
     if (odd === 'reset') {

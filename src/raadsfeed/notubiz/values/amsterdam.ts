@@ -9,7 +9,10 @@ const FORMAT = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
 });
 
-const THREE_HOURS = 10_800_000;
+const HOUR = 3_600_000;
+/** Offsets by hour, since asking the calendar takes a hundred times as long; hours that are kept at most. */
+const offsets = new Map<number, number>();
+const MAX_OFFSETS = 50_000;
 
 /** What a Dutch clock shows at an instant, written as if it were UTC (milliseconds). */
 function wallClock(instant: number): number {
@@ -19,9 +22,15 @@ function wallClock(instant: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
+/** Dutch clocks move on whole hours of UTC, so an offset holds for the hour. */
 function offsetAt(instant: number): number {
-  const whole = Math.floor(instant / 1000) * 1000;
-  return wallClock(whole) - whole;
+  const hour = Math.floor(instant / HOUR) * HOUR;
+  const known = offsets.get(hour);
+  if (known !== undefined) return known;
+  if (offsets.size >= MAX_OFFSETS) offsets.clear();
+  const offset = wallClock(hour) - hour;
+  offsets.set(hour, offset);
+  return offset;
 }
 
 export interface LocalInstant {
@@ -37,8 +46,8 @@ export interface LocalInstant {
  * @param local the clock's time as if it were UTC (milliseconds)
  */
 export function fromAmsterdam(local: number): LocalInstant {
-  const before = offsetAt(local - THREE_HOURS);
-  const after = offsetAt(local + THREE_HOURS);
+  const before = offsetAt(local - 3 * HOUR);
+  const after = offsetAt(local + 3 * HOUR);
   for (const offset of [Math.max(before, after), Math.min(before, after)]) {
     if (offsetAt(local - offset) === offset) return { instant: local - offset, existed: true };
   }
@@ -47,5 +56,5 @@ export function fromAmsterdam(local: number): LocalInstant {
 
 /** The Dutch day of an instant, `YYYY-MM-DD`. */
 export function amsterdamDay(instant: number): string {
-  return new Date(wallClock(instant)).toISOString().slice(0, 10);
+  return new Date(instant + offsetAt(instant)).toISOString().slice(0, 10);
 }
