@@ -37,3 +37,23 @@ export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
 export function inWindow(day: string, { from, to }: DateWindow): boolean {
   return day >= from && day <= to;
 }
+
+export interface RoundWindows {
+  /** Where things change from day to day: for the quick round. */
+  readonly current: readonly DateWindow[];
+  /** All of history, and what is planned: for the slow round. Documents are added to meetings of years ago. */
+  readonly all: readonly DateWindow[];
+}
+
+/** The windows of a source: whole quarters, so that a place is expected in the same window in every round. */
+export function roundWindows(since: string, now: Date): RoundWindows {
+  const quarterOf = (months: number): DateWindow => {
+    const first = Math.floor(now.getUTCMonth() / 3) * 3 + months;
+    const from = Date.UTC(now.getUTCFullYear(), first, 1);
+    return { from: toDay(from), to: toDay(Date.UTC(now.getUTCFullYear(), first + 3, 1) - DAY) };
+  };
+  const start = new Date(toTime(since));
+  const from = toDay(Date.UTC(start.getUTCFullYear(), Math.floor(start.getUTCMonth() / 3) * 3, 1));
+  const all = quarters({ from, to: quarterOf(15).to });
+  return { current: [-3, 0, 3].map(quarterOf).filter((window) => window.from >= from), all };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { halves, quarters } from '../../../src/raadsfeed/aggregator/windows.ts';
+import { halves, quarters, roundWindows } from '../../../src/raadsfeed/aggregator/windows.ts';
 import { mendUrl } from '../../../src/raadsfeed/notubiz/values/mend-url.ts';
 import { readMoment } from '../../../src/raadsfeed/notubiz/values/moment.ts';
 
@@ -89,6 +89,18 @@ describe('windows', () => {
       { from: '2024-02-29', to: '2024-02-29' },
     ]);
     expect(halves({ from: '2025-01-01', to: '2025-01-01' })).toBeUndefined();
+  });
+
+  it('reads the quarters around today in the quick round, and all of them in the slow one', () => {
+    const { current, all } = roundWindows('2023-02-10', new Date('2025-02-01T12:00:00Z'));
+    expect(current).toEqual([
+      { from: '2024-10-01', to: '2024-12-31' },
+      { from: '2025-01-01', to: '2025-03-31' },
+      { from: '2025-04-01', to: '2025-06-30' },
+    ]);
+    expect(all.at(0)).toEqual({ from: '2023-01-01', to: '2023-03-31' });
+    expect(all.at(-1)).toEqual({ from: '2026-04-01', to: '2026-06-30' });
+    expect(all).toHaveLength(14);
   });
 
   it('makes quarters of a stretch of days, cut off at both ends', () => {
