@@ -9,7 +9,8 @@ const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 
 /** A line that may be published, or all that is wrong with it (English, a sentence each; values are not repeated). */
 export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults: readonly string[] };
-export type LineValidator = (value: unknown) => CheckedLine;
+/** @param text that the value was parsed from, when there is one: it tells at a glance that some checks are not needed */
+export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 
 /** Checks lines against `PubliceerRegel` of the contract. */
 export function createLineValidator(): LineValidator {
@@ -19,19 +20,16 @@ export function createLineValidator(): LineValidator {
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
   ajv.addSchema(document, 'doc:');
   const validate = ajv.compile<PubliceerRegel>({ $ref: 'doc:#/components/schemas/PubliceerRegel' });
-  return (value) => {
+  return (value, text) => {
     if (!validate(value)) return { faults: describe(validate.errors ?? []) };
-    const broken = brokenText(value);
-    return broken === undefined ? { line: value } : { faults: [broken] };
+    // Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash.
+    const isBroken = (text === undefined || SURROGATE.test(text)) && !allWellFormed(value);
+    return isBroken ? { faults: ['a text holds half of a surrogate pair'] } : { line: value };
   };
 }
 
-/** Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash. */
-function brokenText(line: PubliceerRegel): string | undefined {
-  return JSON.stringify(line).includes('\\ud') && !allWellFormed(line)
-    ? 'a text holds half of a surrogate pair'
-    : undefined;
-}
+/** Strictly decoded text can hold half of a pair only as an escape. */
+const SURROGATE = /\\u[dD]/;
 
 function allWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

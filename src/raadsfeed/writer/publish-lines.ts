@@ -37,17 +37,23 @@ export async function publishLines(
   const counts: LineCounts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
   let batch: Change[] = [];
   let characters = 0;
+  // While the database takes one batch the next is made ready; never more than two are in memory.
+  let underWay: Promise<void> = Promise.resolve();
+  const publish = async (changes: readonly Change[]): Promise<void> => {
+    const outcomes = (await publisher?.publish(changes)) ?? [];
+    const noOp = outcomes.filter((outcome) => outcome === 'no-op').length;
+    counts.noOp += noOp;
+    counts.recorded += outcomes.length - noOp;
+    progress(counts);
+  };
   const flush = async (): Promise<void> => {
+    await underWay;
     signal.throwIfAborted();
-    if (publisher !== undefined && batch.length > 0) {
-      const outcomes = await publisher.publish(batch);
-      const noOp = outcomes.filter((outcome) => outcome === 'no-op').length;
-      counts.noOp += noOp;
-      counts.recorded += outcomes.length - noOp;
-    }
+    if (batch.length > 0) underWay = publish(batch);
+    // Waited for at the next flush; a failure before that is not an unhandled one.
+    underWay.catch(() => undefined);
     batch = [];
     characters = 0;
-    progress(counts);
   };
   for await (const lines of readLines(source)) {
     for (const line of lines) {
@@ -66,6 +72,7 @@ export async function publishLines(
     if (publisher === undefined) progress(counts);
   }
   await flush();
+  await underWay;
   return counts;
 }
 
@@ -80,7 +87,7 @@ function check(
   } catch {
     return { faults: ['is not JSON'] };
   }
-  const checked = validate(value);
+  const checked = validate(value, text);
   if ('faults' in checked) return checked;
   const { line } = checked;
   if (accept === undefined) return { change: () => prepareChange(line) };
