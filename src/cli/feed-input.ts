@@ -19,7 +19,7 @@ export interface FeedInput {
   readonly close: () => Promise<void>;
 }
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Finds the files. What is read twice (checked, then published) must be a file: standard input is then kept in one until `close`.
