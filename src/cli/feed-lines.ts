@@ -3,6 +3,7 @@ import type { Change } from '../raadsfeed/domain/change.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
 import { createPublisher } from '../raadsfeed/writer/publisher.ts';
+import { keepHeapSmall } from './bounded-heap.ts';
 import { openFeedInput } from './feed-input.ts';
 import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';
@@ -44,6 +45,7 @@ export async function publishFeedLines(
   { platform, output, interrupted }: { platform: Platform; output: Output; interrupted: AbortSignal },
   { strict, partial, accept, checked }: FeedLinesOptions,
 ): Promise<FeedLinesResult> {
+  keepHeapSmall();
   const validate = createLineValidator();
   const publisher = createPublisher(platform);
   const input = await openFeedInput(files, { twice: !partial, signal: interrupted });

@@ -1,0 +1,151 @@
+/** An answer that is given again is the same as the one before it, to the byte, and counts as much. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asPage, document, type FeedServer, removal, startFeed, vergadering } from './support.ts';
+
+let feed: FeedServer;
+let limited: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed();
+  limited = await startFeed({ RAADSFEED_RATE_LIMIT: '10', TRUST_PROXY: '1' });
+  for (const one of [feed, limited]) {
+    await one.publish(Array.from({ length: 30 }, (_, i) => document(`d-${i}`, { omschrijving: `Straat ${i} é €` })));
+  }
+});
+afterAll(async () => {
+  await feed.stop();
+  await limited.stop();
+});
+
+/** The whole answer as it comes over the line, but for the date. */
+function exchange(
+  server: FeedServer,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<string> {
+  const { hostname, port } = new URL(server.server.url);
+  const lines = Object.entries({ host: 'feed', ...headers, connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', reject);
+    socket.on('close', () =>
+      resolve(
+        Buffer.concat(chunks)
+          .toString('latin1')
+          .replace(/date: [^\r]*\r\n/i, ''),
+      ),
+    );
+    socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  });
+}
+
+/** An address that no other test asks, so that its first answer comes the ordinary way. */
+const fresh = (path: string, n: number): string => `${path}${path.includes('?') ? '&' : '?'}limit=${n}`;
+
+describe('an answer given again', () => {
+  it.each([
+    ['a full page', {}],
+    ['a full page, gzip', { 'accept-encoding': 'gzip' }],
+    ['a full page, br', { 'accept-encoding': 'br' }],
+    ['a full page, zstd', { 'accept-encoding': 'gzip, deflate, br, zstd' }],
+    ['with an Accept that allows JSON', { accept: 'text/html, */*;q=0.1' }],
+  ])('is the same to the byte: %s', async (_title, headers) => {
+    // Without memory nothing is given again: what such an instance answers is the ordinary way.
+    const ordinary = await feed.another({ RAADSFEED_CACHE_MB: '0', PUBLIC_BASE_URL: feed.server.url });
+    for (const path of [
+      '/ori/v1/feed?limit=7',
+      '/ori/v1/feed',
+      '/ori/v1/snapshot?limit=4',
+      '/ori/v1/organisaties/gm9901/informatieobjecten/d-3',
+    ]) {
+      const first = await exchange(feed, path, headers);
+      expect(first).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(await exchange(feed, path, headers)).toBe(first);
+      expect(await exchange(feed, path, headers)).toBe(first);
+      const plain = await exchange({ ...feed, server: ordinary.server }, path, headers);
+      expect(head(plain)).toEqual(head(first));
+      if (!('accept-encoding' in headers)) expect(plain).toBe(first);
+    }
+  });
+
+  it('is the same to the byte when nothing has changed (304)', async () => {
+    const path = '/ori/v1/feed?limit=8';
+    const etag = /etag: ([^\r]+)/i.exec(await exchange(feed, path))?.[1] ?? '';
+    const first = await exchange(feed, path, { 'if-none-match': etag });
+    expect(first).toMatch(/^HTTP\/1\.1 304 /);
+    expect(await exchange(feed, path, { 'if-none-match': etag })).toBe(first);
+    expect(await exchange(feed, path, { 'if-none-match': '"x"' })).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('is never given once the feed has moved', async () => {
+    const path = fresh('/ori/v1/feed', 9);
+    await exchange(feed, path);
+    await exchange(feed, path);
+    await feed.publish([vergadering('v-nieuw')]);
+    expect(await exchange(feed, path)).toContain('"head":31');
+    await feed.publish([removal('redact', 'Informatieobject', 'd-2')]);
+    const redacted = await exchange(feed, path);
+    expect(redacted).toContain('"geredigeerdeSequenceNumbers":[3]');
+    expect(await exchange(feed, path)).toBe(redacted);
+  });
+
+  it('is not what is given to another method, another form or a body', async () => {
+    const path = fresh('/ori/v1/feed', 6);
+    const first = await exchange(feed, path);
+    expect(await exchange(feed, path, {}, 'HEAD')).toBe(first.slice(0, first.indexOf('\r\n\r\n') + 4));
+    expect(await exchange(feed, path, {}, 'POST')).toMatch(/^HTTP\/1\.1 405 /);
+    expect(await exchange(feed, path, { accept: 'image/png' })).toMatch(/^HTTP\/1\.1 406 /);
+    expect(await exchange(feed, path, { 'content-length': '0' })).toBe(first);
+  });
+
+  it('is measured as any other', async () => {
+    const count = async (): Promise<number> => {
+      const text = await (await fetch(`${feed.server.managementUrl}/metrics`)).text();
+      const line =
+        /http_request_duration_seconds_count\{method="GET",route="\/ori\/v1\/feed",status="200"\} (\d+)/.exec(text);
+      return Number(line?.[1] ?? 0);
+    };
+    await exchange(feed, '/ori/v1/feed?limit=11');
+    const before = await count();
+    for (let i = 0; i < 5; i += 1) await exchange(feed, '/ori/v1/feed?limit=11');
+    await expect.poll(async () => (await count()) - before).toBe(5);
+  });
+});
+
+describe('the limit per client', () => {
+  const ask = (address: string) => exchange(limited, '/ori/v1/feed?limit=3', { 'x-forwarded-for': address });
+  const remaining = (answer: string): number => Number(/x-ratelimit-remaining: (\d+)/i.exec(answer)?.[1]);
+
+  it('counts an answer that is given again, by the address that the trusted proxy tells', async () => {
+    const answers: string[] = [];
+    for (let i = 0; i < 12; i += 1) answers.push(await ask('192.0.2.1'));
+    expect(answers.slice(0, 10).map(remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    for (const answer of answers.slice(10)) {
+      expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+      expect(answer).toMatch(/retry-after: \d+/i);
+    }
+    expect(await ask('192.0.2.2')).toMatch(/^HTTP\/1\.1 200 /);
+    expect(remaining(await ask('192.0.2.2'))).toBe(8);
+  });
+});
+
+it('serves what it served before without the memory for it', async () => {
+  const small = await feed.another({ RAADSFEED_CACHE_MB: '0' });
+  const [one, other] = [await small.api.call('GET', '/feed'), await feed.api.call('GET', '/feed')];
+  expect(asPage(one.json).records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
+    asPage(other.json).records.map(({ sequenceNumber }) => sequenceNumber),
+  );
+});
+
+/** Status and headers of an answer, but for the length: the end of a page is compressed only the ordinary way. */
+function head(answer: string): string[] {
+  return answer
+    .slice(0, answer.indexOf('\r\n\r\n'))
+    .split('\r\n')
+    .filter((line) => !/^content-length/i.test(line));
+}
