@@ -36,7 +36,10 @@ export async function apiDocs(app: FastifyInstance, document: OpenapiDocument, m
       transformSpecification: () => Object(published()),
       transformSpecificationClone: false,
       // Without the bar on top: it offers to read other documents, which the content security policy refuses.
-      theme: { title: document.info.title, css: [{ filename: 'theme.css', content: '.swagger-ui .topbar{display:none}' }] },
+      theme: {
+        title: document.info.title,
+        css: [{ filename: 'theme.css', content: '.swagger-ui .topbar{display:none}' }],
+      },
       uiConfig: { docExpansion: 'list', deepLinking: true, supportedSubmitMethods: [] },
     });
   });
