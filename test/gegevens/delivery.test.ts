@@ -210,3 +210,24 @@ describe('signals and their cases', () => {
     expect(both.gegevens.leveringen).toHaveLength(2);
   });
 });
+
+describe('many organisations', () => {
+  it('keep their own records and cases, whether they are read together or alone', async () => {
+    // Lists up to some thousands of texts are read together, longer ones alone.
+    const sizes = [0, 1, 700, 1500, 3, 2500, 0, 40, 1999, 2001, 5];
+    const leveringen = sizes.map((size, n) => {
+      const records = Array.from({ length: size }, (_, at) => `${n}-${at}`);
+      const zaken = records.filter((_, at) => at % 3 === 0).map((id) => [id]);
+      return { naam: `Stad ${String(n).padStart(2, '0')}`, gemeentecode: `9${n}`, records, zaken };
+    });
+    await supplier.import('vs', messageFile(vsMessage({ start: '2026-04-01', end: '2026-06-30', leveringen })));
+    const { gegevens } = await supplier.get({}, { variant: 'vs' });
+    const given = Array.isArray(gegevens.leveringen) ? gegevens.leveringen : [];
+    expect(
+      given.map(({ vroegsignalen, vroegsignaalzaken }) => ({
+        records: vroegsignalen.map(({ ID }: { ID: string }) => ID),
+        zaken: vroegsignaalzaken.map(({ vroegsignalen: [first] }: { vroegsignalen: { ID: string }[] }) => [first?.ID]),
+      })),
+    ).toEqual(leveringen.map(({ records, zaken }) => ({ records, zaken })));
+  });
+});

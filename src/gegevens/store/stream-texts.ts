@@ -1,51 +1,93 @@
 import pg from 'pg';
-import type { Slice } from '../domain/page-plan.ts';
+import type { TextsPart } from '../domain/answer-frame.ts';
 
-/** Takes a stored text as it comes from the server. */
-export type TakeText = (text: string) => void;
+// `offset 0` keeps the inner parts of these statements as they are, walks along a key: joined freely, a table that was loaded a moment
+// ago, and of which the planner knows nothing yet, might be read whole, or once for each of its rows.
 
-/** Hands over the records of a slice, in their order. @returns how many there were */
-export function streamRecords(client: pg.ClientBase, { levering, from, to }: Slice, take: TakeText): Promise<number> {
-  return streamTexts(client, take, {
-    text: `select tekst from gegevens.records
+/** Takes a stored text as it comes from the server. @param place of its list among those asked for */
+export type TakeText = (text: string, place: number) => void;
+
+/** Hands over the texts of one list, in their order, however many there are. */
+export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, take: TakeText): Promise<void> {
+  const { levering, from, to } = slice;
+  const key = [levering.invoerId, levering.nummer];
+  if (list === 'records') {
+    const text = `select tekst, 0 from gegevens.records
       where invoer_id = $1::bigint and levering = $2::int and soort = 0 and nummer >= $3::int and nummer < $4::int
-      order by nummer`,
-    values: [levering.invoerId, levering.nummer, from, to],
-  });
+      order by nummer`;
+    return streamTexts(client, take, text, [...key, from, to]);
+  }
+  const text = `select r.tekst, 0
+    from (
+      select zaak from gegevens.zaken_bij
+      where invoer_id = $1::bigint and levering = $2::int and bij >= $3::int and bij < $4::int
+      order by zaak
+    ) z
+    cross join lateral (
+      select tekst from gegevens.records
+      where invoer_id = $1::bigint and levering = $2::int and soort = 1 and nummer = z.zaak
+      offset 0) r
+    order by z.zaak`;
+  return streamTexts(client, take, text, [...key, from, endOfZaken(from, to)]);
 }
 
-/** Hands over the cases that go with the records of a slice, in the order of the file. @returns how many there were */
-export function streamZaken(client: pg.ClientBase, { levering, from, to }: Slice, take: TakeText): Promise<number> {
-  return streamTexts(client, take, {
-    text: `select r.tekst
-      from gegevens.zaken_bij z
-      join gegevens.records r on r.invoer_id = z.invoer_id and r.levering = z.levering and r.soort = 1 and r.nummer = z.zaak
-      where z.invoer_id = $1::bigint and z.levering = $2::int and z.bij >= $3::int and z.bij < $4::int
-      order by z.zaak`,
-    // A levering without records has its cases with the place where the first record would be.
-    values: [levering.invoerId, levering.nummer, from, Math.max(to, from + 1)],
-  });
+/**
+ * Hands over the texts of many short lists in one go, list by list: an answer may hold hundreds of organisations, and a question for
+ * each would take longer than all of their records.
+ */
+export function streamLists(client: pg.ClientBase, lists: readonly TextsPart[], take: TakeText): Promise<void> {
+  const text = `with gevraagd as (
+      select * from unnest($1::smallint[], $2::bigint[], $3::int[], $4::int[], $5::int[]) with ordinality
+        as g (soort, invoer_id, levering, van, tot, plaats)
+    )
+    select tekst, plaats::int - 1 from (
+      select t.tekst, g.plaats, t.nummer
+      from gevraagd g
+      cross join lateral (
+        select r.tekst, r.nummer from gegevens.records r
+        where r.invoer_id = g.invoer_id and r.levering = g.levering and r.soort = 0
+          and r.nummer >= g.van and r.nummer < g.tot
+        offset 0) t
+      where g.soort = 0
+      union all
+      select t.tekst, g.plaats, t.nummer
+      from gevraagd g
+      cross join lateral (
+        select z.zaak from gegevens.zaken_bij z
+        where z.invoer_id = g.invoer_id and z.levering = g.levering and z.bij >= g.van and z.bij < g.tot
+        offset 0) z
+      cross join lateral (
+        select r.tekst, r.nummer from gegevens.records r
+        where r.invoer_id = g.invoer_id and r.levering = g.levering and r.soort = 1 and r.nummer = z.zaak
+        offset 0) t
+      where g.soort = 1
+    ) gevonden
+    order by plaats, nummer`;
+  return streamTexts(client, take, text, [
+    lists.map(({ list }) => (list === 'records' ? 0 : 1)),
+    lists.map(({ slice }) => slice.levering.invoerId),
+    lists.map(({ slice }) => slice.levering.nummer),
+    lists.map(({ slice }) => slice.from),
+    lists.map(({ slice, list }) => (list === 'records' ? slice.to : endOfZaken(slice.from, slice.to))),
+  ]);
+}
+
+/** A levering without records has its cases with the place where the first record would be. */
+function endOfZaken(from: number, to: number): number {
+  return Math.max(to, from + 1);
 }
 
 /**
  * Rows are taken one by one as their bytes come in, so that no list of them is ever in memory. The statement has no name: a query of
  * this form keeps it also behind a transaction pooler, where the next use may meet another server process.
  */
-function streamTexts(
-  client: pg.ClientBase,
-  take: TakeText,
-  query: { text: string; values: unknown[] },
-): Promise<number> {
+function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    let count = 0;
-    const config: pg.QueryArrayConfig = { ...query, rowMode: 'array' };
-    const running = new pg.Query<[string]>(config);
-    running.on('row', ([text]) => {
-      count += 1;
-      take(text);
-    });
+    const config: pg.QueryArrayConfig = { text, values, rowMode: 'array' };
+    const running = new pg.Query<[string, number]>(config);
+    running.on('row', ([found, place]) => take(found, place));
     running.on('error', reject);
-    running.on('end', () => resolve(count));
+    running.on('end', () => resolve());
     client.query(running);
   });
 }
