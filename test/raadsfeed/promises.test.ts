@@ -6,6 +6,7 @@ import {
   asPage,
   document,
   type FeedServer,
+  PATIENT,
   publishLines,
   readRecords,
   servicePool,
@@ -122,7 +123,7 @@ describe('a feed restored from a backup', () => {
       type: expect.stringMatching(/ongeldige-cursor$/),
       detail: expect.stringContaining('/snapshot'),
     };
-    await expect.poll(() => call(lost.cursor)).toMatchObject(invalid);
+    await expect.poll(() => call(lost.cursor), PATIENT).toMatchObject(invalid);
     await restored.publish([vergadering('v-5'), vergadering('v-6'), vergadering('v-7')]);
     expect(await call(lost.cursor)).toMatchObject(invalid);
     expect(await restored.api.call('GET', `/feed?resourceType=Agendapunt&cursor=${lost.cursor}`)).toMatchObject({

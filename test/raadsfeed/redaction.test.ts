@@ -8,6 +8,7 @@ import {
   asPage,
   document,
   type FeedServer,
+  PATIENT,
   readRecords,
   removal,
   startFeed,
@@ -112,7 +113,7 @@ it('publishes the redaction at the head and leaves a redacted record at every pl
 });
 
 it('has the text nowhere any more: no address, no compressed copy, no instance', async () => {
-  await expect.poll(() => addressesWith(second.mount, SECRET), { timeout: 10_000, interval: 50 }).toEqual([]);
+  await expect.poll(() => addressesWith(second.mount, SECRET), PATIENT).toEqual([]);
   expect(await addressesWith(feed.mount, SECRET)).toEqual([]);
 });
 

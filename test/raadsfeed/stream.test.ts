@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStream } from './stream-client.ts';
-import { agendapunt, asPage, type FeedServer, readRecords, startFeed, vergadering } from './support.ts';
+import { agendapunt, asPage, type FeedServer, PATIENT, readRecords, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('the stream', () => {
         const stream = await openStream(`${feed.mount}/feed/stream`);
         stream.close();
         return stream.status;
-      })
+      }, PATIENT)
       .toBe(200);
   });
 

@@ -11,6 +11,9 @@ import { type Api, createApi } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
+/** How long something that must become so may take: no measure of speed, for the machine may be busy. */
+export const PATIENT = { timeout: 15_000, interval: 50 };
+
 export const quiet = createLogger('silent');
 
 export interface FeedServer {

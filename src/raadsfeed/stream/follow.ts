@@ -1,12 +1,14 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { FeedState } from '../feed-state.ts';
 import { readEvents } from '../store/read-events.ts';
-import { readFiltered } from '../store/read-records.ts';
+import { readFiltered, type StoredRecord } from '../store/read-records.ts';
 import type { Hub, LiveStream } from './hub.ts';
 import { eventText } from './stream-event.ts';
 
 /** Records that catching up reads at once. */
 const PAGE = 200;
+/** Characters that are sent at once, or one record when that is larger. */
+const PIECE = 64 * 1024;
 
 export interface FollowOptions {
   readonly db: Db;
@@ -33,10 +35,22 @@ export async function follow(stream: LiveStream, options: FollowOptions): Promis
       ? await readFiltered(db, stream.position, upTo, PAGE, filter)
       : await readEvents(db, stream.position, upTo, PAGE);
     stream.position = records.length < PAGE ? upTo : (records.at(-1)?.sequenceNumber ?? upTo);
-    if (records.length > 0) {
-      const url = mountUrl();
-      stream.send(Buffer.from(records.map((record) => eventText(record, url)).join('')));
+    // Piece by piece, so that what waits for a slow client stays small however large the records are.
+    for (const text of pieces(records, mountUrl())) {
+      stream.send(Buffer.from(text));
       await drained();
+      if (ended.aborted) return;
     }
   }
+}
+
+function* pieces(records: readonly Omit<StoredRecord, 'merk'>[], mountUrl: string): Generator<string> {
+  let text = '';
+  for (const record of records) {
+    text += eventText(record, mountUrl);
+    if (text.length < PIECE) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
 }

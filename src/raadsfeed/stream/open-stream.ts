@@ -35,9 +35,10 @@ export function openStream(response: ServerResponse, options: StreamOptions): Op
     position: options.position,
     send(bytes) {
       if (ending.signal.aborted) return;
-      response.write(bytes);
-      // What waits grows without end for a client that does not read: it resumes with Last-Event-ID.
+      // What waits grows without end for a client that does not read: it resumes with Last-Event-ID. Looked at before the write, for
+      // one large record must reach a client that does.
       if (response.writableLength > bufferBytes) cut();
+      else response.write(bytes);
     },
     end() {
       response.end();

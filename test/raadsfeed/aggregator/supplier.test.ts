@@ -130,7 +130,9 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('gives way to a feed of the organisation with the same identifiers: nothing is published again', { timeout: 60_000 }, async () => {
+  it('gives way to a feed of the organisation with the same identifiers: nothing is published again', {
+    timeout: 60_000,
+  }, async () => {
     await add();
     await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
     const before = await readRecords(aggregator.api);

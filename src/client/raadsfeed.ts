@@ -1,0 +1,81 @@
+/** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { createPool } from '../kernel/database/pool.ts';
+import { createLogger, type Logger } from '../kernel/log.ts';
+import type { Change } from '../raadsfeed/domain/change.ts';
+import { prepareChange } from '../raadsfeed/domain/prepare-change.ts';
+import type { PubliceerRegel } from '../raadsfeed/domain/publiceer-regel.ts';
+import type { Outcome } from '../raadsfeed/store/publish-batch.ts';
+import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
+import { BATCH_CHANGES, createPublisher } from '../raadsfeed/writer/publisher.ts';
+
+export type { Outcome, PubliceerRegel };
+
+export interface FeedPublisherOptions {
+  /** Address of the service's database; a login that is the role `koppelvlak_dienst` or may act as it. */
+  readonly databaseUrl: string;
+  readonly log?: Logger;
+  readonly clock?: Clock;
+}
+
+/** A line that cannot be published. Nothing of its call was. */
+export class RefusedLineError extends Error {
+  readonly code = 'ERR_REFUSED_LINE';
+  /** Place of the line in the call, from 0. */
+  readonly index: number;
+  readonly faults: readonly string[];
+  constructor(index: number, faults: readonly string[]) {
+    super(`line ${index} is refused: ${faults.join('; ')}`);
+    this.name = 'RefusedLineError';
+    this.index = index;
+    this.faults = faults;
+  }
+}
+
+export interface FeedPublisher {
+  /**
+   * Publishes lines in their order and says what became of each. Up to 250 lines are one transaction: all of them or none; more are
+   * published 250 at a time. When it returns, every reader of the feed can find them, and what a redaction reached is physically gone.
+   * @throws {RefusedLineError} before anything is published
+   */
+  publish(lines: readonly unknown[]): Promise<Outcome[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a publisher; the caller closes it.
+ * @example
+ * const feed = createFeedPublisher({ databaseUrl: 'postgres://dienst@db/koppelvlak' });
+ * await feed.publish([{ op: 'upsert', resourceType: 'Vergadering', data }]);
+ */
+export function createFeedPublisher(options: FeedPublisherOptions): FeedPublisher {
+  const { databaseUrl: url, log = createLogger('warn'), clock = systemClock } = options;
+  const pool = createPool({
+    url,
+    size: 2,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 60_000,
+    pooler: 'none',
+    role: 'koppelvlak_dienst',
+    applicationName: 'koppelvlak client',
+    log,
+  });
+  const publisher = createPublisher({ pool, clock });
+  const validate = createLineValidator();
+  const prepare = (line: unknown, index: number): Change => {
+    const checked = validate(line);
+    if ('faults' in checked) throw new RefusedLineError(index, checked.faults);
+    return prepareChange(checked.line);
+  };
+  return {
+    async publish(lines) {
+      const changes = lines.map(prepare);
+      const outcomes: Outcome[] = [];
+      for (let from = 0; from < changes.length; from += BATCH_CHANGES) {
+        outcomes.push(...(await publisher.publish(changes.slice(from, from + BATCH_CHANGES))));
+      }
+      return outcomes;
+    },
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,91 @@
+/** Streams under strain: connections that break, clients that do not read, several instances. */
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStream } from './stream-client.ts';
+import { agendapunt, document, type FeedServer, PATIENT, readRecords, startFeed, vergadering } from './support.ts';
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed({
+    RAADSFEED_STREAM_BUFFER_BYTES: '65536',
+    RAADSFEED_STREAM_HEARTBEAT_SECONDS: '1',
+    RAADSFEED_STREAM_DRAIN_SECONDS: '1',
+  });
+});
+afterAll(() => feed.stop());
+
+describe('a reader that connects again and again', () => {
+  it('misses no record and gets none twice over a thousand connections to two instances', async () => {
+    const other = await feed.another();
+    const total = 1000;
+    let published = 0;
+    const publishing = (async () => {
+      for (; published < total; published += 5) {
+        await feed.publish(Array.from({ length: 5 }, (_, i) => agendapunt(`n-${published + i}`)));
+      }
+    })();
+    const readers = [0, 1].map(async (reader) => {
+      const seen: number[] = [];
+      for (let connection = 0; connection < 500 || seen.length < total; connection += 1) {
+        const mount = connection % 2 === reader ? feed.mount : other.mount;
+        const stream = await openStream(`${mount}/feed/stream`, { 'last-event-id': String(seen.at(-1) ?? 0) });
+        if (seen.length < total) await stream.waitFor(1);
+        seen.push(...stream.events.map(({ id }) => id));
+        stream.close();
+      }
+      return seen;
+    });
+    await publishing;
+    const numbers = Array.from({ length: total }, (_, i) => i + 1);
+    for (const seen of await Promise.all(readers)) expect(seen).toEqual(numbers);
+  }, 120_000);
+});
+
+describe('a client that does not read', () => {
+  function deaf(headers: string): Promise<{ socket: Socket; closed: Promise<void> }> {
+    const { hostname, port } = new URL(feed.server.url);
+    return new Promise((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(`GET /ori/v1/feed/stream HTTP/1.1\r\nhost: x\r\n${headers}\r\n`);
+        socket.pause();
+        const closed = new Promise<void>((done) => socket.on('close', () => done()).on('error', () => undefined));
+        resolve({ socket, closed });
+      });
+    });
+  }
+
+  it('is cut off, live and while it catches up, and the others go on', async () => {
+    const good = await openStream(`${feed.mount}/feed/stream`);
+    const [live, behind] = [await deaf(''), await deaf('last-event-id: 0\r\n')];
+    const text = 'x'.repeat(200_000);
+    let count = 0;
+    const over = { live: false, behind: false };
+    void live.closed.then(() => {
+      over.live = true;
+    });
+    void behind.closed.then(() => {
+      over.behind = true;
+    });
+    for (; count < 60; count += 1) await feed.publish([document('groot', { omschrijving: `${count} ${text}` })]);
+    await good.waitFor(count);
+    // What has left the server may still be read; then the end comes.
+    live.socket.resume();
+    behind.socket.resume();
+    await Promise.all([live.closed, behind.closed]);
+    good.close();
+  }, 60_000);
+
+  it('gets a comment while nothing happens, when it does read', async () => {
+    const stream = await openStream(`${feed.mount}/feed/stream`);
+    await expect.poll(() => stream.raw(), PATIENT).toContain('\n:\n\n');
+    stream.close();
+  });
+});
+
+it('has given back every place when all are gone', async () => {
+  const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(`${feed.mount}/feed/stream`)));
+  await feed.publish([vergadering('laatste')]);
+  for (const stream of streams) await stream.waitFor(1);
+  for (const stream of streams) stream.close();
+  expect((await readRecords(feed.api, '/feed?resourceType=Vergadering')).length).toBe(1);
+});
