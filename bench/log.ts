@@ -16,7 +16,8 @@ import { startChild } from './support/children.ts';
 import type { LoadResult } from './support/raw-client.ts';
 import { sampleActies } from './support/sample-actie.ts';
 
-const CONNECTIONS = [1, 16, 64, 256];
+/** `node bench/log.ts [seconds] [connections,…]` */
+const CONNECTIONS = (process.argv[3] ?? '1,16,64,256').split(',').map(Number);
 const measureMs = Number(process.argv[2] ?? 4) * 1000;
 const KEY = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
 
@@ -78,7 +79,7 @@ try {
     row('pg, one plain insert per transaction', connections, result);
   }
   for (const connections of CONNECTIONS) {
-    const result = await pgbenchRate(postgres.url, connections, measureMs / 1000);
+    const result = await pgbenchRate(postgres.url, connections, measureMs);
     if (result !== undefined) row('pgbench, one prepared insert per transaction', connections, result);
   }
   const copied = await copyRows(postgres.url, 200_000);

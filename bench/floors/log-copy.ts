@@ -1,39 +1,38 @@
-/** Ceiling: the rows of actions by `copy`, into the same tables and indexes. */
-
+/** Ceiling: the rows of actions by `copy`, into the same tables and indexes. The rows are those that the log has, under new identities. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
-import { from } from 'pg-copy-streams';
+import { from as copyFrom } from 'pg-copy-streams';
 
-export async function copyRows(url: string, count: number): Promise<number> {
+const TABLES = [
+  ['versies', 'bron_versies'],
+  ['vindplaatsen', 'bron_plaatsen'],
+] as const;
+
+/** @returns actions per second */
+export async function copyRows(url: string, most: number): Promise<number> {
   const client = new pg.Client(url);
+  client.on('error', () => undefined);
   await client.connect();
-  await client.query(`
-    create temp table bron as select * from verwerkingenlog.versies limit ${count};
-    create temp table plaatsen as select p.* from verwerkingenlog.vindplaatsen p join bron using (actie_id);`);
-  const { rows } = await client.query('select count(*)::int as count from bron');
-  const fresh = "overlay(actie_id::text placing 'ffff' from 15)::uuid";
-  await client.query(`update bron set actie_id = ${fresh}; update plaatsen set actie_id = ${fresh}`);
-  const text = await Promise.all(
-    ['versies', 'vindplaatsen'].map(async (table) => {
-      const temp = table === 'versies' ? 'bron' : 'plaatsen';
-      const columns = await client.query(
-        `select string_agg(format('%I', attname), ',' order by attnum) as list from pg_attribute where attrelid = $1::regclass and attnum > 0`,
-        [temp],
-      );
-      const list = columns.rows[0].list;
-      const lines = await client.query(`select array_to_json(array[row(${temp}.*)::text]) ->> 0 as line from ${temp}`);
-      return { table, list, lines: lines.rows.map(({ line }) => line.slice(1, -1)) };
-    }),
-  );
+  await client.query(`create temp table bron_versies as select * from verwerkingenlog.versies limit ${most};
+    create temp table bron_plaatsen as select p.* from verwerkingenlog.vindplaatsen p join bron_versies using (actie_id);
+    update bron_versies set actie_id = overlay(actie_id::text placing 'ffff' from 20)::uuid;
+    update bron_plaatsen set actie_id = overlay(actie_id::text placing 'ffff' from 20)::uuid;`);
+  const texts: { table: string; lines: string[] }[] = [];
+  for (const [table, source] of TABLES) {
+    const { rows } = await client.query(
+      `select substr(t::text, 2, length(t::text) - 2) || E'\\n' as line from ${source} t`,
+    );
+    texts.push({ table, lines: rows.map(({ line }) => line) });
+  }
   const started = performance.now();
   await client.query('begin');
-  for (const { table, list, lines } of text) {
-    const copy = client.query(from(`copy verwerkingenlog.${table} (${list}) from stdin (format csv)`));
-    await pipeline(Readable.from(lines.map((line) => `${line}\n`)), copy);
+  for (const { table, lines } of texts) {
+    const copy = client.query(copyFrom(`copy verwerkingenlog.${table} from stdin (format csv)`));
+    await pipeline(Readable.from(lines), copy);
   }
   await client.query('commit');
   const seconds = (performance.now() - started) / 1000;
   await client.end();
-  return rows[0].count / seconds;
+  return (texts[0]?.lines.length ?? 0) / seconds;
 }
