@@ -92,6 +92,32 @@ describe('keeping an action', () => {
   });
 });
 
+it('refuses half a character, which JSON can write and the database cannot read', async () => {
+  const body = actie(newPerson(), { actieNaam: 'x\ud800', verwerkteObjecten: [] });
+  const object = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: '1', betrokkenheid: '\udc00' };
+  const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', {
+    ...body,
+    verwerkteObjecten: [object],
+  });
+  expect(answer.json).toMatchObject({
+    status: 400,
+    invalidParams: [
+      { name: 'actieNaam', code: 'unicode' },
+      { name: 'verwerkteObjecten.0.betrokkenheid', code: 'unicode' },
+    ],
+  });
+  const pairs = actie(newPerson(), { actieNaam: 'naam 😀 "aanhaling" \\ en {accolade}, \u0001' });
+  const kept = await log.call(['create:normal'], 'POST', '/verwerkingsacties', pairs);
+  const read = await log.call(
+    ['read:normal'],
+    'GET',
+    `/verwerkingsacties/${actieIn(kept).actieId}`,
+    undefined,
+    HEADERS,
+  );
+  expect(actieIn(read).actieNaam).toBe(pairs.actieNaam);
+});
+
 describe('the list of a person', () => {
   it('has the newest first, and only the objects that match', async () => {
     const [person, other] = [newPerson(), newPerson()];

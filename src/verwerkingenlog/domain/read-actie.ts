@@ -1,5 +1,6 @@
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { isBsn } from './bsn.ts';
+import { illFormedTexts } from './ill-formed-text.ts';
 import { toUtc } from './moments.ts';
 import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
 
@@ -38,7 +39,7 @@ export function readActie(
   body: ActieBody,
   options: { readonly checkBsn: boolean },
 ): { actie: Actie; faults: InvalidParam[] } {
-  const faults = options.checkBsn ? bsnFaults(body) : [];
+  const faults = [...illFormedTexts(body), ...(options.checkBsn ? bsnFaults(body) : [])];
   const tijdstip = toUtc(body.tijdstip);
   if (tijdstip === undefined) {
     faults.push({ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });

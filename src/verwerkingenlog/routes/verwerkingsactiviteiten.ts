@@ -3,6 +3,7 @@ import { platformProblems } from '../../http/problems.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { etag, matches } from '../domain/etag.ts';
+import { illFormedTexts } from '../domain/ill-formed-text.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
 import { type Activiteit, type ActiviteitBody, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
@@ -75,6 +76,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     authenticate,
     async (request, reply) => {
       const id = request.params.verwerkingsactiviteitId.toLowerCase();
+      refuse(illFormedTexts(request.body));
       const velden = readActiviteitBody(request.body);
       const activiteit = await transaction(pool, async (db) => {
         await lockActiviteit(db, id);
