@@ -171,6 +171,10 @@ describe('FSC tokens', () => {
     expect(status).toBe(200);
   });
 
+  it.each([OTHER, REQUESTER])('accepts an OIN header that names the subject or its delegate: %s', async (oin) => {
+    await supplier.get({}, { headers: { ...(await withFsc({ subject: OTHER, actor: REQUESTER })), oin } });
+  });
+
   it('checks the client certificate that a token is bound to, when the proxy hands it on', async () => {
     const server = await supplier.another({ CLIENT_CERT_HEADER: 'Client-Cert' });
     const bound = await withFsc({ boundTo: clientCertificate });

@@ -55,7 +55,8 @@ export function postGegevens(needs: PostGegevensNeeds) {
       },
       goneSignal(reply),
     );
-    const style = form === 'mirror' ? exchange.style : plainStyles[form];
+    // A requester who uses the form that is fixed here gets it in the variety that it used itself.
+    const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);
     const journalId = await writeDown({ needs, request, caller, exchange, headers, page, signature });
     metrics.pages.inc({ from: page.from });
@@ -88,7 +89,9 @@ function checkedHeaders(
   { platform, metrics }: PostGegevensNeeds,
 ): ProcessingHeaders {
   const headers = readProcessingHeaders(request.headers);
-  if (headers.oin !== undefined && caller.oin !== undefined && headers.oin !== caller.oin) {
+  // A delegate may name itself or the one it acts for: the token names both.
+  const isOther = headers.oin !== caller.oin && headers.oin !== caller.actor;
+  if (headers.oin !== undefined && caller.oin !== undefined && isOther) {
     throw new Problem(platformProblems.forbidden, {
       detail: 'De header OIN is niet het OIN van het toegangstoken.',
       fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
