@@ -1,0 +1,124 @@
+/**
+ * An aggregator of many sources: how long it takes to catch up, what memory that takes, how current it stays, and what staying
+ * current costs. Sources, aggregator and Postgres share this machine.
+ *
+ *   node bench/aggregator.ts [sources] [records per source] [seconds of staying current]
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { migrate } from '../src/kernel/database/migrate.ts';
+import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
+import { createPool, type Pool } from '../src/kernel/database/pool.ts';
+import { createLogger } from '../src/kernel/log.ts';
+import { addSource } from '../src/raadsfeed/aggregator/store/manage-sources.ts';
+import { type Child, startChild } from './support/children.ts';
+
+const sources = Number(process.argv[2] ?? 300);
+const records = Number(process.argv[3] ?? 1000);
+const seconds = Number(process.argv[4] ?? 30);
+
+const log = createLogger('error');
+const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
+const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
+const env = { SOURCES: String(sources), RECORDS: String(records), DATABASE_URL: postgres.url };
+const many = await startChild(new URL('./support/many-sources.ts', import.meta.url), env);
+let aggregator: Child | undefined;
+let pool: Pool | undefined;
+try {
+  const { base } = Object(await many.ask({}));
+  await migrate({ url: postgres.url, dir: MIGRATIONS, log });
+  pool = createPool({
+    url: postgres.url,
+    size: 2,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 60_000,
+    pooler: 'none',
+    applicationName: 'bench',
+    log,
+  });
+  const floor = Object(
+    JSON.parse(
+      execFileSync(process.execPath, [join(import.meta.dirname, 'floors/aggregator.ts')], {
+        env: { ...process.env, ...env, BASE: base },
+        encoding: 'utf8',
+      }),
+    ),
+  );
+  await pool.query('drop schema vloer cascade');
+  for (let i = 0; i < sources; i += 1)
+    await addSource(pool, { adres: `${base}/${i}`, soort: 'feed', organisatiecodes: [] });
+
+  const startedAt = performance.now();
+  aggregator = await startChild(new URL('./support/aggregator-server.ts', import.meta.url), env);
+  while ((await caughtUp(pool)) < sources) await sleep(100);
+  const took = (performance.now() - startedAt) / 1000;
+  const { rows } = await pool.query('select head from raadsfeed.feed');
+  const { peakMb, cpuMs } = Object(await aggregator.ask({}));
+  const total = sources * records;
+  console.log(
+    `catching up: ${sources} sources, ${rows[0]?.head} of ${total} records in ${took.toFixed(1)} s, start included ` +
+      `(${(total / took).toFixed(0)}/s, ${((cpuMs * 1000) / total).toFixed(0)} us of processor each), at most ${peakMb.toFixed(0)} MB ` +
+      `(to reach: 60 s, 400 MB)`,
+  );
+  console.log(
+    `floor: the same pages read, parsed and written by one bare program in ${floor.seconds.toFixed(1)} s; ratio ${(floor.seconds / took).toFixed(2)}`,
+  );
+  await stayCurrent(pool, many, aggregator);
+} finally {
+  await aggregator?.stop();
+  await many.stop();
+  await pool?.end();
+  await postgres.stop();
+  await rm(dir, { recursive: true, force: true });
+}
+
+async function caughtUp(db: Pool): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*) as count from aggregator.bron where bijgewerkt is not null',
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Ten records a second, each at a source by chance: how long until each is in the feed. */
+async function stayCurrent(db: Pool, from: Child, to: Child): Promise<void> {
+  const before = Object(await to.ask({})).cpuMs;
+  const startedAt = performance.now();
+  const waiting = new Map<string, number>();
+  const delays: number[] = [];
+  const look = async (): Promise<void> => {
+    const keys = [...waiting.keys()];
+    const { rows } = await db.query<{ key: string }>(
+      `select organisatiecode || '/' || bronidentificatie as key from raadsfeed.stand
+        where organisatiecode || '/' || bronidentificatie = any ($1::text[]) and sequence_number > $2::bigint`,
+      [keys, sources * records],
+    );
+    for (const { key } of rows) {
+      delays.push(performance.now() - (waiting.get(key) ?? 0));
+      waiting.delete(key);
+    }
+  };
+  while (performance.now() - startedAt < seconds * 1000) {
+    const source = Math.floor(Math.random() * sources);
+    const { number } = Object(await from.ask({ add: source }));
+    waiting.set(`gm${String(source + 1).padStart(4, '0')}/document-${number}`, performance.now());
+    await look();
+    await sleep(100);
+  }
+  for (const end = performance.now() + 20_000; waiting.size > 0 && performance.now() < end; ) {
+    await look();
+    await sleep(50);
+  }
+  const lasted = (performance.now() - startedAt) / 1000;
+  const { cpuMs, peakMb } = Object(await to.ask({}));
+  delays.sort((a, b) => a - b);
+  const at = (part: number): string => ((delays[Math.ceil(delays.length * part) - 1] ?? 0) / 1000).toFixed(1);
+  console.log(
+    `staying current: ${delays.length} new records, ${waiting.size} not seen; in the feed after ${at(0.5)} s (median), ${at(1)} s (longest), ` +
+      `${(((cpuMs - before) / 1000 / lasted) * 100).toFixed(0)} % of one processor, at most ${peakMb.toFixed(0)} MB (to reach: 10 s)`,
+  );
+}

@@ -1,0 +1,22 @@
+/** An aggregator as in production, in a process of its own. */
+import process from 'node:process';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { serve } from '../../src/serve.ts';
+import { cpuMs, serveParent } from './children.ts';
+
+const env = {
+  AREAS: 'raadsfeed',
+  RAADSFEED_ROL: 'aggregator',
+  AGGREGATOR_ALLOW_PRIVATE: 'true',
+  RAADSFEED_RATE_LIMIT: '0',
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  ...process.env,
+};
+const service = await serve({ config: readConfig(env, 'serve'), log: createLogger('error') });
+
+/** `maxRSS` is the most that the process ever took. */
+const peakMb = (): number => process.resourceUsage().maxRSS / 1024;
+
+await serveParent(async () => ({ url: service.url, cpuMs: cpuMs(), peakMb: peakMb(), pid: process.pid }), service.stop);
