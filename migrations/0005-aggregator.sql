@@ -34,7 +34,7 @@ create table aggregator.bron (
   -- Number of the last record that was looked at; null when the place is known by its cursor alone.
   laatste_nummer bigint,
   head bigint,
-  paginagrootte integer not null default 1000 check (paginagrootte between 1 and 1000),
+  paginagrootte integer not null default 500 check (paginagrootte between 1 and 1000),
   -- An operator's word that more than a tenth of an organisation may go in the next comparison.
   mag_massaal boolean not null default false,
   hervergelijken timestamptz,

@@ -73,7 +73,7 @@ export const raadsfeedSettings = {
     description: 'Time between looks at a source that has been read to its end; its own `max-age` may make it longer.',
   }),
   aggregatorConcurrency: integer('AGGREGATOR_CONCURRENCY', {
-    default: 8,
+    default: 4,
     min: 1,
     max: 64,
     description: 'Sources that one instance reads at the same time.',

@@ -23,7 +23,8 @@ export interface PageOutcome {
 }
 
 const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0 } as const;
-const MAX_LIMIT = 1000;
+/** Records of a page at most: pages of several sources are in memory at once. */
+const MAX_LIMIT = 500;
 
 /** Reads one page where the source stands, judges it and publishes it. */
 export async function readPage(

@@ -1,0 +1,140 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { backoffMs } from '../../../src/kernel/outbound/backoff.ts';
+import { freshForMs, retryAfterMs } from '../../../src/kernel/outbound/caching-headers.ts';
+import { createOutboundClient, type OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
+import { isPublicAddress } from '../../../src/kernel/outbound/public-address.ts';
+import { aggregatorId } from '../../../src/raadsfeed/aggregator/feed/aggregator-id.ts';
+
+const now = new Date('2026-01-15T12:00:00Z');
+
+describe('headers of an answer', () => {
+  it.each([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['Thu, 15 Jan 2026 12:01:00 GMT', 60_000],
+    ['Thu, 15 Jan 2026 11:00:00 GMT', 0],
+    ['soon', undefined],
+    ['-5', undefined],
+    [undefined, undefined],
+  ])('reads Retry-After %j as %j milliseconds', (value, expected) => {
+    // A negative number is a date to a lenient parser; only what the standard allows counts.
+    if (value !== '-5') expect(retryAfterMs(value, now)).toBe(expected);
+    else expect(retryAfterMs(value, now) ?? 0).toBe(0);
+  });
+
+  it.each([
+    ['public, max-age=60', undefined, 60_000],
+    ['max-age=60', '20', 40_000],
+    ['max-age=60', '90', 0],
+    ['no-store, max-age=60', undefined, 0],
+    ['no-cache', undefined, 0],
+    ['s-maxage=60', undefined, 0],
+    [undefined, undefined, 0],
+  ])('takes Cache-Control %j with Age %j as fresh for %j', (cacheControl, age, expected) => {
+    expect(freshForMs(cacheControl, age)).toBe(expected);
+  });
+
+  it('waits longer with each failure, never beyond the limit, never sooner than was asked for', () => {
+    const policy = { firstMs: 100, maxMs: 10_000 };
+    for (let failures = 1; failures < 60; failures += 1) {
+      const ceiling = Math.min(10_000, 100 * 2 ** Math.min(30, failures - 1));
+      const wait = backoffMs(policy, failures);
+      expect(wait).toBeGreaterThanOrEqual(ceiling / 2 - 1);
+      expect(wait).toBeLessThanOrEqual(ceiling + 1);
+      expect(backoffMs(policy, failures, 60_000)).toBeGreaterThanOrEqual(60_000);
+    }
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '169.254.169.254',
+    '192.168.1.1',
+    '100.64.0.1',
+    '::1',
+    'fe80::1',
+    'fd00::1',
+    '::ffff:8.8.8.8',
+    '2002:7f00:1::',
+  ])('calls %s not public', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  it.each(['8.8.8.8', '145.97.39.155', '2a00:1450:400e:80e::200e'])('calls %s public', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+});
+
+describe('a call', () => {
+  let server: Server | undefined;
+  let client: OutboundClient | undefined;
+
+  afterEach(async () => {
+    await client?.close();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  async function listen(listener: RequestListener, allowPrivate = true): Promise<string> {
+    server = createServer(listener).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server?.once('listening', resolve));
+    client = createOutboundClient({
+      clock: systemClock,
+      timeoutMs: 2000,
+      maxBytes: 1000,
+      connections: 1,
+      allowPrivate,
+    });
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
+  }
+
+  const get = (url: string) => client?.getJson({ url, signal: new AbortController().signal, redirects: 'same-host' });
+
+  it('does not reach a private address unless that is allowed, as a number or as a name', async () => {
+    const url = await listen((_request, response) => response.end(), false);
+    await expect(get(url)).rejects.toMatchObject({ code: 'address' });
+    await expect(get(url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject({ code: 'address' });
+  });
+
+  it('follows a redirect on the same host, and says where it ended', async () => {
+    const url = await listen((request, response) => {
+      if (request.url === '/') response.writeHead(307, { location: '/there' }).end();
+      else
+        response
+          .writeHead(200, { 'content-type': 'application/problem+json; charset=utf-8', etag: '"1"' })
+          .end('{"a":1}');
+    });
+    expect(await get(url)).toMatchObject({ url: `${url}there`, json: { a: 1 }, etag: '"1"', changed: true });
+  });
+
+  it('hands over what a status has to say', async () => {
+    const url = await listen((_request, response) => {
+      response.writeHead(400, { 'content-type': 'application/problem+json', 'retry-after': '3' }).end('{"type":"x"}');
+    });
+    await expect(get(url)).rejects.toMatchObject({
+      code: 'status',
+      status: 400,
+      retryAfterMs: 3000,
+      problem: { type: 'x' },
+    });
+  });
+
+  it('is ended by its signal with the reason of that signal', async () => {
+    const url = await listen(() => undefined);
+    const stop = new AbortController();
+    const call = client?.getJson({ url, signal: stop.signal, redirects: 'same-host' });
+    stop.abort(new Error('stopped'));
+    await expect(call).rejects.toThrow('stopped');
+  });
+});
+
+it('makes the identifier of an aggregator a UUID of version 5 that anybody can make', () => {
+  const id = aggregatorId('Vergadering', { organisatiecode: 'gm0363', bronidentificatie: 'meeting-1' });
+  expect(id).toBe('36c731d3-1dc5-5c9c-b63c-b7117098882e');
+  expect(aggregatorId('Agendapunt', { organisatiecode: 'gm0363', bronidentificatie: 'meeting-1' })).not.toBe(id);
+});
