@@ -8,6 +8,7 @@ import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createAggregator } from './aggregator/aggregator.ts';
 import { createClientAddresses } from './client-address.ts';
+import { measureFeed } from './feed-metrics.ts';
 import { createFeedState } from './feed-state.ts';
 import { createAnswerStore } from './pages/answer-store.ts';
 import { createPageStore } from './pages/page-store.ts';
@@ -49,6 +50,11 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const answers = createAnswerStore(cacheBytes, chooseEncoding);
   state.onChange(({ redactions }) => pages.atRedactions(redactions));
   const parts: RaadsfeedParts = { settings, db, state, pages, answers, mountUrl, log, stopping };
+  measureFeed(platform.metrics, {
+    head: state.knownHead,
+    streams: hub.count,
+    cacheBytes: () => pages.bytes() + answers.bytes(),
+  });
   const durations = requestDurations(platform.metrics);
   const counter = createRateCounter(settings.rateLimit);
   const addresses = createClientAddresses(platform.config.server.trustProxy !== undefined);

@@ -17,6 +17,8 @@ export interface FeedState {
   current(): FeedRow | Promise<FeedRow>;
   /** The same when it needs no look; the same object as long as nothing has changed. */
   fresh(): FeedRow | undefined;
+  /** For showing only: it may be old. */
+  knownHead(): number | undefined;
   /** Asked after this call. */
   refresh(): Promise<FeedRow>;
   /** Calls back whenever the head has moved or something earlier has changed. Returns the end of it. */
@@ -82,6 +84,7 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
   return {
     current: () => fresh() ?? refresh(),
     fresh,
+    knownHead: () => known?.head.sequenceNumber,
     refresh,
     onChange: (callback) => {
       callbacks.add(callback);

@@ -10,6 +10,7 @@ import {
   agendapunt,
   document,
   type FeedServer,
+  PATIENT,
   readAll,
   readRecords,
   removal,
@@ -150,7 +151,7 @@ it('does what the model does, whatever is published, deleted, redacted and prune
         await empty();
         const model = await run(steps);
         await expect
-          .poll(async () => (await readAll(feed.api, `/feed?limit=${limit}`)).at(-1)?.head)
+          .poll(async () => (await readAll(feed.api, `/feed?limit=${limit}`)).at(-1)?.head, PATIENT)
           .toBe(model.log.length);
 
         const page = (version: number | undefined) =>

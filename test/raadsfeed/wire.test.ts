@@ -200,3 +200,24 @@ describe('compression', () => {
     expect((await raw('/feed', accept)).encoding).toBe(expected);
   });
 });
+
+it('pages through names of any length and any characters', async () => {
+  const names = [
+    `${'€'.repeat(249)}/${'𝄞'.repeat(250)}`,
+    `${'𝄞'.repeat(499)}a`,
+    'a b?c#d%2Fe',
+    '"\\\n\t',
+    "'; drop table --",
+  ];
+  await feed.publish(names.map((name) => agendapunt(name, {}, { waterschap: 'ws0001', naam: 'Waterschap' })));
+  const seen: unknown[] = [];
+  for (let path: string | null = '/organisaties/ws0001/agendapunten?limit=1'; path !== null; ) {
+    const page = asPage((await get(path)).json);
+    seen.push(...page.results.map(({ bronidentificatie }) => bronidentificatie));
+    path = page.next === null ? null : page.next.slice(feed.mount.length);
+  }
+  expect([...seen].sort()).toEqual([...names].sort());
+  for (const { resourceUrl = '', data } of asPage((await get('/feed?organisatiecode=ws0001')).json).records) {
+    expect((await get(resourceUrl.slice(feed.mount.length))).json).toEqual(data);
+  }
+});

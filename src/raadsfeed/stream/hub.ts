@@ -27,6 +27,8 @@ export interface Hub {
   /** Takes a stream in when it has had everything that the hub has sent; false: catch up further. */
   join(stream: LiveStream): boolean;
   leave(stream: LiveStream): void;
+  /** Streams that have caught up. */
+  readonly count: () => number;
   /** Ends all streams. */
   close(): void;
 }
@@ -114,6 +116,7 @@ export function createHub({ db, state, mountUrl, heartbeatSeconds, log }: HubOpt
       streams.delete(stream);
       if (streams.size === 0 && !sending) position = undefined;
     },
+    count: () => streams.size,
     close() {
       closed = true;
       unsubscribe();
