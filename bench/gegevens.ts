@@ -104,23 +104,37 @@ async function measure(variant: Variant): Promise<void> {
   const { url: coldUrl } = await stats(cold, false);
   await client.post(coldUrl, {}, 'digest');
   await stats(cold, true);
+  await stats(floor, true);
   const [floorCold, ours] = await medians(
     { url: `${floorUrl}/cold`, form: 'digest' },
     { url: coldUrl, form: 'digest' },
   );
-  const { heldMs, growthMb } = await stats(cold, false);
+  const held = (await stats(cold, false)).heldMs;
+  const floorHeld = (await stats(floor, false)).heldMs;
   const [body] = await medians({ url: coldUrl, form: 'body' });
   if (floorCold === undefined || ours === undefined || body === undefined) return;
   console.log(`\n${variant.toUpperCase()}: ${RECORDS[variant]} records, ${(ours.bytes / 1e6).toFixed(1)} MB`);
-  row('floor: texts from Postgres, SHA-256, signature', floorCold.ms);
-  const held = `event loop held at most ${heldMs.toFixed(0)} ms, memory +${growthMb.toFixed(0)} MB`;
-  row('cold page, digest form', ours.ms, `${(ours.ms / floorCold.ms).toFixed(2)} x floor; ${held}`);
+  const loop = (ms: number): string => `event loop held at most ${ms.toFixed(0)} ms`;
+  row('floor: texts from Postgres, SHA-256, signature', floorCold.ms, loop(floorHeld));
+  row('cold page, digest form', ours.ms, `${(ours.ms / floorCold.ms).toFixed(2)} x floor; ${loop(held)}`);
   row('cold page, body form', body.ms);
 
   await stats(cold, true);
+  // Sizes that differ: the same page would be made once for all of them.
+  const several = [1, 2, 3, 4].map((less) => client.post(coldUrl, { pageSize: RECORDS[variant] - less }, 'digest'));
+  const answers = await Promise.all(several);
+  const { growthMb } = await stats(cold, false);
+  const share = growthMb / answers.reduce((sum, { bytes }) => sum + bytes / 1e6, 0);
+  row(
+    '4 large at once, all different: slowest',
+    Math.max(...answers.map(({ ms }) => ms)),
+    `memory +${share.toFixed(2)} x their size`,
+  );
+
+  await stats(cold, true);
   const began = performance.now();
-  const small = Array.from({ length: 1000 }, (_, n) => client.post(coldUrl, { page: n + 1, pageSize: 1 }, 'digest'));
   const large = [client.post(coldUrl, {}, 'digest'), client.post(coldUrl, {}, 'body')];
+  const small = Array.from({ length: 1000 }, (_, n) => client.post(coldUrl, { page: n + 1, pageSize: 1 }, 'digest'));
   const largeMs = Math.max(...(await Promise.all(large)).map(({ ms }) => ms));
   const smallMs = (await Promise.all(small)).map(({ ms }) => ms).toSorted((a, b) => a - b);
   const crowd = await stats(cold, false);
