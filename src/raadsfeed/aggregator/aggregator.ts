@@ -8,7 +8,7 @@ import { createLineValidator } from '../writer/line-validator.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
 import { readSupplier, type SupplierNeeds } from './supplier/read-supplier.ts';
-import { runTurn } from './worker/run-turn.ts';
+import { type RunTurnNeeds, runTurn } from './worker/run-turn.ts';
 import { createScheduler } from './worker/scheduler.ts';
 
 /** What follows the sources, as long as the service runs. */
@@ -19,6 +19,8 @@ export interface Aggregator {
 
 /** Pages of one turn: then others get theirs. */
 const PAGES_PER_TURN = 10;
+/** Windows of suppliers that are read at the same time; the adapter limits the calls. */
+const SUPPLIERS_AT_ONCE = 4;
 /** Milliseconds between looks for files that redacted content still stands in. */
 const CLEAN_MS = 10_000;
 
@@ -59,32 +61,32 @@ export function createAggregator(platform: Platform): Aggregator {
   const needs = openAggregatorNeeds(platform);
   const metrics = createAggregatorMetrics(platform.metrics, pool);
   let cleaning: NodeJS.Timeout | undefined;
-  const scheduler = createScheduler({
-    pool,
-    log,
-    holder: `${hostname()} ${process.pid} ${randomUUID()}`,
-    concurrency: raadsfeed.aggregatorConcurrency,
-    leaseSeconds: raadsfeed.aggregatorLeaseSeconds,
-    stopping: platform.stopping,
-    run: (lease, signal) =>
-      runTurn(
-        lease,
-        {
-          ...needs,
-          metrics,
-          backoff: { firstMs: raadsfeed.aggregatorBackoffMs, maxMs: raadsfeed.aggregatorBackoffMaxMs },
-          turn: async (one, stop) => {
-            if (one.source.soort === 'leveranciers-api') return await readSupplier(one, needs, stop);
-            const tolerant = one.source.foutSoort === 'records' && one.source.mislukt >= 2;
-            return await followSource(one, needs, { signal: stop, maxPages: PAGES_PER_TURN, tolerant });
-          },
-        },
-        signal,
-      ),
-  });
+  const work: RunTurnNeeds = {
+    ...needs,
+    metrics,
+    backoff: { firstMs: raadsfeed.aggregatorBackoffMs, maxMs: raadsfeed.aggregatorBackoffMaxMs },
+    turn: async (lease, signal) => {
+      const { source } = lease;
+      if (source.soort === 'leveranciers-api') return await readSupplier(lease, needs, signal);
+      const tolerant = source.foutSoort === 'records' && source.mislukt >= 2;
+      return await followSource(lease, needs, { signal, maxPages: PAGES_PER_TURN, tolerant });
+    },
+  };
+  const schedulers = (['feed', 'leveranciers-api'] as const).map((soort) =>
+    createScheduler({
+      pool,
+      log,
+      holder: `${hostname()} ${process.pid} ${randomUUID()}`,
+      soort,
+      concurrency: soort === 'feed' ? raadsfeed.aggregatorConcurrency : SUPPLIERS_AT_ONCE,
+      leaseSeconds: raadsfeed.aggregatorLeaseSeconds,
+      stopping: platform.stopping,
+      run: (lease, signal) => runTurn(lease, work, signal),
+    }),
+  );
   return {
     start() {
-      scheduler.start();
+      for (const scheduler of schedulers) scheduler.start();
       // What could not be written anew right after its redaction, because somebody was still reading it.
       cleaning ??= setInterval(() => {
         rewriteParts(pool).catch((error: unknown) =>
@@ -95,7 +97,7 @@ export function createAggregator(platform: Platform): Aggregator {
     },
     async close() {
       clearInterval(cleaning);
-      await scheduler.close();
+      await Promise.all(schedulers.map((scheduler) => scheduler.close()));
       await closeAggregatorNeeds(needs);
     },
   };

@@ -9,6 +9,9 @@ import {
 import { readSourceStates, type SourceState } from '../../../src/raadsfeed/aggregator/store/read-source-states.ts';
 import { type FeedServer, readRecords, startFeed, type TestRecord } from '../support.ts';
 
+// Several servers wait for each other here: on a busy machine that takes a while.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
 /** An aggregator that looks often, and calls loopback. */
 export const AGGREGATOR_ENV = {
   RAADSFEED_ROL: 'aggregator',
@@ -45,7 +48,7 @@ export async function sourceState(pool: Pool, adres: string): Promise<SourceStat
 
 /** Waits until something holds; what is thrown meanwhile is the failure when it never does. */
 export function eventually(check: () => Promise<void> | void): Promise<void> {
-  return vi.waitFor(check, { timeout: 12_000, interval: 40 });
+  return vi.waitFor(check, { timeout: 25_000, interval: 40 });
 }
 
 /** The current state that follows from a feed: hash by identity. */

@@ -66,7 +66,10 @@ async function keepDocument(
     const owned = await readOwnedOrganisations(client, source.id);
     await showOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
     // What was passed over of an organisation before it was this source's is found in the snapshot only.
-    if (added.length > 0) await restartSnapshot(client, lease, await hasState(client, added));
+    if (added.length > 0) {
+      const codes = owned.map(({ organisatiecode }) => organisatiecode);
+      await restartSnapshot(client, lease, await hasState(client, codes));
+    }
     return await rereadLease(client, lease);
   });
 }

@@ -12,23 +12,27 @@ function toLease({ number, ...source }: Row, holder: string): Lease {
   return { source, number, holder };
 }
 
-/** Takes sources that are due and that nobody is at work on. */
+/** Takes sources of one kind that are due and that nobody is at work on. */
 export async function claimDueSources(
   db: Db,
   holder: string,
-  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+  { soort, limit, leaseSeconds }: { soort: Source['soort']; limit: number; leaseSeconds: number },
 ): Promise<Lease[]> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-claim',
-    text: `update aggregator.bron
+    // Found once, and only then changed: a plan that looked again for every row would take more than the limit.
+    text: `with klaar as materialized (
+             select id from aggregator.bron
+              where soort = $4::text and toestand = 'actief' and volgende <= now() and (huur_tot is null or huur_tot < now())
+              order by volgende
+              limit $2::integer
+                for update skip locked
+           )
+           update aggregator.bron
               set huur_nummer = huur_nummer + 1, huurder = $1::text, huur_tot = now() + make_interval(secs => $3::integer)
-            where id in (select id from aggregator.bron
-                          where toestand = 'actief' and volgende <= now() and (huur_tot is null or huur_tot < now())
-                          order by volgende
-                          limit $2::integer
-                            for update skip locked)
+            where id in (select id from klaar)
         returning ${SOURCE_COLUMNS}, huur_nummer as number`,
-    values: [holder, limit, leaseSeconds],
+    values: [holder, limit, leaseSeconds, soort],
   });
   return rows.map((row) => toLease(row, holder));
 }

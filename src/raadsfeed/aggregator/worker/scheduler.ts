@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../../kernel/database/pool.ts';
 import type { Logger } from '../../../kernel/log.ts';
-import type { Lease } from '../source.ts';
+import type { Lease, Source } from '../source.ts';
 import { claimDueSources, renewLeases } from '../store/leases.ts';
 
 export interface SchedulerOptions {
@@ -9,6 +9,8 @@ export interface SchedulerOptions {
   readonly log: Logger;
   /** Who this is: unique among all instances. */
   readonly holder: string;
+  /** The kind of sources: those that take long to read do not keep the others waiting. */
+  readonly soort: Source['soort'];
   /** Sources at the same time. */
   readonly concurrency: number;
   readonly leaseSeconds: number;
@@ -31,7 +33,7 @@ const AWAY_MS = 1000;
 
 /** Takes sources that are due, a few at a time, and sees that their leases last as long as the work. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { pool, log, holder, concurrency, leaseSeconds, run } = options;
+  const { pool, log, holder, soort, concurrency, leaseSeconds, run } = options;
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, options.stopping]);
   const running = new Set<Promise<void>>();
@@ -39,7 +41,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let renewal: NodeJS.Timeout | undefined;
 
   const take = async (): Promise<boolean> => {
-    const leases = await claimDueSources(pool, holder, { limit: concurrency - running.size, leaseSeconds });
+    const leases = await claimDueSources(pool, holder, {
+      soort,
+      limit: concurrency - running.size,
+      leaseSeconds,
+    });
     for (const lease of leases) {
       const work = run(lease, signal).finally(() => running.delete(work));
       running.add(work);
