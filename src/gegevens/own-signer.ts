@@ -102,11 +102,17 @@ function watchDirectories(
   changed: () => void,
   { log }: OwnSignerOptions['platform'],
 ): FSWatcher[] {
-  return [...new Set(files.map((file) => dirname(file)))].map((directory) => {
-    const watcher = watch(directory, { persistent: false }, changed);
-    watcher.on('error', (error) =>
-      log.warn({ err: error, directory }, 'changes of the signing key go unnoticed; use SIGHUP'),
-    );
-    return watcher;
+  const unseen = (error: unknown, directory: string): void =>
+    log.warn({ err: error, directory }, 'changes of the signing key go unnoticed; use SIGHUP');
+  return [...new Set(files.map((file) => dirname(file)))].flatMap((directory) => {
+    try {
+      const watcher = watch(directory, { persistent: false }, changed);
+      watcher.on('error', (error) => unseen(error, directory));
+      return [watcher];
+    } catch (error) {
+      // No watches left on this machine, for one: no reason not to serve.
+      unseen(error, directory);
+      return [];
+    }
   });
 }
