@@ -22,6 +22,10 @@ async function serve(): Promise<{ url: string; program: Running }> {
     AREAS: 'raadsfeed',
     PORT: '0',
     MANAGEMENT_PORT: '0',
+    // On a busy machine the test itself is slow to let the request go.
+    SHUTDOWN_TIMEOUT_MS: '120000',
+    REQUEST_TIMEOUT_MS: '120000',
+    DATABASE_STATEMENT_TIMEOUT_MS: '120000',
   });
   running = program;
   await waitForText(program, '"msg":"listening"');

@@ -244,7 +244,8 @@ describe('an import that is given up', () => {
       signal: new AbortController().signal,
       progress: () => {
         ended ??= supplier.asOwner(
-          `select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy gegevens.records%'`,
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where query like 'copy gegevens.records%' and datname = current_database()`,
         );
       },
     });

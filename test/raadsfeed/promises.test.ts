@@ -65,7 +65,8 @@ describe('writers that are killed inside their transaction', () => {
       while (!stop) {
         const { rowCount } = await killer.query(
           `select pg_terminate_backend(pid) from pg_locks
-            where relation = 'raadsfeed.tekst'::regclass and mode = 'RowExclusiveLock' limit 1`,
+            where relation = 'raadsfeed.tekst'::regclass and mode = 'RowExclusiveLock'
+              and database = (select oid from pg_database where datname = current_database()) limit 1`,
         );
         shot += rowCount ?? 0;
         await new Promise((resolve) => setTimeout(resolve, 3));
