@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withSettingsTable } from '../scripts/settings-table.ts';
 import { type Areas, createAreas } from '../src/areas.ts';
@@ -153,6 +154,18 @@ describe('the settings', () => {
       all.flatMap(({ variable, default: text }) => (text === undefined ? [] : [[variable, text]])),
     );
     expect(readConfig(defaults, 'tool')).toEqual(readConfig({}, 'tool'));
+  });
+});
+
+describe('the package', () => {
+  it('exports what is there, by the names that other applications use', async () => {
+    const manifest: { exports: Record<string, string> } = JSON.parse(
+      await readFile(join(ROOT, 'package.json'), 'utf8'),
+    );
+    for (const [name, file] of Object.entries(manifest.exports)) {
+      expect(import.meta.resolve(name.replace('.', 'koppelvlak'))).toBe(pathToFileURL(join(ROOT, file)).href);
+      expect((await readFile(join(ROOT, file), 'utf8')).length, name).toBeGreaterThan(0);
+    }
   });
 });
 
