@@ -30,43 +30,57 @@ export async function appendVersies(
     versie.vervallen ? [] : [...placesByPerson(versie)].map(([key, at]) => ({ row, key, at: `{${at.join(',')}}` })),
   );
   const { rows } = await db.query<Appended>({
-    name: 'verwerkingenlog-append',
-    text: APPEND,
+    ...(appends.length === 1 ? APPEND_ONE : APPEND_MANY),
     values: [
-      appends.map((_, row) => row),
-      appends.map(({ idempotency }) => idempotency?.key ?? null),
-      appends.map(({ idempotency }) => idempotency?.content ?? null),
-      appends.map(({ versie }) => JSON.stringify(versie.objecten)),
       places.map(({ row }) => row),
       places.map(({ key }) => key),
       places.map(({ at }) => at),
       options.refuseUnknownActivity,
-      ...VERSIE_COLUMNS.map(([, , member]) => appends.map(({ versie }) => versie[member])),
+      ...columns(appends.map(appendedRow)),
     ],
   });
   return rows;
 }
 
-const FIRST_COLUMN = 9;
-const COLUMN_ARRAYS = VERSIE_COLUMNS.map(([, kind], i) => `$${FIRST_COLUMN + i}::${kind}[]`).join(', ');
+/** What a row of the input has, in the order of `INPUT`. */
+function appendedRow({ versie, idempotency }: Append, row: number): unknown[] {
+  return [
+    row,
+    idempotency?.key ?? null,
+    idempotency?.content ?? null,
+    JSON.stringify(versie.objecten),
+    ...VERSIE_COLUMNS.map(([, , member]) => versie[member]),
+  ];
+}
+
+/** One row is given as it is, many as a list of each column. */
+function columns(rows: readonly unknown[][]): unknown[] {
+  const [first = []] = rows;
+  return rows.length === 1 ? first : first.map((_, column) => rows.map((row) => row[column]));
+}
+
+const INPUT = ['integer', 'uuid', 'uuid', 'json', ...VERSIE_COLUMNS.map(([, kind]) => kind)];
+const FIRST_COLUMN = 5;
+const parameters = (list: '' | '[]'): string =>
+  INPUT.map((kind, i) => `$${FIRST_COLUMN + i}::${kind}${list}`).join(', ');
 
 /** Keys are taken in order, so that two groups never wait for each other in a circle. */
-const APPEND = `
+const append = (source: string): string => `
   with invoer as materialized (
     select i.*, a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
-    from unnest($1::integer[], $2::uuid[], $3::uuid[], $4::json[], ${COLUMN_ARRAYS})
+    from ${source}
       as i(rij, idempotentie, inhoud, objecten, ${VERSIE_NAMES})
       left join verwerkingenlog.verwerkingsactiviteiten a using (verwerkingsactiviteit_id)
   ), sleutels as (
     insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
     select idempotentie, inhoud, actie_id, tijdstip_registratie from invoer
-    where idempotentie is not null and not ($8::boolean and onbekend) order by idempotentie
+    where idempotentie is not null and not ($4::boolean and onbekend) order by idempotentie
     on conflict (sleutel) do update set inhoud = excluded.inhoud, actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
       where oud.tijdstip <= excluded.tijdstip - interval '24 hours'
     returning actie_id
   ), nieuw as materialized (
     select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op from invoer
-    where not ($8::boolean and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
+    where not ($4::boolean and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
   ), versies as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
     select ${VERSIE_NAMES}, objecten, vervalt_op from nieuw
@@ -75,6 +89,10 @@ const APPEND = `
       (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities)
     select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
       n.verwerkingsactiviteit_id, n.vervalt_op, p.posities::integer[]
-    from unnest($5::integer[], $6::uuid[], $7::text[]) as p(rij, sleutel, posities) join nieuw n using (rij)
+    from unnest($1::integer[], $2::uuid[], $3::text[]) as p(rij, sleutel, posities) join nieuw n using (rij)
   )
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`;
+
+const APPEND_MANY = { name: 'verwerkingenlog-append', text: append(`unnest(${parameters('[]')})`) };
+/** A lone row costs less when its columns are no lists. */
+const APPEND_ONE = { name: 'verwerkingenlog-append-one', text: append(`(values (${parameters('')}))`) };
