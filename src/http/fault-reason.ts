@@ -34,7 +34,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
   minProperties: (limit) => `moet minstens ${limit} gegeven(s) hebben`,
   maxProperties: (limit) => `mag hoogstens ${limit} gegevens hebben`,
   uniqueItems: () => 'mag geen onderdeel tweemaal hebben',
-  pattern: (pattern) => `heeft niet de juiste vorm (${pattern})`,
+  pattern: (pattern) => `heeft niet de juiste vorm (${readable(String(pattern))})`,
   format: (format) => `is geen geldige waarde van de soort \`${format}\``,
   dependentRequired: (_value, { params }) => `vraagt ook om ${params.missingProperty}`,
   not: () => 'is hier niet toegestaan',
@@ -43,6 +43,13 @@ const REASONS: Readonly<Record<string, Reason>> = {
   anyOf: () => 'past bij geen van de toegestane vormen',
   oneOf: () => 'past niet bij precies een van de toegestane vormen',
 };
+
+/** A letter that may be a capital too is written once, as the caller would. */
+function readable(pattern: string): string {
+  return pattern.replace(/\[([A-Z])([a-z])\]/g, (pair, upper: string, lower: string) =>
+    upper.toLowerCase() === lower ? lower : pair,
+  );
+}
 
 /** Says in Dutch what is wrong with a value, from a validator's fault. The value itself is not repeated: it may be personal. */
 export function faultReason(error: ErrorObject): string {
