@@ -1,9 +1,9 @@
+import { keepHeapSmall } from '../kernel/bounded-heap.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { Change } from '../raadsfeed/domain/change.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
 import { createPublisher } from '../raadsfeed/writer/publisher.ts';
-import { keepHeapSmall } from './bounded-heap.ts';
 import { openFeedInput } from './feed-input.ts';
 import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { keepHeapSmall } from '../../kernel/bounded-heap.ts';
 import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { openNotubiz } from '../notubiz/open-notubiz.ts';
@@ -86,6 +87,7 @@ export function createAggregator(platform: Platform): Aggregator {
   );
   return {
     start() {
+      keepHeapSmall();
       for (const scheduler of schedulers) scheduler.start();
       // What could not be written anew right after its redaction, because somebody was still reading it.
       cleaning ??= setInterval(() => {

@@ -103,7 +103,7 @@ describe('the API of a supplier', () => {
     expect(JSON.stringify(issues.json)).toContain('/events/meetings/11');
   });
 
-  it('is synced and checked by hand', { timeout: 90_000 }, async () => {
+  it('is synced and checked by hand', { timeout: 120_000 }, async () => {
     const added = await koppelvlak(
       'bron',
       'add',
@@ -130,8 +130,20 @@ describe('the API of a supplier', () => {
     });
   });
 
+  it('is paused and forgotten by hand; what is no source is refused', { timeout: 120_000 }, async () => {
+    await add();
+    expect(await koppelvlak('bron', 'pause', 'notubiz:281')).toMatchObject({ status: 0, json: { paused: true } });
+    expect(await sourceState(aggregator.pool, 'notubiz:281')).toMatchObject({ toestand: 'gepauzeerd' });
+    expect(await koppelvlak('bron', 'remove', 'notubiz:281')).toMatchObject({ status: 0, json: { removed: true } });
+    expect(await koppelvlak('bron', 'remove', 'notubiz:281')).toMatchObject({ status: 1 });
+    expect(await koppelvlak('bron', 'pause', 'ftp://x')).toMatchObject({ status: 2 });
+    expect(await koppelvlak('bron', 'add', 'notubiz:281')).toMatchObject({ status: 2 });
+    const silent = await koppelvlak('bron', 'add', 'http://127.0.0.1:9/ori/v1');
+    expect(silent).toMatchObject({ status: 1, stderr: expect.stringContaining('--unchecked') });
+  });
+
   it('gives way to a feed of the organisation with the same identifiers: nothing is published again', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     await add();
     await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
@@ -151,12 +163,14 @@ describe('the API of a supplier', () => {
         expect((await sourceState(aggregator.pool, own.mount)).behind).toBe(0);
       });
       expect(await readRecords(aggregator.api)).toEqual(before);
+      const synced = await koppelvlak('bron', 'sync', own.mount);
+      expect(synced).toMatchObject({ status: 0, json: { complete: true, deleted: 0 } });
     } finally {
       await own.stop();
     }
   });
 
-  it('gives way to a feed with other identifiers only with the word of an operator', { timeout: 60_000 }, async () => {
+  it('gives way to a feed with other identifiers only with the word of an operator', { timeout: 120_000 }, async () => {
     await add();
     await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
     const own = await startFeed(SOURCE_ENV);
