@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../http/openapi-document.ts';
+import { mintFscToken } from '../authorization-server/mint-fsc-token.ts';
 import type { DemoAnswer } from '../client/demo-client.ts';
 import { processingHeaders } from '../client/processing-headers.ts';
 import { checkMessage, type Identity, type SignatureForm, signMessage } from '../client/signed-message.ts';
@@ -68,6 +69,13 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
       JSON.stringify(paged.flat()) === JSON.stringify(ids),
     );
 
+    const fsc = await fscToken(needs, variant);
+    const throughInway = await ask(quarter, { 'fsc-authorization': `Bearer ${fsc}` });
+    transcript.check(
+      `${variant}: the token of an FSC Manager, as an Inway hands it on, is taken too`,
+      throughInway.status === 200,
+      throughInway.bytes.toString().slice(0, 300),
+    );
     const tampered = await ask({}, { digest: `SHA-256=${'A'.repeat(43)}=` });
     transcript.check(
       `${variant}: another Digest is refused with 400`,
@@ -94,6 +102,18 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     );
     transcript.line('try:');
     transcript.command(`curl -si -X POST -d '{}' ${url}`);
+  });
+}
+
+/** A token as the Manager of the demo's FSC group signs it for the requester. */
+async function fscToken({ demo }: TourNeeds, variant: 'shv' | 'vs'): Promise<string> {
+  const { fsc, requester } = demo.file;
+  return mintFscToken({
+    ...fsc,
+    key: await readFile(fsc.key, 'utf8'),
+    certificate: await readFile(fsc.certificate, 'utf8'),
+    service: fsc.services[variant],
+    subject: requester.oin,
   });
 }
 
