@@ -51,6 +51,12 @@ export function toProblem(error: unknown): Problem {
   return new Problem(kinds.internal, { cause: error });
 }
 
+/** Load that is shed has no cause and says all there is to say in a line: under pressure that must cost little. */
+function logFailure(problem: Problem, request: FastifyRequest): void {
+  if (problem.cause === undefined) request.log.warn(problem.message);
+  else request.log.error({ err: problem.cause }, problem.message);
+}
+
 /** Writes one error. `publicBaseUrl` is asked for late: with port 0 it is known only after listening. */
 export function sendProblem(
   error: unknown,
@@ -63,7 +69,7 @@ export function sendProblem(
   const problem = style.translate?.(found) ?? found;
   const { kind } = problem;
   if (kind.status === kinds.bodyTooLarge.status) takeTheRest(request, reply);
-  if (kind.status >= 500) request.log.error({ err: problem.cause ?? problem }, problem.message);
+  if (kind.status >= 500) logFailure(problem, request);
   // An unexpected fault tells nothing but its id.
   const detail = problem.detail ?? (kind === kinds.internal ? undefined : kind.explanation);
   const plain: ProblemBody = {
