@@ -32,6 +32,17 @@ export function readerOf(request: FastifyRequest, needs: RouteNeeds, handelingNa
   return { context: needs.headersOf(request), auteur: auteurOf(request), handelingNaam };
 }
 
+/** Whether the caller's scopes allow it by the matrix. */
+export function may(
+  request: FastifyRequest,
+  handeling: Handeling,
+  touched: readonly Categorie[],
+  beperkteSet?: boolean,
+): boolean {
+  const { scopes } = callerOf(request);
+  return functieOf(handeling, touched, beperkteSet)?.scopes.some((scope) => scopes.has(scope)) ?? false;
+}
+
 /**
  * Checks the caller's scopes against the matrix.
  * @throws {Problem} 403
