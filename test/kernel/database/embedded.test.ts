@@ -177,6 +177,8 @@ describe('after SIGKILL of its owner', () => {
     const postmaster = await readPostmaster(join(dir, 'postgres'));
     const guard = parentOf(postmaster?.pid ?? 0);
     const guards = [guard, ...(await childrenOf(guard)).filter((pid) => pid !== postmaster?.pid)];
+    // Held still first: on a busy machine it would have time to see its guard go, and end Postgres itself.
+    holder.child.kill('SIGSTOP');
     for (const pid of guards) process.kill(pid, 'SIGKILL');
     holder.child.kill('SIGKILL');
     await once(holder.child, 'exit');
