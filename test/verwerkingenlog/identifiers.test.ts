@@ -14,6 +14,16 @@ let database: TestDatabase;
 let client: pg.Client;
 const running: LogServer[] = [];
 
+/** Postgres removes files of its own accord, such as its relation cache; one that is gone holds nothing. */
+async function readIfThere(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'latin1');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
 async function start(key: string): Promise<LogServer> {
   const log = await startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: key } });
   running.push(log);
@@ -83,7 +93,7 @@ describe('a dump of the database', () => {
     for (const folder of [join(dir, 'base', String(oid)), join(dir, 'pg_wal')]) {
       for (const entry of await readdir(folder, { withFileTypes: true })) {
         if (!entry.isFile()) continue;
-        const content = await readFile(join(folder, entry.name), 'latin1');
+        const content = await readIfThere(join(folder, entry.name));
         bytes += content.length;
         for (const identifier of [person, receiver, changed]) {
           expect(content.includes(identifier), `${folder}/${entry.name}`).toBe(false);
