@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { readIfThere } from '../support/read-if-there.ts';
 
 /**
  * Names of the database's files in which a text stands, everything written to disk first. The write-ahead log is another matter: it is
@@ -15,9 +16,11 @@ export async function filesWith(databaseUrl: string, text: string): Promise<stri
       `select current_setting('data_directory') as dir, oid::text from pg_database where datname = current_database()`,
     );
     const dir = join(rows[0]?.dir ?? '', 'base', rows[0]?.oid ?? '');
+    // As the bytes of the text stand in a file, each read as one character.
+    const latin1 = Buffer.from(text).toString('latin1');
     const found: string[] = [];
     for (const name of await readdir(dir)) {
-      if ((await readFile(join(dir, name))).includes(text)) found.push(await nameOf(client, name));
+      if ((await readIfThere(join(dir, name))).includes(latin1)) found.push(await nameOf(client, name));
     }
     return found;
   } finally {

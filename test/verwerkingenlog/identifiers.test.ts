@@ -1,9 +1,10 @@
 /** Persons' identifiers at rest: nothing of them in the database, found all the same, and keys that change while the service goes on. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { readIfThere } from '../support/read-if-there.ts';
 import { koppelvlak } from './cli.ts';
 import { actie, actieIn, HEADERS, KEY, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
 
@@ -13,16 +14,6 @@ const NEW_KEY = `tweede:${Buffer.alloc(32, 9).toString('base64')}`;
 let database: TestDatabase;
 let client: pg.Client;
 const running: LogServer[] = [];
-
-/** Postgres removes files of its own accord, such as its relation cache; one that is gone holds nothing. */
-async function readIfThere(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'latin1');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
-    throw error;
-  }
-}
 
 async function start(key: string): Promise<LogServer> {
   const log = await startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: key } });
