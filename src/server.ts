@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { measureRequests } from './http/access-log.ts';
+import { limitAnswerTime } from './http/answer-deadline.ts';
 import type { Area } from './http/area.ts';
 import { installFastPaths } from './http/fast-path.ts';
 import { strictJsonBody } from './http/json-body.ts';
@@ -29,9 +30,8 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
       // How often Node looks for requests that are late: by default only every 30 seconds.
       connectionsCheckingInterval: Math.min(5000, server.requestTimeoutMs),
     },
-    // The whole request must have arrived by then; the handler has the same time for its answer.
+    // The whole request must have arrived by then.
     requestTimeout: server.requestTimeoutMs,
-    handlerTimeout: server.requestTimeoutMs,
     keepAliveTimeout: 72_000,
     trustProxy: trustProxy(server.trustProxy),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
@@ -44,6 +44,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   });
   noteMethods(app);
   demandAccess(app);
+  limitAnswerTime(app, server.requestTimeoutMs);
   securityHeaders(app);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);

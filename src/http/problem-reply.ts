@@ -33,7 +33,6 @@ const FASTIFY_ERRORS: Readonly<Record<string, (error: FastifyError) => Problem>>
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: (cause) =>
     new Problem(kinds.invalidRequest, { detail: 'De lengte van de inhoud klopt niet met `Content-Length`.', cause }),
   FST_ERR_BAD_URL: (cause) => new Problem(kinds.invalidRequest, { detail: 'Het adres is niet goed gecodeerd.', cause }),
-  FST_ERR_HANDLER_TIMEOUT: (cause) => new Problem(kinds.unavailable, { headers: RETRY_SOON, cause }),
   FST_ERR_MAX_PARAM_LENGTH: (cause) => new Problem(kinds.notFound, { cause }),
 };
 
