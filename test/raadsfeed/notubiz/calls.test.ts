@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   agendaItemOf,
   documentOf,
@@ -6,21 +6,11 @@ import {
   moduleItemReference,
   registerItemOf,
 } from '../../support/notubiz/answers.ts';
-import { MemoryFeed, type Round } from '../../support/notubiz/memory-feed.ts';
-import { NO_RIGHTS, type NotubizServer, startNotubiz, UNCAUGHT } from '../../support/notubiz/server.ts';
+import { feed, freshSupplier, supplier } from '../../support/notubiz/fresh-supplier.ts';
+import type { Round } from '../../support/notubiz/memory-feed.ts';
+import { NO_RIGHTS, UNCAUGHT } from '../../support/notubiz/server.ts';
 
-let supplier: NotubizServer;
-let feed: MemoryFeed;
-
-beforeEach(async () => {
-  supplier = await startNotubiz();
-  feed = new MemoryFeed(supplier);
-});
-
-afterEach(async () => {
-  await feed.adapter.close();
-  await supplier.close();
-});
+freshSupplier();
 
 function issuesOf({ reading }: Round): string[] {
   return reading.issues.map(({ what, where, detail }) => `${what} ${where}: ${detail}`);

@@ -1,22 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compareIdentities } from '../../../src/raadsfeed/aggregator/compare-identities.ts';
 import { measureCoverage } from '../../../src/raadsfeed/aggregator/measure-coverage.ts';
 import { agendaItemOf, documentOf, meetingOf, registerItemOf } from '../../support/notubiz/answers.ts';
-import { MemoryFeed, NEXT_QUARTER } from '../../support/notubiz/memory-feed.ts';
-import { type NotubizServer, startNotubiz } from '../../support/notubiz/server.ts';
+import { feed, freshSupplier, supplier } from '../../support/notubiz/fresh-supplier.ts';
+import { NEXT_QUARTER } from '../../support/notubiz/memory-feed.ts';
 
-let supplier: NotubizServer;
-let feed: MemoryFeed;
-
-beforeEach(async () => {
-  supplier = await startNotubiz();
-  feed = new MemoryFeed(supplier);
-});
-
-afterEach(async () => {
-  await feed.adapter.close();
-  await supplier.close();
-});
+freshSupplier();
 
 describe('a window that takes several transactions', () => {
   const complete = [

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { measureCoverage } from '../../../src/raadsfeed/aggregator/measure-coverage.ts';
 import { partKey } from '../../../src/raadsfeed/aggregator/part-key.ts';
 import {
@@ -8,22 +8,12 @@ import {
   moduleItemReference,
   registerItemOf,
 } from '../../support/notubiz/answers.ts';
-import { MemoryFeed, QUARTER, SOURCE } from '../../support/notubiz/memory-feed.ts';
+import { feed, freshSupplier, supplier } from '../../support/notubiz/fresh-supplier.ts';
+import { QUARTER, SOURCE } from '../../support/notubiz/memory-feed.ts';
 import { NotubizOrganisation } from '../../support/notubiz/organisation.ts';
-import { type NotubizServer, startNotubiz, UNCAUGHT } from '../../support/notubiz/server.ts';
+import { UNCAUGHT } from '../../support/notubiz/server.ts';
 
-let supplier: NotubizServer;
-let feed: MemoryFeed;
-
-beforeEach(async () => {
-  supplier = await startNotubiz();
-  feed = new MemoryFeed(supplier);
-});
-
-afterEach(async () => {
-  await feed.adapter.close();
-  await supplier.close();
-});
+freshSupplier();
 
 /** Documents in every place where the supplier hangs them: 1 to 8. */
 function hangEverywhere(): void {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { wooCategories } from '../../../src/raadsfeed/notubiz/map/woo-categories.ts';
 import {
   agendaItemOf,
@@ -8,21 +8,10 @@ import {
   type Raw,
   registerItemOf,
 } from '../../support/notubiz/answers.ts';
+import { feed, freshSupplier, supplier } from '../../support/notubiz/fresh-supplier.ts';
 import { MemoryFeed, type Round, SOURCE } from '../../support/notubiz/memory-feed.ts';
-import { type NotubizServer, startNotubiz } from '../../support/notubiz/server.ts';
 
-let supplier: NotubizServer;
-let feed: MemoryFeed;
-
-beforeEach(async () => {
-  supplier = await startNotubiz();
-  feed = new MemoryFeed(supplier);
-});
-
-afterEach(async () => {
-  await feed.adapter.close();
-  await supplier.close();
-});
+freshSupplier();
 
 const remarks = ({ reading }: Round): string[] => reading.issues.map(({ what, detail }) => `${what}: ${detail}`);
 
@@ -310,10 +299,10 @@ describe('a document becomes an InformatieObject', () => {
   });
 
   it('with the category of its type, else of its register, else of council documents', async () => {
-    await feed.adapter.close();
-    feed = new MemoryFeed(supplier, {
+    const configured = new MemoryFeed(supplier, {
       categories: wooCategories(['Motie=c_motie'], ['ingekomen STUKKEN=c_stuk', '6=c_zes']),
     });
+    onTestFinished(() => configured.adapter.close());
     supplier.organisation
       .addRegisterItem(
         1,
@@ -324,8 +313,8 @@ describe('a document becomes an InformatieObject', () => {
       )
       .addRegisterItem(6, registerItemOf(901, { main: [documentOf(3)] }))
       .addMeeting(meetingOf(20, { documents: [documentOf(4), documentOf(3)] }));
-    await feed.round();
-    const category = (id: number): unknown => feed.get(`Informatieobject/document-${id}`).wooinformatiecategorie;
+    await configured.round();
+    const category = (id: number): unknown => configured.get(`Informatieobject/document-${id}`).wooinformatiecategorie;
     expect([1, 2, 3, 4].map(category)).toEqual(['c_stuk', 'c_motie', 'c_zes', 'c_db4862c3']);
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   agendaItemOf,
   documentOf,
@@ -6,21 +6,11 @@ import {
   moduleItemReference,
   registerItemOf,
 } from '../../support/notubiz/answers.ts';
-import { MemoryFeed, NEXT_QUARTER, type Round } from '../../support/notubiz/memory-feed.ts';
-import { NO_RIGHTS, type NotubizServer, startNotubiz } from '../../support/notubiz/server.ts';
+import { feed, freshSupplier, supplier } from '../../support/notubiz/fresh-supplier.ts';
+import { NEXT_QUARTER, type Round } from '../../support/notubiz/memory-feed.ts';
+import { NO_RIGHTS } from '../../support/notubiz/server.ts';
 
-let supplier: NotubizServer;
-let feed: MemoryFeed;
-
-beforeEach(async () => {
-  supplier = await startNotubiz();
-  feed = new MemoryFeed(supplier);
-});
-
-afterEach(async () => {
-  await feed.adapter.close();
-  await supplier.close();
-});
+freshSupplier();
 
 const deletesOf = ({ deletes }: Round): string[] =>
   deletes.map(
