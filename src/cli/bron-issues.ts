@@ -3,8 +3,6 @@ import { requireSource } from './bron-source.ts';
 import { table } from './output.ts';
 import { runCommand } from './run-command.ts';
 
-const SHOWN = 1000;
-
 export function bronIssuesCommand(): Command {
   return new Command('issues')
     .description('what was not as it should be at a source: what, where, since when and how often')
@@ -15,8 +13,10 @@ export function bronIssuesCommand(): Command {
     .action((text: string, options: { all?: boolean; json?: boolean }) =>
       runCommand(options, async ({ platform, output }) => {
         const { readIssues } = await import('../raadsfeed/aggregator/store/issues.ts');
+        const { MAX_ISSUES } = await import('../raadsfeed/aggregator/store/trim-issues.ts');
+        const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');
         const { id } = await requireSource(platform.pool, text);
-        const every = await readIssues(platform.pool, id, SHOWN);
+        const every = await readIssues(platform.pool, id, MAX_ISSUES);
         const issues = every.filter(({ resolved }) => options.all === true || resolved === null);
         output.result(issues, () => {
           if (issues.length === 0) output.line('No issues.');
@@ -33,6 +33,10 @@ export function bronIssuesCommand(): Command {
             output.line(table(['what', 'where', 'times', 'since', 'last', 'over', 'detail'], rows));
           }
         });
+        const dropped =
+          (await readSourceStates(platform.pool)).find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
+        if (dropped > 0)
+          output.progress(`${dropped} more were dropped: the ${MAX_ISSUES} that last and are newest are kept.`);
       }),
     );
 }

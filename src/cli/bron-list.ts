@@ -47,7 +47,7 @@ function row(state: SourceState): string[] {
     String(state.geweigerd),
     String(state.achtergehouden),
     state.dekking === null ? '' : `${state.dekking} %`,
-    String(state.meldingen),
+    `${state.meldingen}${state.meldingenWeggelaten > 0 ? ` (${state.meldingenWeggelaten} dropped)` : ''}`,
   ];
 }
 

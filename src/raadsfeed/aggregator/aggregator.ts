@@ -8,6 +8,7 @@ import { rewriteParts } from '../store/rewrite-parts.ts';
 import { createLineValidator } from '../writer/line-validator.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
+import { createCallTurns } from './store/call-turns.ts';
 import { readSupplier, type SupplierNeeds } from './supplier/read-supplier.ts';
 import { type RunTurnNeeds, runTurn } from './worker/run-turn.ts';
 import { createScheduler } from './worker/scheduler.ts';
@@ -43,7 +44,7 @@ export function openAggregatorNeeds(platform: Platform): SupplierNeeds {
     validate: createLineValidator(),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
     ids: raadsfeed.aggregatorIds,
-    adapters: [openNotubiz(config, clock)],
+    adapters: [openNotubiz(config, clock, createCallTurns(pool, 'notubiz', log))],
     quickAgainMs: raadsfeed.notubizQuickMinutes * 60_000,
     fullAgainMs: raadsfeed.notubizFullHours * 3_600_000,
     pollMs: raadsfeed.aggregatorPollMs,

@@ -48,7 +48,7 @@ export function measureCoverage(
     }
   }
   for (const { month, count } of readings.flatMap(({ unread }) => unread)) monthOf(month).unnamed += count;
-  return total(
+  return totalCoverage(
     [...months].map(([month, { held, missing, unnamed }]) => ({
       month,
       shown: held + missing.length + unnamed,
@@ -66,7 +66,8 @@ function shownPlaces(readings: readonly WindowReading[], known: readonly KnownPl
   );
 }
 
-function total(months: readonly MonthCoverage[]): Coverage {
+/** The months together. */
+export function totalCoverage(months: readonly MonthCoverage[]): Coverage {
   const shown = months.reduce((sum, month) => sum + month.shown, 0);
   const held = months.reduce((sum, month) => sum + month.held, 0);
   const percentage = shown === 0 ? 100 : Math.floor((held / shown) * 1000) / 10;

@@ -39,6 +39,12 @@ export function createAggregatorMetrics(registry: Registry, db: Db): AggregatorM
   perSource('records_read', 'Records read from the source since it was added.', ({ gelezen }) => gelezen);
   perSource('records_refused', 'Records of the source that were refused.', ({ geweigerd }) => geweigerd);
   perSource('withheld_deletes', 'Deletes that wait for an operator.', ({ achtergehouden }) => achtergehouden);
+  perSource('issues', 'Issues of the source that last.', ({ meldingen }) => meldingen);
+  perSource(
+    'issues_dropped',
+    'Issues dropped to keep room for newer ones.',
+    ({ meldingenWeggelaten }) => meldingenWeggelaten,
+  );
   perSource('coverage_percent', 'What the feed has of what the supplier shows.', ({ dekking }) => dekking);
   return {
     turns: new Counter({

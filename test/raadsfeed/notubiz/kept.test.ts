@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
 import type { Coverage } from '../../../src/raadsfeed/aggregator/measure-coverage.ts';
 import { readCoverage, readHeldKeys, saveCoverage } from '../../../src/raadsfeed/aggregator/store/coverage.ts';
-import { readIssues } from '../../../src/raadsfeed/aggregator/store/issues.ts';
+import { addIssues, readIssues, resolveIssues } from '../../../src/raadsfeed/aggregator/store/issues.ts';
 import { addSource, findSource } from '../../../src/raadsfeed/aggregator/store/manage-sources.ts';
+import { readSourceStates } from '../../../src/raadsfeed/aggregator/store/read-source-states.ts';
+import { MAX_ISSUES } from '../../../src/raadsfeed/aggregator/store/trim-issues.ts';
 import { keepWindowIssues } from '../../../src/raadsfeed/aggregator/store/window-issues.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { NEXT_QUARTER, QUARTER } from '../../support/notubiz/memory-feed.ts';
@@ -25,7 +27,7 @@ afterAll(async () => {
 
 async function newSource(): Promise<number> {
   made += 1;
-  const organisatiecode = `gm000${made}`;
+  const organisatiecode = `gm${String(made).padStart(4, '0')}`;
   const adres = `notubiz:${made}`;
   await addSource(pool, { adres, soort: 'leveranciers-api', organisatiecodes: [organisatiecode], naam: 'X' });
   return (await findSource(pool, adres))?.id ?? 0;
@@ -76,6 +78,52 @@ describe('issues', () => {
     const [kept] = await readIssues(pool, source, 10);
     expect(kept?.detail).toHaveLength(1000);
     expect(kept?.detail.slice(0, 3)).toBe('ab\ufffd');
+  });
+
+  const day = (n: number): Date => new Date(first.getTime() + n * 86_400_000);
+  const many = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, i) => ({ ...issue, where: `/${prefix}/${i}` }));
+  async function keptAt(source: number): Promise<{ kept: string[]; dropped: number | undefined }> {
+    const kept = (await readIssues(pool, source, 10_000)).map(({ where }) => where);
+    const state = (await readSourceStates(pool)).find(({ id }) => id === source);
+    return { kept, dropped: state?.meldingenWeggelaten };
+  }
+
+  it('are no more than a thousand of a supplier: the newest, and how many were dropped', async () => {
+    const source = await newSource();
+    await keepWindowIssues(pool, source, { ...full, issues: many(600, 'old') }, day(0));
+    expect(await keptAt(source)).toMatchObject({ dropped: 0 });
+    await keepWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: many(700, 'new') }, day(1));
+    const { kept, dropped } = await keptAt(source);
+    expect(kept).toHaveLength(MAX_ISSUES);
+    expect(kept.filter((where) => where.startsWith('/new/'))).toHaveLength(700);
+    expect(dropped).toBe(300);
+  });
+
+  it('are no more than a thousand of a feed, and another source keeps its own', async () => {
+    const [source, other] = [await newSource(), await newSource()];
+    await addIssues(pool, other, many(10, 'other'), day(0));
+    for (let n = 0; n < 6; n += 1) await addIssues(pool, source, many(200, `day-${n}`), day(n));
+    expect(await keptAt(source)).toMatchObject({ dropped: 200 });
+    expect((await keptAt(source)).kept.some((where) => where.startsWith('/day-0/'))).toBe(false);
+    expect(await keptAt(other)).toMatchObject({ dropped: 0, kept: { length: 10 } });
+  });
+
+  it('that last stay before those that are over, and those are dropped after ninety days', async () => {
+    const source = await newSource();
+    await addIssues(pool, source, many(5, 'over'), day(0));
+    await resolveIssues(pool, source, day(1));
+    await addIssues(pool, source, many(5, 'last'), day(0));
+    await addIssues(pool, source, many(998, 'new'), day(2));
+    expect((await keptAt(source)).kept.filter((where) => !where.startsWith('/new/'))).toHaveLength(2);
+    expect((await keptAt(source)).kept.some((where) => where.startsWith('/over/'))).toBe(false);
+    const second = await newSource();
+    await addIssues(pool, second, many(5, 'over'), day(0));
+    await resolveIssues(pool, second, day(1));
+    await addIssues(pool, second, many(1, 'new'), day(90));
+    expect((await keptAt(second)).kept).toHaveLength(6);
+    await addIssues(pool, second, many(1, 'new'), day(92));
+    expect(await keptAt(second)).toEqual({ kept: ['/new/0'], dropped: 5 });
   });
 });
 

@@ -1,11 +1,12 @@
 import type { Db } from '../../../kernel/database/db.ts';
 import type { KeptIssue } from '../kept-issue.ts';
 import type { SourceIssue } from '../source-adapter.ts';
+import { trimIssues } from './trim-issues.ts';
 
 /** Longest text that is kept of an issue. */
 const MAX_TEXT = 1000;
 
-/** Keeps issues of a source that is a feed: counted when they are met again. */
+/** Keeps issues of a source that is a feed: counted when they are met again, and no more than there is room for. */
 export async function addIssues(db: Db, sourceId: number, issues: readonly SourceIssue[], at: Date): Promise<void> {
   if (issues.length === 0) return;
   const joined = new Map<string, SourceIssue>();
@@ -31,6 +32,7 @@ export async function addIssues(db: Db, sourceId: number, issues: readonly Sourc
       at.toISOString(),
     ],
   });
+  await trimIssues(db, sourceId, at);
 }
 
 /** What kept a source from being read is over. */

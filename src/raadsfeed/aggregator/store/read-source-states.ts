@@ -25,6 +25,8 @@ export interface SourceState {
   readonly achtergehouden: number;
   /** Issues that last. */
   readonly meldingen: number;
+  /** Issues that were dropped since it was added, to keep room for newer ones. */
+  readonly meldingenWeggelaten: number;
   /** Percentage by the last measurement, rounded down to a tenth. */
   readonly dekking: number | null;
   readonly volgende: Date;
@@ -41,7 +43,7 @@ export async function readSourceStates(db: Db): Promise<SourceState[]> {
                   b.volgende,
                   coalesce(o.codes, b.organisatiecodes) as organisaties,
                   coalesce(o.achtergehouden, 0) + coalesce(v.achtergehouden, 0) as achtergehouden,
-                  coalesce(m.aantal, 0) as meldingen, d.dekking
+                  coalesce(m.aantal, 0) as meldingen, b.meldingen_weggelaten as "meldingenWeggelaten", d.dekking
              from aggregator.bron b
              left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(achtergehouden) as achtergehouden
                                   from aggregator.bron_organisatie where bron_id = b.id) o on true

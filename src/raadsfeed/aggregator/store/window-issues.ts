@@ -1,5 +1,6 @@
 import type { Db } from '../../../kernel/database/db.ts';
 import type { SourceIssue, WindowReading } from '../source-adapter.ts';
+import { trimIssues } from './trim-issues.ts';
 
 /** Longest text that is kept of an issue. */
 const MAX_TEXT = 1000;
@@ -44,6 +45,7 @@ export async function keepWindowIssues(
       rows.map(({ blocking }) => blocking),
     ],
   });
+  await trimIssues(db, sourceId, at);
 }
 
 /** The issues with texts as they are kept; those that are the same then are one. */

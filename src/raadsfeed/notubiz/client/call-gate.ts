@@ -1,48 +1,78 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallTurns } from './call-turns.ts';
 import { NotubizError } from './notubiz-error.ts';
 
 /** A supplier is not left alone for longer than a day, whatever it asks (milliseconds). */
 const LONGEST_CLOSURE = 86_400_000;
+/** Milliseconds at least between looks for a turn that others gave back; half as much more by chance, so that nobody is always last. */
+const LOOK_MS = 100;
+
+export interface CallGateOptions {
+  /** Calls at once. */
+  readonly limit: number;
+  /** Milliseconds that a call waits for the gate to open; when it takes longer the call fails at once. */
+  readonly patience: number;
+  /** Shares the limit, and the supplier's wish to be left alone, with other processes. */
+  readonly turns?: CallTurns | undefined;
+}
 
 /** Lets at most so many calls through at once, and none before the moment that the supplier asked for. */
 export class CallGate {
   readonly #limit: number;
   readonly #patience: number;
+  readonly #turns: CallTurns | undefined;
   #running = 0;
   #closedUntil = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /**
-   * @param limit calls at once
-   * @param patience milliseconds that a call waits for the gate to open; when it takes longer the call fails at once
-   */
-  constructor(limit: number, patience: number) {
+  constructor({ limit, patience, turns }: CallGateOptions) {
     this.#limit = limit;
     this.#patience = patience;
+    this.#turns = turns;
   }
 
   /** Nobody calls for this long (milliseconds). */
-  closeFor(wait: number): void {
-    this.#closedUntil = Math.max(this.#closedUntil, performance.now() + Math.min(wait, LONGEST_CLOSURE));
+  async closeFor(wait: number): Promise<void> {
+    const bounded = Math.min(wait, LONGEST_CLOSURE);
+    this.#closedUntil = Math.max(this.#closedUntil, performance.now() + bounded);
+    await this.#turns?.closeFor(bounded);
   }
 
   /** @throws {NotubizError} `unavailable` when the supplier asked to be left alone for longer than a call waits */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#enter();
     try {
-      signal.throwIfAborted();
-      for (let wait = this.#wait(); wait > 0; wait = this.#wait()) {
-        if (wait > this.#patience) throw new NotubizError('unavailable', 'asked to wait', { retryAfter: wait });
-        await sleep(wait, undefined, { signal });
+      const giveBack = await this.#takeTurn(signal);
+      try {
+        return await call();
+      } finally {
+        await giveBack();
       }
-      return await call();
     } finally {
       this.#leave();
     }
   }
 
-  #wait(): number {
-    return Math.ceil(this.#closedUntil - performance.now());
+  /** Waits until the supplier may be called, and a turn is free. @returns what gives the turn back */
+  async #takeTurn(signal: AbortSignal): Promise<() => Promise<void>> {
+    for (;;) {
+      signal.throwIfAborted();
+      const wait = Math.ceil(this.#closedUntil - performance.now());
+      if (wait > 0) {
+        await this.#wait(wait, signal);
+        continue;
+      }
+      if (this.#turns === undefined) return async () => undefined;
+      const turn = await this.#turns.take();
+      if (turn.kind === 'taken') return turn.giveBack;
+      if (turn.kind === 'closed') await this.#wait(Math.ceil(turn.wait), signal);
+      else await sleep(LOOK_MS * (1 + Math.random() / 2), undefined, { signal });
+    }
+  }
+
+  async #wait(wait: number, signal: AbortSignal): Promise<void> {
+    if (wait > this.#patience) throw new NotubizError('unavailable', 'asked to wait', { retryAfter: wait });
+    await sleep(wait, undefined, { signal });
   }
 
   /** A turn is handed over by who leaves, so waiting calls go in order; an aborted one passes its turn on at once. */

@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { isObject } from '../values/scalars.ts';
 import { CallGate } from './call-gate.ts';
+import type { CallTurns } from './call-turns.ts';
 import { NotubizError } from './notubiz-error.ts';
 import { readJson } from './read-json.ts';
 import { RETRY_POLICY, type RetryPolicy, withRetries } from './retry.ts';
@@ -22,6 +23,8 @@ export interface NotubizClientOptions {
   /** Bytes of an answer at most, after decompression. Default 64 MiB. */
   readonly maxBytes?: number;
   readonly retry?: RetryPolicy;
+  /** Turns that are shared with other processes; absent: the limits hold for this client. The client closes them. */
+  readonly turns?: CallTurns;
 }
 
 export type Query = Readonly<Record<string, string>>;
@@ -34,6 +37,7 @@ export class NotubizClient {
   readonly #retry: RetryPolicy;
   readonly #gate: CallGate;
   readonly #agent: Agent;
+  readonly #turns: CallTurns | undefined;
 
   constructor(options: NotubizClientOptions = {}) {
     const connections = options.concurrency ?? 4;
@@ -41,7 +45,8 @@ export class NotubizClient {
     this.#timeout = options.timeout ?? 90_000;
     this.#maxBytes = options.maxBytes ?? 67_108_864;
     this.#retry = options.retry ?? RETRY_POLICY;
-    this.#gate = new CallGate(connections, this.#retry.maxDelay);
+    this.#turns = options.turns;
+    this.#gate = new CallGate({ limit: connections, patience: this.#retry.maxDelay, turns: options.turns });
     this.#agent = new Agent({ connections, headersTimeout: this.#timeout, bodyTimeout: this.#timeout });
   }
 
@@ -61,6 +66,7 @@ export class NotubizClient {
   }
 
   async close(): Promise<void> {
+    this.#turns?.close();
     await this.#agent.destroy();
   }
 
@@ -76,7 +82,7 @@ export class NotubizClient {
       if (response.statusCode === 200) return await readJson(response.body, encoding, this.#maxBytes);
       const message = await readMessage(response.body, encoding);
       const retryAfter = retryAfterMilliseconds(text(response.headers['retry-after']), Date.now());
-      if (retryAfter !== undefined) this.#gate.closeFor(retryAfter);
+      if (retryAfter !== undefined) await this.#gate.closeFor(retryAfter);
       throw new NotubizError('status', `status ${response.statusCode}${message}`, {
         status: response.statusCode,
         retryAfter,
