@@ -32,6 +32,8 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     },
     // The whole request must have arrived by then.
     requestTimeout: server.requestTimeoutMs,
+    // A connection on which nothing moves is cut: its reader takes nothing of the answer. A handler may be silent for half of that.
+    connectionTimeout: 2 * server.requestTimeoutMs,
     keepAliveTimeout: 72_000,
     trustProxy: trustProxy(server.trustProxy),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },

@@ -6,9 +6,9 @@ import { platformProblems } from './problems.ts';
 const CHECKS_PER_DEADLINE = 20;
 
 /**
- * Answers 503 for a handler that has not answered within the given milliseconds, and breaks off an answer that is still being sent then;
- * a reply that was taken over (`hijack`) keeps its own time. Fastify's `handlerTimeout` does the same with a timer, a signal and an
- * exception with its stack for every request, which more than doubles what a small request costs; here one timer looks after all.
+ * Answers 503 for a handler that has not begun its answer within the given milliseconds. Fastify's `handlerTimeout` makes a timer, a
+ * signal and an exception with its stack for every request, which more than doubles what a small request costs, and forgets its timer
+ * once the body has been read; here one timer looks after all.
  */
 export function limitAnswerTime(app: FastifyInstance, milliseconds: number): void {
   // In the order of their deadlines, for all have the same time.
@@ -32,8 +32,8 @@ export function limitAnswerTime(app: FastifyInstance, milliseconds: number): voi
 }
 
 function answerLate(reply: FastifyReply): void {
-  if (reply.sent) return;
+  // What is being sent may take as long as its reader keeps taking it; that is the connection's own limit.
+  if (reply.sent || reply.raw.headersSent) return;
   const cause = new Error('the handler did not answer in time');
-  if (reply.raw.headersSent) reply.raw.destroy(cause);
-  else reply.send(new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' }, cause }));
+  reply.send(new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' }, cause }));
 }

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../support/server.ts';
-import { ask, sendRaw } from './support/ask.ts';
-import { createProbe, OPEN, type ProbeOptions } from './support/probe-area.ts';
+import { ask, post, sendRaw } from './support/ask.ts';
+import { createProbe, LARGE, OPEN, type ProbeOptions } from './support/probe-area.ts';
 
 let server: TestServer | undefined;
 afterEach(() => server?.stop());
@@ -60,6 +62,30 @@ describe('the deadline of a request', () => {
     expect(reply.status).toBe(503);
     expect(reply.headers.get('retry-after')).toBe('5');
     probe.release();
+  });
+
+  it('answers 503 too when the body was read long before', async () => {
+    const { url, probe } = await start({ REQUEST_TIMEOUT_MS: '200' });
+    const reply = await ask(`${url}/traag`, post('{}'));
+    expect(reply.status).toBe(503);
+    probe.release();
+  });
+
+  it('cuts the connection of a reader that takes nothing of its answer', async () => {
+    const { url } = await start({ REQUEST_TIMEOUT_MS: '200' });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`GET ${OPEN}/groot HTTP/1.1\r\nHost: a\r\n\r\n`);
+    socket.pause();
+    await sleep(2000);
+    let received = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', ({ length }) => {
+      received += length;
+    });
+    socket.resume();
+    await once(socket, 'close');
+    expect(received).toBeGreaterThan(0);
+    expect(received).toBeLessThan(LARGE);
   });
 
   it('answers 408 when the request itself does not arrive', async () => {

@@ -81,6 +81,8 @@ async function findStart(request: StreamRequest, { db, state }: RaadsfeedParts):
 /** Takes the answer out of the framework's hands, with the headers that its hooks have set. */
 function hijack(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
+  // Silent until something is published; the stream itself sees to readers that take nothing.
+  reply.raw.setTimeout(0);
   const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );

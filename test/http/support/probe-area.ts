@@ -14,6 +14,9 @@ import type { Platform } from '../../../src/kernel/platform.ts';
 export const CLOSED = '/dicht/v1';
 export const OPEN = '/open/v1';
 
+/** Characters in the large answer: more than the buffers of a connection hold. */
+export const LARGE = 32 * 1024 * 1024;
+
 const CONTRACT = `
 openapi: 3.1.0
 info: { title: Proef, version: 1.2.3 }
@@ -57,6 +60,18 @@ paths:
       ACCESS
       responses:
         '200': { description: losgelaten, content: { application/json: { schema: { type: object } } } }
+    post:
+      operationId: postTraag
+      ACCESS
+      requestBody: { required: true, content: { application/json: { schema: { type: object } } } }
+      responses:
+        '200': { description: losgelaten, content: { application/json: { schema: { type: object } } } }
+  /groot:
+    get:
+      operationId: getGroot
+      ACCESS
+      responses:
+        '200': { description: meer dan er onderweg past, content: { application/json: { schema: { type: object } } } }
   /fout:
     get:
       operationId: getFout
@@ -98,11 +113,14 @@ export function createProbe({ issuer, audience, rateLimit = 0 }: ProbeOptions = 
       );
       contract.serve(app, 'getDing', options, async (request) => request.params);
       contract.serve(app, 'getDatabank', options, async () => (await platform.pool.query('select 1 as een')).rows[0]);
-      contract.serve(app, 'getTraag', options, async () => {
-        arrived.resolve();
-        await released.promise;
-        return { klaar: true };
-      });
+      for (const slow of ['getTraag', 'postTraag']) {
+        contract.serve(app, slow, options, async () => {
+          arrived.resolve();
+          await released.promise;
+          return { klaar: true };
+        });
+      }
+      contract.serve(app, 'getGroot', options, async () => ({ inhoud: 'x'.repeat(LARGE) }));
       contract.serve(app, 'getFout', options, async () => {
         throw new Error('relation geheim does not exist');
       });
