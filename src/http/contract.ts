@@ -2,6 +2,8 @@ import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
+  onRequestHookHandler,
+  preValidationHookHandler,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
@@ -29,6 +31,8 @@ type Handler<R extends RouteGenericInterface> = RouteHandlerMethod<
   R
 >;
 export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+/** A check that waits for nothing; it throws to refuse. */
+type Check = (request: FastifyRequest) => void;
 
 /** How an operation is served beside what its document says. */
 export interface ServeOptions {
@@ -73,10 +77,10 @@ export function createContract(document: OpenapiDocument): Contract {
         method: operation.method,
         url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
         config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
-        onRequest: [...existing(operation), ...access(operation, options), acceptable(operation)],
+        onRequest: [...existing(operation), ...access(operation, options), checking(acceptable(operation))],
         preValidation: [
           ...(options.beforeValidation === undefined ? [] : [options.beforeValidation]),
-          async (request) => validator.check(request),
+          checking(validator.check),
         ],
         handler,
       });
@@ -86,14 +90,22 @@ export function createContract(document: OpenapiDocument): Contract {
 }
 
 /** A path that ends in a parameter would also be met by one that ends in a slash, with nothing for the parameter: that address does not exist. */
-function existing({ path }: OpenapiOperation): RequestHook[] {
+function existing({ path }: OpenapiOperation): onRequestHookHandler[] {
   if (!path.endsWith('}')) return [];
   return [
-    async ({ url }) => {
+    checking(({ url }) => {
       const end = url.indexOf('?');
       if (url.charAt((end === -1 ? url.length : end) - 1) === '/') throw new Problem(platformProblems.notFound);
-    },
+    }),
   ];
+}
+
+/** A hook of a check: as one with a promise it would cost every request a turn. The framework catches what it throws. */
+function checking(check: Check): onRequestHookHandler & preValidationHookHandler {
+  return (request, _reply, done) => {
+    check(request);
+    done();
+  };
 }
 
 function access(operation: OpenapiOperation, options: ServeOptions): RequestHook[] {
@@ -104,9 +116,9 @@ function access(operation: OpenapiOperation, options: ServeOptions): RequestHook
 }
 
 /** Refuses a request whose `Accept` none of the answers can meet (RFC 9110 12.5.1). */
-function acceptable(operation: OpenapiOperation): RequestHook {
+function acceptable(operation: OpenapiOperation): Check {
   const accepted = new Map<string, boolean>();
-  return async (request) => {
+  return (request) => {
     const { accept } = request.headers;
     if (accept === undefined || accept.includes('*/*') || operation.produces.length === 0) return;
     let verdict = accepted.get(accept);

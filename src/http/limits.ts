@@ -53,10 +53,12 @@ function bearer(header: string | string[] | undefined): string | undefined {
 
 /** Refuses a body that says beforehand that it is larger than the limit: before the token is looked at, which costs more. */
 export function limitBodies(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request) => {
-    const { bodyLimit } = request.routeOptions;
-    if (request.is404 || bodyLimit === undefined) return;
-    if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw new Problem(platformProblems.bodyTooLarge);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const length = Number(request.headers['content-length'] ?? 0);
+    if (length > 0 && !request.is404 && length > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
+      throw new Problem(platformProblems.bodyTooLarge);
+    }
+    done();
   });
 }
 

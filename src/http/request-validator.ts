@@ -52,10 +52,11 @@ function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020
   const path = textAjv.compile(parametersSchema(operation, 'path', false));
   const query = textAjv.compile(parametersSchema(operation, 'query', false));
   const headers = textAjv.compile(parametersSchema(operation, 'header', true));
+  const integers = operation.parameters.filter(isQueryInteger).map(({ name }) => name);
   const body = operation.body === undefined ? undefined : bodyAjv.compile(absolute(operation.body.schema));
   return {
     check(request) {
-      refuseOddNumbers(operation, request.query);
+      refuseOddNumbers(integers, request.query);
       const faults = [
         ...parameterFaults('path', operation, faultsOf(path, request.params ?? {})),
         ...parameterFaults('query', operation, faultsOf(query, request.query ?? {})),
@@ -72,14 +73,17 @@ function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020
 }
 
 /** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */
-function refuseOddNumbers({ parameters }: OpenapiOperation, query: unknown): void {
+function refuseOddNumbers(names: readonly string[], query: unknown): void {
   if (!isRecord(query)) return;
-  for (const { name, in: place, schema } of parameters) {
-    if (place !== 'query' || !('type' in schema) || schema.type !== 'integer') continue;
+  for (const name of names) {
     const value = query[name];
     // Something that is no number by any reading, so that the validator tells its fault among the others.
     if (typeof value === 'string' && !/^-?\d+$/.test(value)) query[name] = '-';
   }
+}
+
+function isQueryInteger({ in: place, schema }: OpenapiOperation['parameters'][number]): boolean {
+  return place === 'query' && 'type' in schema && schema.type === 'integer';
 }
 
 /** One object schema for all parameters in one place. */
@@ -106,6 +110,7 @@ function faultsOf(validate: ValidateFunction, data: unknown): InvalidParam[] {
 
 /** A parameter is named as the contract spells it: a header too, and also when it was read as a list. */
 function parameterFaults(place: Place, { parameters }: OpenapiOperation, faults: InvalidParam[]): InvalidParam[] {
+  if (faults.length === 0) return faults;
   const spelled = new Map(parameters.filter((one) => one.in === place).map(({ name }) => [keyOf(place, name), name]));
   return distinct(
     faults.map((fault) => ({ ...fault, name: spelled.get(fault.name.replace(/\..*$/s, '')) ?? fault.name })),
