@@ -116,9 +116,13 @@ export async function readPlaces(db: Db, places: readonly Place[]): Promise<Stor
       select ${SELECT_VERSIE},
         (select json_agg(v.objecten -> p.positie order by p.positie) from unnest(k.posities::integer[]) as p(positie)) as objecten
       from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)
-        join verwerkingenlog.versies v on v.actie_id = k.actie_id and v.versie = k.versie
-      -- The bounds say the same once more, so that months in which the page has nothing are not even opened.
-      where v.actie_id >= $4::uuid and v.actie_id <= $5::uuid
+        cross join lateral (
+          select * from verwerkingenlog.versies w where w.actie_id = k.actie_id and w.versie = k.versie
+            -- The bounds say the same once more, so that months in which the page has nothing are not even opened.
+            and w.actie_id >= $4::uuid and w.actie_id <= $5::uuid
+          -- Each row by its key: without it the planner may read all between the bounds and compare.
+          limit 1
+        ) as v
       order by k.rij`,
     values: [
       ids,
