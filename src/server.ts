@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { measureRequests } from './http/access-log.ts';
 import { limitAnswerTime } from './http/answer-deadline.ts';
 import type { Area } from './http/area.ts';
+import { demandHost } from './http/demand-host.ts';
 import { installFastPaths } from './http/fast-path.ts';
 import { strictJsonBody } from './http/json-body.ts';
 import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
@@ -25,6 +26,8 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     bodyLimit: server.bodyLimitBytes,
     http: {
       maxHeaderSize: server.headerLimitBytes,
+      // Node would refuse with an empty body; `demandHost` does it in our form.
+      requireHostHeader: false,
       // Node exchanges the two when the time for the head is longer than that for the whole request.
       headersTimeout: Math.min(60_000, server.requestTimeoutMs),
       // How often Node looks for requests that are late: by default only every 30 seconds.
@@ -48,6 +51,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   demandAccess(app);
   limitAnswerTime(app, server.requestTimeoutMs);
   securityHeaders(app);
+  demandHost(app, platform.publicBaseUrl);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
   handleProblems(app, platform.publicBaseUrl);

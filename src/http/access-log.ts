@@ -40,21 +40,27 @@ export function measureRequests(app: FastifyInstance, metrics: Registry): void {
   });
 }
 
-/** Logs each answer of a scope: who called which route with which result, never the address or the query. */
+/**
+ * Logs each exchange of a scope: who called which route with which result, never the address or the query. Also one that the client
+ * broke off: what was on its way to him he may have read.
+ */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const caller = knownCaller(request);
-    request.log.info(
-      {
-        method: request.method,
-        route: routeOf(request),
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        ...(caller === undefined ? {} : { caller: caller.subject, tokenKind: caller.kind }),
-        ...fscTransaction(request),
-      },
-      'answered',
-    );
+  app.addHook('onRequest', (request, reply, done) => {
+    // Comes however the exchange ends; `onResponse` only when the answer was sent whole.
+    reply.raw.once('close', () => {
+      const caller = knownCaller(request);
+      request.log.info(
+        {
+          method: request.method,
+          route: routeOf(request),
+          ...(reply.raw.headersSent ? { status: reply.raw.statusCode } : {}),
+          ms: Math.round(reply.elapsedTime * 10) / 10,
+          ...(caller === undefined ? {} : { caller: caller.subject, tokenKind: caller.kind }),
+          ...fscTransaction(request),
+        },
+        reply.raw.writableFinished ? 'answered' : 'broken off',
+      );
+    });
     done();
   });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { namesHost } from './demand-host.ts';
 
 /**
  * Answers a request before the framework sees it, or leaves it to the framework.
@@ -22,6 +23,6 @@ export function installFastPaths(app: FastifyInstance, paths: readonly FastPath[
     const pass = (): void => {
       Reflect.apply(handle, app.server, [request, response]);
     };
-    if (!paths.some((path) => path(request, response, pass))) pass();
+    if (!namesHost(request) || !paths.some((path) => path(request, response, pass))) pass();
   });
 }

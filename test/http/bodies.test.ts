@@ -145,9 +145,16 @@ describe('what is no request at all', () => {
       'a length and chunks together',
       'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    ['no host', 'GET /a HTTP/1.1\r\n\r\n'],
+    ['no host', 'GET /a HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two hosts', 'GET /a HTTP/1.1\r\nHost: a\r\nHost: a\r\nConnection: close\r\n\r\n'],
   ])('answers 400 to %s', async (_what, bytes) => {
     const answer = await sendRaw(server.url, bytes);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('content-type: application/problem+json');
+    expect(answer).toContain(`${server.url}/problems/invalid-request`);
+  });
+
+  it('takes a request of HTTP/1.0 without a host', async () => {
+    expect(await sendRaw(server.url, 'GET /a HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type AuthorizationServer,
   startAuthorizationServer,
@@ -9,13 +9,14 @@ import {
 import { createLogger } from '../../src/kernel/log.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, post } from './support/ask.ts';
-import { CLOSED, createProbe } from './support/probe-area.ts';
+import { CLOSED, createProbe, type Probe } from './support/probe-area.ts';
 
 const AUDIENCE = 'https://koppelvlak.example';
 let server: TestServer;
 let issuer: AuthorizationServer;
 let keysDirectory: string;
 let token: string;
+let probe: Probe;
 
 beforeAll(async () => {
   keysDirectory = await mkdtemp(join(tmpdir(), 'koppelvlak-keys-'));
@@ -30,7 +31,7 @@ beforeAll(async () => {
     production: false,
     log: createLogger('silent'),
   });
-  const probe = createProbe({ issuer: issuer.issuer, audience: AUDIENCE, rateLimit: 1000 });
+  probe = createProbe({ issuer: issuer.issuer, audience: AUDIENCE, rateLimit: 1000 });
   server = await startServer({ env: { LOG_LEVEL: 'trace' }, areas: probe.open });
   token = await tokenOf('app', 'a-secret-of-32-characters-or-more');
 });
@@ -65,6 +66,20 @@ describe('a closed mount', () => {
     expect(server.logged).toContainEqual(
       expect.objectContaining({ msg: 'answered', caller: 'app', tokenKind: 'oauth', route: `${CLOSED}/databank` }),
     );
+  });
+
+  it('logs a request that the client breaks off', async () => {
+    const leaving = new AbortController();
+    const asked = call('/traag', token, { signal: leaving.signal });
+    await probe.arrived;
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await vi.waitFor(() =>
+      expect(server.logged).toContainEqual(
+        expect.objectContaining({ msg: 'broken off', caller: 'app', route: `${CLOSED}/traag` }),
+      ),
+    );
+    probe.release();
   });
 
   it('answers 401 without a token and with one that is none, and says how to come in', async () => {
