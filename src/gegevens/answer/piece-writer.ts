@@ -8,7 +8,9 @@ export interface PageBytes {
   readonly digest: string;
 }
 
-const PIECE_BYTES = 512 * 1024;
+/** Most answers are small, and memory beside the heap that is taken and let go at every one of them makes the collector come often. */
+const FIRST_BYTES = 8 * 1024;
+const PIECE_BYTES = 256 * 1024;
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const WORST_CASE = 3;
 
@@ -16,7 +18,7 @@ const WORST_CASE = 3;
 export class PieceWriter {
   readonly #pieces: Buffer[] = [];
   readonly #hash = createHash('sha256');
-  #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  #piece = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #used = 0;
   #bytes = 0;
 
@@ -33,7 +35,8 @@ export class PieceWriter {
 
   #next(needed: number): void {
     this.#close();
-    this.#piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, needed));
+    const size = Math.min(PIECE_BYTES, this.#piece.length * 4);
+    this.#piece = Buffer.allocUnsafeSlow(Math.max(size, needed));
   }
 
   #close(): void {

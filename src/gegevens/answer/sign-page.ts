@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { turn } from '../../kernel/turn.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/sign.ts';
 import type { PageBytes } from './piece-writer.ts';
@@ -9,7 +9,7 @@ export async function signPage(signer: Signer, page: PageBytes, style: Signature
   const signing = signer.begin(style);
   for (const piece of page.pieces) {
     signing.update(piece);
-    await setImmediate();
+    await turn.breathe();
   }
   return (await signing.finish()).signature;
 }

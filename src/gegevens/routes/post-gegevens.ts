@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fscTransaction } from '../../http/access-log.ts';
 import { callerOf } from '../../http/auth.ts';
@@ -9,6 +8,7 @@ import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { ProcessingLog } from '../../kernel/processing-log.ts';
 import type { FoundPage, PageFinder } from '../answer/find-page.ts';
+import { sendPage } from '../answer/send-page.ts';
 import { signPage } from '../answer/sign-page.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 import { missingHeaders, type ProcessingHeaders, readProcessingHeaders } from '../domain/processing-headers.ts';
@@ -78,7 +78,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
         'cache-control': 'no-store, no-transform',
       })
       .type('application/json; charset=utf-8')
-      .send(page.pieces.length === 1 ? page.pieces[0] : Readable.from(page.pieces));
+      .send(sendPage(page));
   };
 }
 

@@ -1,5 +1,12 @@
 import pg from 'pg';
+import { turn } from '../../kernel/turn.ts';
 import type { TextsPart } from '../domain/answer-frame.ts';
+
+declare module 'pg' {
+  interface ClientBase {
+    readonly connection: Connection;
+  }
+}
 
 // `offset 0` keeps the inner parts of these statements as they are, walks along a key: joined freely, a table that was loaded a moment
 // ago, and of which the planner knows nothing yet, might be read whole, or once for each of its rows.
@@ -80,12 +87,21 @@ function endOfZaken(from: number, to: number): number {
 /**
  * Rows are taken one by one as their bytes come in, so that no list of them is ever in memory. The statement has no name: a query of
  * this form keeps it also behind a transaction pooler, where the next use may meet another server process.
+ *
+ * What lies ready on the connection, megabytes when the database is faster than we are, is not all taken in one turn of the event loop.
  */
 function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const config: pg.QueryArrayConfig = { text, values, rowMode: 'array' };
     const running = new pg.Query<[string, number]>(config);
-    running.on('row', ([found, place]) => take(found, place));
+    const { stream } = client.connection;
+    const goOn = (): void => void stream.resume();
+    running.on('row', ([found, place]) => {
+      take(found, place);
+      if (stream.isPaused() || !turn.spent()) return;
+      stream.pause();
+      turn.later(goOn);
+    });
     running.on('error', reject);
     running.on('end', () => resolve());
     client.query(running);
