@@ -34,8 +34,8 @@ export class RefusedLineError extends Error {
 
 export interface FeedPublisher {
   /**
-   * Publishes lines in their order and says what became of each. Up to 250 lines are one transaction: all of them or none; more are
-   * published 250 at a time. When it returns, every reader of the feed can find them, and what a redaction reached is physically gone.
+   * Publishes lines in their order and says what became of each. Up to 1000 lines are one transaction: all of them or none; more
+   * are published 1000 at a time. When it returns, every reader of the feed can find them, and what a redaction reached is physically gone.
    * @throws {RefusedLineError} before anything is published
    */
   publish(lines: readonly unknown[]): Promise<Outcome[]>;

@@ -5,14 +5,29 @@
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return canonicalText(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  // One text grows: every feed record passes here, and this is much faster than joining arrays.
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += (text === '' ? '[' : ',') + canonicalJson(item);
+    return text === '' ? '[]' : `${text}]`;
+  }
   // The default order of `sort` is that of UTF-16 code units.
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${canonicalText(name)}:${canonicalJson(member)}`).join(',')}}`;
+  for (const name of Object.keys(value).sort()) {
+    text += `${(text === '' ? '{' : ',') + canonicalText(name)}:${canonicalJson(value[name])}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Texts that are written as they are: nearly all. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function canonicalText(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw new TypeError('a text holds half of a surrogate pair');
   return JSON.stringify(text);
 }

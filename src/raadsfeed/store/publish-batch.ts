@@ -7,12 +7,11 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { Change } from '../domain/change.ts';
 import { recordText } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
-import { insertRecords, type NumberedRecord } from './insert-records.ts';
 import { moveHead } from './move-head.ts';
 import { lockFeedRow } from './read-feed-row.ts';
 import { readStateHashes } from './read-state-hashes.ts';
 import { redactPlaces } from './redact-places.ts';
-import { writeState } from './write-state.ts';
+import { type NumberedRecord, writeRecords } from './write-records.ts';
 
 /** What became of a change. */
 export type Outcome =
@@ -37,8 +36,7 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
   let waiting: NumberedRecord[] = [];
   const write = async (): Promise<void> => {
     if (waiting.length === 0) return;
-    await insertRecords(db, waiting, storedAt);
-    await writeState(db, waiting);
+    await writeRecords(db, waiting, storedAt);
     waiting = [];
   };
   const record = (change: Change, redacted?: readonly number[]): Outcome => {

@@ -1,4 +1,5 @@
 import type { Db } from '../../kernel/database/db.ts';
+import { textArray } from '../../kernel/database/text-array.ts';
 import type { Resource } from '../domain/resource.ts';
 import { resourceKey } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
@@ -15,13 +16,19 @@ export async function readStateHashes(
     content_hash: string;
   }>({
     name: 'raadsfeed-state-hashes',
-    text: `select organisatiecode, resource_type, bronidentificatie, stand.content_hash
-             from unnest($1::text[], $2::text[], $3::text[]) as gevraagd (organisatiecode, resource_type, bronidentificatie)
-             join raadsfeed.stand using (organisatiecode, resource_type, bronidentificatie)`,
+    // Row by row: joined freely, the planner would read the whole state whenever it has no statistics yet.
+    text: `select s.organisatiecode, s.resource_type, s.bronidentificatie, s.content_hash
+             from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
+            cross join lateral (select organisatiecode, resource_type, bronidentificatie, content_hash
+                                  from raadsfeed.stand
+                                 where stand.organisatiecode = g.organisatiecode
+                                   and stand.resource_type = g.resource_type
+                                   and stand.bronidentificatie = g.bronidentificatie
+                                 limit 1) as s`,
     values: [
-      resources.map(({ resource }) => resource.organisatiecode),
-      resources.map(({ resourceType }) => resourceType),
-      resources.map(({ resource }) => resource.bronidentificatie),
+      textArray(resources.map(({ resource }) => resource.organisatiecode)),
+      textArray(resources.map(({ resourceType }) => resourceType)),
+      textArray(resources.map(({ resource }) => resource.bronidentificatie)),
     ],
   });
   return new Map(rows.map((row) => [resourceKey(row.resource_type, row), row.content_hash]));

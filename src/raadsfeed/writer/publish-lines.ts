@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change } from '../domain/change.ts';
 import { prepareChange } from '../domain/prepare-change.ts';
 import type { LineValidator } from './line-validator.ts';
@@ -11,6 +12,9 @@ export interface LineCounts {
   noOp: number;
   refused: number;
 }
+
+/** Lines between two looks at what the database answers: a batch is several statements, and none should wait for lines to be checked. */
+const TURN_LINES = 16;
 
 export interface PublishLinesOptions {
   readonly validate: LineValidator;
@@ -67,6 +71,7 @@ export async function publishLines(
         characters += 'text' in line ? line.text.length : 0;
       }
       if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
+      else if (publisher !== undefined && counts.lines % TURN_LINES === 0) await nextTurn();
     }
     signal.throwIfAborted();
     if (publisher === undefined) progress(counts);

@@ -7,7 +7,7 @@ import { rewriteParts } from '../store/rewrite-parts.ts';
 import { touchOrganisations } from '../store/touch-organisations.ts';
 
 /** Changes that one transaction takes at most, and their text in characters: it bounds how long others wait. */
-export const BATCH_CHANGES = 250;
+export const BATCH_CHANGES = 1000;
 export const BATCH_CHARACTERS = 1024 * 1024;
 
 /** Publishes what is this feed's own. */
