@@ -6,13 +6,14 @@ import type { Platform } from '../../kernel/platform.ts';
 import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
 import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';
-import { releaseSource, renewLeases, rereadLease, takeLease } from './store/leases.ts';
+import { addIssues, resolveIssues } from './store/issues.ts';
+import { releaseFailed, releaseSource, renewLeases, rereadLease, takeLease } from './store/leases.ts';
 import { requestComparison } from './store/manage-sources.ts';
 import { ensureWindows } from './store/windows.ts';
 import { readOneWindow, type SupplierNeeds } from './supplier/read-supplier.ts';
 import { supplierSource } from './supplier/supplier-source.ts';
 import { quarters, roundWindows } from './windows.ts';
-import { describeFailure } from './worker/describe-failure.ts';
+import { describeFailure, type Failure } from './worker/describe-failure.ts';
 
 export interface SyncOptions {
   /** Of a supplier's API: days (`YYYY-MM-DD`); absent: all of them. */
@@ -59,21 +60,45 @@ export async function syncSource(platform: Platform, sourceId: number, options: 
     (LEASE_SECONDS * 1000) / 3,
   );
   try {
-    return lease.source.soort === 'feed'
-      ? await syncFeed(lease, needs, options)
-      : await syncSupplier(lease, needs, options);
+    if (lease.source.soort === 'leveranciers-api') {
+      const outcome = await syncSupplier(lease, needs, options);
+      await releaseSource(pool, lease, { inMs: 0 });
+      return outcome;
+    }
+    const { failure, ...outcome } = await syncFeed(lease, needs, options);
+    await (failure === undefined ? noteSuccess(lease, needs) : noteFailure(lease, failure, needs));
+    return failure === undefined ? outcome : { ...outcome, reason: `${failure.kind}: ${failure.message}` };
+  } catch (error) {
+    // Stopped, or a fault of our own: nothing is wrong with the source.
+    await releaseSource(pool, lease, { inMs: 0 });
+    throw error;
   } finally {
     clearInterval(renewal);
-    await releaseSource(pool, lease, { inMs: 0 });
     await closeAggregatorNeeds(needs);
   }
+}
+
+async function noteSuccess(lease: Lease, { pool, clock }: SupplierNeeds): Promise<void> {
+  await resolveIssues(pool, lease.source.id, clock.now());
+  await releaseSource(pool, lease, { inMs: 0 });
+}
+
+/** As the service notes it; the service may try again at once. */
+async function noteFailure(lease: Lease, { kind, message }: Failure, { pool, clock }: SupplierNeeds): Promise<void> {
+  const { id, adres, paginagrootte: pageSize } = lease.source;
+  await addIssues(pool, id, [{ what: kind, where: adres, detail: message, times: 1, blocking: true }], clock.now());
+  await releaseFailed(pool, lease, { inMs: 0, kind, message, pageSize });
 }
 
 function nothing(): Sum {
   return { complete: false, read: 0, published: 0, deleted: 0, withheld: 0, refused: 0, issues: 0 };
 }
 
-async function syncFeed(start: Lease, needs: SupplierNeeds, { signal, progress }: SyncOptions): Promise<SyncOutcome> {
+async function syncFeed(
+  start: Lease,
+  needs: SupplierNeeds,
+  { signal, progress }: SyncOptions,
+): Promise<SyncOutcome & { readonly failure?: Failure }> {
   const sum = nothing();
   for (let failures = 0; ; ) {
     signal.throwIfAborted();
@@ -89,8 +114,7 @@ async function syncFeed(start: Lease, needs: SupplierNeeds, { signal, progress }
       const failure = describeFailure(error);
       if (failure === undefined) throw error;
       failures += 1;
-      if (failures >= ATTEMPTS)
-        return { ...sum, issues: sum.refused + 1, reason: `${failure.kind}: ${failure.message}` };
+      if (failures >= ATTEMPTS) return { ...sum, issues: sum.refused + 1, failure };
       progress(`${failure.kind}: ${failure.message}; trying again`);
       await sleep(backoffMs(BACKOFF, failures, Math.min(failure.retryAfterMs, 60_000)), undefined, { signal });
     }

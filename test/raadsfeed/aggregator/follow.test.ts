@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/http/openapi-document.ts';
 import { agendapunt, document, type FeedServer, readRecords, removal, startFeed, vergadering } from '../support.ts';
+import { FakeSource } from './fake-source.ts';
 import { eventually, expectMerged, follow, SOURCE_ENV, sourceState, startAggregator } from './support.ts';
 
 let source: FeedServer;
@@ -64,6 +65,43 @@ describe('following a feed', () => {
     await eventually(async () => expect((await currentSince()) > before).toBe(true));
   });
 
+  it('of an aggregator says no organisation to be more current than that one does', async () => {
+    const fake = await new FakeSource('gm0002').listen();
+    const tell = async (laatstBijgewerkt: string | null): Promise<void> => {
+      fake.organisaties = [{ organisatiecode: 'gm0002', naam: 'Gemeente Twee', laatstBijgewerkt }];
+      await aggregator.pool.query('update aggregator.bron set document_op = null');
+    };
+    const shown = async (): Promise<Record<string, unknown>> => {
+      const { json } = await aggregator.api.call('GET', '/');
+      const [found] = isRecord(json) && Array.isArray(json.organisaties) ? json.organisaties : [];
+      return Object(found);
+    };
+    try {
+      fake.rol = 'aggregator';
+      fake.document('d-1');
+      await tell(null);
+      await follow(aggregator.pool, fake.url);
+      await eventually(async () => {
+        expect((await sourceState(aggregator.pool, fake.url)).bijgewerkt).not.toBeNull();
+        expect(await shown()).toMatchObject({ herkomst: `${fake.url}/feed`, herkomstSoort: 'feed' });
+      });
+      expect((await shown()).laatstBijgewerkt ?? null).toBeNull();
+      await tell('2026-01-05T13:00:00+01:00');
+      await eventually(async () => expect((await shown()).laatstBijgewerkt).toBe('2026-01-05T12:00:00.000Z'));
+      await tell('2026-01-06T12:00:00Z');
+      await eventually(async () => expect((await shown()).laatstBijgewerkt).toBe('2026-01-06T12:00:00.000Z'));
+      // Neither back, nor beyond the moment at which the source was read.
+      await tell('2026-01-01T12:00:00Z');
+      await tell('2999-01-01T00:00:00Z');
+      await eventually(async () =>
+        expect(String((await shown()).laatstBijgewerkt) > '2026-01-06T12:00:00.000Z').toBe(true),
+      );
+      expect(Date.parse(String((await shown()).laatstBijgewerkt))).toBeLessThanOrEqual(Date.now());
+    } finally {
+      await fake.close();
+    }
+  });
+
   it('shows the lag of each source in the metrics', async () => {
     await source.publish([vergadering('v-1')]);
     await follow(aggregator.pool, source.mount);
@@ -72,6 +110,8 @@ describe('following a feed', () => {
       const text = await (await fetch(`${aggregator.server.managementUrl}/metrics`)).text();
       expect(text).toContain(`koppelvlak_aggregator_behind_records{source="${source.mount}"} 0`);
       expect(text).toMatch(/koppelvlak_aggregator_lag_seconds\{source="[^"]+"\} \d/);
+      expect(text).toContain(`koppelvlak_aggregator_issues{source="${source.mount}"} 0`);
+      expect(text).toContain(`koppelvlak_aggregator_issues_dropped{source="${source.mount}"} 0`);
       expect(text).toMatch(/koppelvlak_aggregator_turns_total\{result="ok"\} \d/);
     });
   });

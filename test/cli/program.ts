@@ -1,0 +1,41 @@
+import { startProgram } from '../demo/support.ts';
+import { createDatabase } from '../support/database.ts';
+
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The program beside a database of its own, as an operator of an aggregator runs it. */
+export interface ProgramOnDatabase {
+  readonly databaseUrl: string;
+  readonly env: Readonly<Record<string, string>>;
+  run(...words: string[]): Promise<Ended>;
+  /** Runs it with `--json`; an answer that is not one line of JSON is an error. */
+  json(...words: string[]): Promise<{ status: number | null; stderr: string; result: unknown }>;
+  drop(): Promise<void>;
+}
+
+export async function programOnDatabase(more: Readonly<Record<string, string>> = {}): Promise<ProgramOnDatabase> {
+  const database = await createDatabase();
+  const env = {
+    DATABASE_URL: database.url,
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    RAADSFEED_ROL: 'aggregator',
+    AGGREGATOR_ALLOW_PRIVATE: 'true',
+    AGGREGATOR_TIMEOUT_MS: '2000',
+    ...more,
+  };
+  const run = (...words: string[]): Promise<Ended> => startProgram(words, env).ended;
+  return {
+    databaseUrl: database.url,
+    env,
+    run,
+    async json(...words) {
+      const { status, stdout, stderr } = await run(...words, '--json');
+      return { status, stderr, result: stdout === '' ? undefined : JSON.parse(stdout) };
+    },
+    drop: () => database.drop(),
+  };
+}

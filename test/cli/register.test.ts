@@ -1,0 +1,91 @@
+/** `koppelvlak register …` as an operator runs it: the program itself, on a real database, with domains that are real servers. */
+import { createServer, type Server } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeSource } from '../raadsfeed/aggregator/fake-source.ts';
+import { type ProgramOnDatabase, programOnDatabase } from './program.ts';
+
+let program: ProgramOnDatabase;
+let source: FakeSource;
+let domain: Server;
+let domainUrl: string;
+
+beforeEach(async () => {
+  program = await programOnDatabase({ RAADSFEED_REGISTER: 'true' });
+  source = await new FakeSource('gm0001').listen();
+  domain = createServer((request, response) => {
+    const found = request.url === '/.well-known/council-feed';
+    response.writeHead(found ? 307 : 404, found ? { location: source.url } : {}).end();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => domain.once('listening', resolve));
+  const address = domain.address();
+  domainUrl = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+});
+afterEach(async () => {
+  await program.drop();
+  domain.close();
+  await source.close();
+});
+
+describe('register', () => {
+  it('finds a feed by the domain of its publisher, lists where it is, and forgets it', async () => {
+    expect(await program.run('register', 'list')).toMatchObject({
+      status: 0,
+      stdout: 'No feeds; see koppelvlak register add --help.\n',
+    });
+    expect(await program.run('register', 'add', domainUrl)).toEqual({
+      status: 0,
+      stdout: `Added: ${source.url}\n`,
+      stderr: '',
+    });
+    expect(await program.json('register', 'list')).toMatchObject({
+      status: 0,
+      result: [{ serviceUrl: source.url, opgegeven: domainUrl, codes: ['gm0001'], bereikbaar: true }],
+    });
+    const { stdout } = await program.run('register', 'list');
+    expect(stdout).toMatch(/^feed +organisations +last seen +state\n/);
+    expect(stdout).toMatch(/\nhttp:\S+ +gm0001 +20\S+Z +answers\n/);
+    expect(await program.json('register', 'remove', domainUrl)).toMatchObject({ result: { removed: domainUrl } });
+    expect(await program.json('register', 'list')).toMatchObject({ result: [] });
+  });
+
+  it('asks every feed again, follows one that moved, and ends with status 1 when one is silent', async () => {
+    await program.run('register', 'add', domainUrl);
+    expect(await program.run('register', 'refresh')).toMatchObject({
+      status: 0,
+      stdout: '1 feeds asked, 0 did not answer.\n',
+      stderr: `asking ${source.url}\n`,
+    });
+    const moved = await new FakeSource('gm0001').listen();
+    const before = source;
+    source = moved;
+    await before.close();
+    expect(await program.json('register', 'refresh')).toMatchObject({
+      status: 0,
+      result: [{ serviceUrl: moved.url, bereikbaar: true }],
+    });
+    expect(await program.json('register', 'list')).toMatchObject({ result: [{ serviceUrl: moved.url }] });
+    await moved.close();
+    const silent = await program.json('register', 'refresh');
+    expect(silent).toMatchObject({ status: 1, stderr: expect.stringContaining('1 feeds did not answer') });
+    expect(await program.json('register', 'list')).toMatchObject({
+      result: [{ serviceUrl: moved.url, bereikbaar: false, codes: ['gm0001'], fout: expect.any(String) }],
+    });
+    await moved.reopen();
+  });
+
+  it('says with status 1 where there is no feed, and with status 2 what it takes', async () => {
+    source.organisaties = [{ organisatiecode: 'amsterdam' }];
+    for (const given of [domainUrl, 'http://127.0.0.1:9', 'http://', 'file:///etc/passwd']) {
+      const { status, stdout, stderr } = await program.run('register', 'add', given);
+      expect({ given, status, stdout }).toEqual({ given, status: 1, stdout: '' });
+      expect(stderr).toContain(`no feed was found at ${given}`);
+    }
+    expect(await program.run('register', 'remove', domainUrl)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is not in the register'),
+    });
+    for (const words of [['add'], ['remove'], ['verzonnen'], ['list', '--verzonnen']])
+      expect(await program.run('register', ...words)).toMatchObject({ status: 2, stdout: '' });
+    expect(await program.json('register', 'list')).toMatchObject({ result: [] });
+  });
+});
