@@ -6,6 +6,7 @@ import { mount } from '../http/mount.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingLog } from '../kernel/processing-log.ts';
+import { createAnswerRoom } from './answer/answer-room.ts';
 import { createPageFinder } from './answer/find-page.ts';
 import { createPageCache } from './answer/page-cache.ts';
 import type { Variant } from './domain/model/mapping.ts';
@@ -19,6 +20,8 @@ import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { postGegevens } from './routes/post-gegevens.ts';
 import { variantContract } from './variant-contract.ts';
+
+const MEGABYTE = 1024 * 1024;
 
 export interface GegevensNeeds {
   /** Which variants are served; at least one. */
@@ -50,7 +53,15 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     const tracked = work.finally(() => running.delete(tracked));
     running.add(tracked);
   };
-  const cache = createPageCache(gegevens.cacheMb * 1024 * 1024);
+  const room = createAnswerRoom({
+    maxBytes: gegevens.answersMb * MEGABYTE,
+    waitMs: gegevens.answersWaitMs,
+    changed: ({ bytes, waiting }) => {
+      metrics.answersBytes.set(bytes);
+      metrics.answersWaiting.set(waiting);
+    },
+  });
+  const cache = createPageCache(gegevens.cacheMb * MEGABYTE, room);
   const verify = verifyExchange({ verifier: signatures, allowedSigners: gegevens.allowedSigners, metrics });
 
   const mountOf = (variant: Variant): Area['mounts'][number] => {

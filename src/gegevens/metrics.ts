@@ -8,6 +8,8 @@ export interface GegevensMetrics {
   readonly deliveredRecords: Counter<'variant'>;
   readonly deliveredBytes: Counter<'variant'>;
   readonly pages: Counter<'from'>;
+  readonly answersBytes: Gauge;
+  readonly answersWaiting: Gauge;
   readonly missingHeaders: Counter<'header'>;
 }
 
@@ -26,6 +28,16 @@ export function createMetrics(registry: Registry): GegevensMetrics {
     deliveredRecords: counter('gegevens_delivered_records_total', 'Records in signed answers', 'variant'),
     deliveredBytes: counter('gegevens_delivered_bytes_total', 'Bytes of signed answers', 'variant'),
     pages: counter('gegevens_pages_total', 'Pages by where they came from', 'from'),
+    answersBytes: new Gauge({
+      name: 'gegevens_answers_bytes',
+      help: 'Bytes of large answers that are being made or sent',
+      registers,
+    }),
+    answersWaiting: new Gauge({
+      name: 'gegevens_answers_waiting',
+      help: 'Large answers that wait for memory',
+      registers,
+    }),
     missingHeaders: counter(
       'gegevens_missing_processing_headers_total',
       'Requests without a processing header that could be expected',

@@ -6,7 +6,7 @@ import { Problem } from '../../kernel/problem.ts';
 import { answerFrame } from '../domain/answer-frame.ts';
 import type { Levering } from '../domain/levering.ts';
 import type { Model } from '../domain/model/model.ts';
-import { emptySlices, type PagePlan, planPage } from '../domain/page-plan.ts';
+import { aboutBytes, emptySlices, type PagePlan, planPage } from '../domain/page-plan.ts';
 import { type Filter, filterKey } from '../domain/request.ts';
 import { gegevensProblems } from '../problems.ts';
 import { findLeveringen, findOrganisations } from '../store/find-leveringen.ts';
@@ -44,7 +44,7 @@ export interface PageFinderOptions {
 /** Finds the page that is asked for, from the state that this requester's pages come from. */
 export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<FoundPage>;
 
-/** @throws {Problem} `onbekende-organisatie`; what the database throws; the signal's reason */
+/** @throws {Problem} `onbekende-organisatie`, `service-unreachable` when too much is under way; what the database throws; the signal's reason */
 export function createPageFinder(options: PageFinderOptions): PageFinder {
   const { pool, clock, model, cache, leverancierscode, maximum } = options;
   return async (request, signal) => {
@@ -61,7 +61,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     });
     const make = (abandoned: AbortSignal) => withAbort(pool, abandoned, (client) => writePage(client, parts));
     const key = createHash('sha256').update(JSON.stringify(parts, withoutHeads)).digest('base64');
-    const page = await cache.get(key, make, signal);
+    const page = await cache.get(key, { bytes: aboutBytes(found), make }, signal);
     return {
       ...page,
       records: found.records,

@@ -1,79 +1,100 @@
+import type { AnswerRoom, Place } from './answer-room.ts';
 import type { PageBytes } from './piece-writer.ts';
+import { RecentPages } from './recent-pages.ts';
 
-/** Keeps pages that were made, and lets requests for a page that is being made wait for that one. */
+/** Keeps pages that were made, and lets requests for a page that is being made or sent share that one. */
 export interface PageCache {
   /**
-   * @param make called when the page is neither kept nor being made; its signal fires when nobody waits for it any more
    * @param signal fires when this request does not want it any more
-   * @throws the signal's reason, or what `make` throws
+   * @throws the signal's reason, what `make` throws, or what the room throws when there is none
    */
-  get(key: string, make: (signal: AbortSignal) => Promise<PageBytes>, signal: AbortSignal): Promise<CachedPage>;
+  get(key: string, wanted: WantedPage, signal: AbortSignal): Promise<CachedPage>;
+}
+
+export interface WantedPage {
+  /** About how many bytes it will take. */
+  readonly bytes: number;
+  /** Called when the page is nowhere; its signal fires when nobody waits for it any more. */
+  readonly make: (signal: AbortSignal) => Promise<PageBytes>;
 }
 
 export interface CachedPage extends PageBytes {
   readonly from: 'memory' | 'shared' | 'database';
+  /** To be called when its bytes are not needed any more: sent, or never to be. */
+  readonly release: () => void;
 }
 
-interface Making {
+/** A page that somebody waits for or sends. */
+interface Live {
   readonly page: Promise<PageBytes>;
   readonly abandon: AbortController;
-  waiting: number;
+  place: Place | undefined;
+  users: number;
 }
 
-/** @param maxBytes most bytes that are kept; the page that was asked for longest ago makes place */
-export function createPageCache(maxBytes: number): PageCache {
-  // A map keeps its order: what is asked for goes to the end, what is at the front goes first.
-  const kept = new Map<string, PageBytes>();
-  const making = new Map<string, Making>();
-  let keptBytes = 0;
+/** @param maxBytes most bytes that are kept for who asks again */
+export function createPageCache(maxBytes: number, room: AnswerRoom): PageCache {
+  const recent = new RecentPages(maxBytes);
+  const live = new Map<string, Live>();
 
-  const keep = (key: string, page: PageBytes): void => {
-    if (page.bytes > maxBytes) return;
-    kept.set(key, page);
-    keptBytes += page.bytes;
-    for (const [oldest, { bytes }] of kept) {
-      if (keptBytes <= maxBytes) break;
-      kept.delete(oldest);
-      keptBytes -= bytes;
-    }
-  };
-
-  const begin = (key: string, make: (signal: AbortSignal) => Promise<PageBytes>): Making => {
+  const begin = (key: string, found: PageBytes | undefined, { bytes, make }: WantedPage): Live => {
     const abandon = new AbortController();
-    const page = make(abandon.signal)
-      .then((made) => {
-        keep(key, made);
-        return made;
-      })
-      .finally(() => making.delete(key));
-    const begun = { page, abandon, waiting: 0 };
-    making.set(key, begun);
+    const { signal } = abandon;
+    const making = async (): Promise<PageBytes> => {
+      const place = await room.enter(bytes, signal);
+      try {
+        const page = await make(signal);
+        signal.throwIfAborted();
+        place.resize(page.bytes);
+        begun.place = place;
+        recent.keep(key, page);
+        return page;
+      } catch (error) {
+        place.leave();
+        forget(key, begun);
+        throw error;
+      }
+    };
+    const begun: Live =
+      found === undefined
+        ? { page: Promise.resolve().then(making), abandon, place: undefined, users: 0 }
+        : { page: Promise.resolve(found), abandon, place: room.add(found.bytes), users: 0 };
+    live.set(key, begun);
     return begun;
   };
 
+  const forget = (key: string, gone: Live): void => {
+    if (live.get(key) === gone) live.delete(key);
+  };
+
+  const leave = (key: string, mine: Live): void => {
+    mine.users -= 1;
+    if (mine.users > 0) return;
+    forget(key, mine);
+    mine.place?.leave();
+    mine.abandon.abort();
+    // Nobody is left to hear how it ended.
+    mine.page.catch(() => undefined);
+  };
+
   return {
-    async get(key, make, signal) {
+    async get(key, wanted, signal) {
       signal.throwIfAborted();
-      const found = kept.get(key);
-      if (found !== undefined) {
-        kept.delete(key);
-        kept.set(key, found);
-        return { ...found, from: 'memory' };
-      }
-      const running = making.get(key);
-      const mine = running ?? begin(key, make);
-      mine.waiting += 1;
+      const running = live.get(key);
+      const found = running === undefined ? recent.find(key) : undefined;
+      const from = running?.place !== undefined || found !== undefined ? 'memory' : running ? 'shared' : 'database';
+      const mine = running ?? begin(key, found, wanted);
+      mine.users += 1;
+      let released = false;
+      const release = (): void => {
+        if (!released) leave(key, mine);
+        released = true;
+      };
       try {
-        const page = await Promise.race([mine.page, aborted(signal)]);
-        return { ...page, from: running === undefined ? 'database' : 'shared' };
-      } finally {
-        mine.waiting -= 1;
-        if (mine.waiting === 0 && signal.aborted) {
-          making.delete(key);
-          mine.abandon.abort(signal.reason);
-          // Nobody is left to hear how it ended.
-          mine.page.catch(() => undefined);
-        }
+        return { ...(await Promise.race([mine.page, aborted(signal)])), from, release };
+      } catch (error) {
+        release();
+        throw error;
       }
     },
   };

@@ -54,6 +54,13 @@ export function emptySlices(leveringen: readonly Levering[]): Slice[] {
   return [...first.values()].map((levering) => ({ levering, from: 0, to: 0, zaken: false }));
 }
 
+/** About how many bytes a page takes: of each levering as large a part as of its records. */
+export function aboutBytes({ slices }: PagePlan): number {
+  return slices.reduce((sum, { levering: { records, bytes }, from, to }) => {
+    return sum + Math.ceil(records === 0 ? bytes : (bytes * (to - from)) / records);
+  }, 0);
+}
+
 function slicesOf(leveringen: readonly Levering[], page: number, size: number, totalPages: number): Slice[] {
   const start = (page - 1) * size;
   const end = start + size;

@@ -55,6 +55,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
       },
       goneSignal(reply),
     );
+    reply.raw.once('close', page.release);
     // A requester who uses the form that is fixed here gets it in the variety that it used itself.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);

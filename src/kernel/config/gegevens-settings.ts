@@ -47,6 +47,18 @@ export const gegevensSettings = {
     max: 65_536,
     description: 'Memory in megabytes for pages that were served; 0 keeps none.',
   }),
+  answersMb: integer('GEGEVENS_ANSWERS_MB', {
+    default: 256,
+    min: 1,
+    max: 65_536,
+    description: 'Memory in megabytes for large answers that are being made or sent; more of them wait.',
+  }),
+  answersWaitMs: integer('GEGEVENS_ANSWERS_WAIT_MS', {
+    default: 10_000,
+    min: 0,
+    max: 600_000,
+    description: 'How long in milliseconds a large answer waits for that memory before it is refused.',
+  }),
   rateLimit: integer('GEGEVENS_RATE_LIMIT', {
     default: 600,
     min: 0,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Levering } from '../../../src/gegevens/domain/levering.ts';
-import { planPage } from '../../../src/gegevens/domain/page-plan.ts';
+import { aboutBytes, planPage } from '../../../src/gegevens/domain/page-plan.ts';
 
 function levering(id: number, records: number): Levering {
   return {
@@ -61,4 +61,11 @@ it('is paged when that was asked for, or when there is more than the maximum', (
   const paged = (page?: number, pageSize?: number, maximum = 5) =>
     planPage(leveringen, { page, pageSize, maximum }).paginering !== undefined;
   expect([paged(), paged(1), paged(undefined, 5), paged(undefined, undefined, 4)]).toEqual([false, true, true, true]);
+});
+
+it('takes of each levering as large a part of its bytes as of its records', () => {
+  const sized = (id: number, records: number, bytes: number): Levering => ({ ...levering(id, records), bytes });
+  const leveringen = [sized(0, 10, 1000), sized(1, 0, 7), sized(2, 4, 100)];
+  const bytes = (page: number, pageSize: number) => aboutBytes(planPage(leveringen, { page, pageSize, maximum: 100 }));
+  expect([bytes(1, 5), bytes(2, 5), bytes(3, 5), bytes(1, 100)]).toEqual([500, 500, 107, 1107]);
 });

@@ -1,0 +1,102 @@
+/** More large answers at once than there is memory for. */
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { TestServer } from '../support/server.ts';
+import { messageFile, shvMessage } from './support/messages.ts';
+import { openSupplier, type Supplier } from './support/supplier.ts';
+
+const RECORDS = 20_000;
+let supplier: Supplier;
+/** Room for one answer of 20 MB at a time; who waits is soon refused, or waits longer than any test. */
+let hasty: TestServer;
+let patient: TestServer;
+
+beforeAll(async () => {
+  supplier = await openSupplier({ env: { GEGEVENS_CACHE_MB: '0', GEGEVENS_ANSWERS_MB: '1' } });
+  const records = Array.from({ length: RECORDS }, (_, n) => `${n} ${'é'.repeat(500)}`);
+  await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Groot', records }] })));
+  hasty = await supplier.another({ GEGEVENS_ANSWERS_WAIT_MS: '200' });
+  patient = await supplier.another({ GEGEVENS_ANSWERS_WAIT_MS: '600000' });
+});
+afterAll(() => supplier.close());
+
+async function begin(server: TestServer, body: string): Promise<ClientRequest> {
+  const outgoing = request(`${server.url}/shv/v1/gegevens`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      'content-type': 'application/json',
+      ...(await supplier.tokens.bearer(['read'])),
+      ...(await supplier.requester.sign(body)),
+    },
+  });
+  outgoing.on('error', () => undefined);
+  onTestFinished(() => void outgoing.destroy());
+  outgoing.end(body);
+  return outgoing;
+}
+
+/** An answer whose reader has taken only its headers: more of it is under way than any buffer holds. */
+async function hold(server: TestServer, body = '{}'): Promise<IncomingMessage> {
+  const [incoming] = await once(await begin(server, body), 'response');
+  return incoming;
+}
+
+async function gauge(server: TestServer, name: string): Promise<number> {
+  const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+const other = { pageSize: RECORDS - 1 };
+
+it('refuses another large answer after a while, with a time to wait, and makes it once there is room', async () => {
+  const held = await hold(hasty);
+  expect(await gauge(hasty, 'gegevens_answers_bytes')).toBeGreaterThan(20_000_000);
+  const refused = await supplier.ask(other, { server: hasty });
+  expect(refused.status, refused.text.slice(0, 300)).toBe(502);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused.headers.get('fsc-error-code')).toBe('ERROR_CODE_SERVICE_UNREACHABLE');
+  expect(JSON.parse(refused.text)).toMatchObject({
+    code: 'ERROR_CODE_SERVICE_UNREACHABLE',
+    domain: 'ERROR_DOMAIN_INWAY',
+    status: 502,
+    detail: expect.stringContaining('te veel grote leveringen'),
+  });
+  held.destroy();
+  await expect.poll(() => gauge(hasty, 'gegevens_answers_bytes')).toBe(0);
+  await supplier.get(other, { server: hasty });
+  await expect.poll(() => gauge(hasty, 'gegevens_answers_bytes')).toBe(0);
+});
+
+it('makes one that waits as soon as the one before it has left', async () => {
+  const held = await hold(patient);
+  const waiting = supplier.get(other, { server: patient });
+  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  held.resume();
+  expect((await waiting).paginering).toMatchObject({ totalRecords: RECORDS });
+});
+
+it('does not hold up small answers, nor those who ask for the same as what is under way', async () => {
+  const held = await hold(patient);
+  const waiting = await begin(patient, JSON.stringify(other));
+  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  for (let page = 1; page <= 5; page += 1) await supplier.get({ page, pageSize: 10 }, { server: patient });
+  await supplier.get({}, { server: patient });
+  expect(await gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  waiting.destroy();
+  held.destroy();
+});
+
+it('forgets one whose requester goes away while it waits', async () => {
+  const held = await hold(patient);
+  const waiting = await begin(patient, JSON.stringify(other));
+  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  waiting.destroy();
+  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(0);
+  const next = supplier.get({ pageSize: RECORDS - 2 }, { server: patient });
+  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  held.destroy();
+  await next;
+  await expect.poll(() => gauge(patient, 'gegevens_answers_bytes')).toBe(0);
+});
