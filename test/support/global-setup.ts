@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbedded } from '../../src/kernel/database/embedded.ts';
@@ -22,6 +23,7 @@ const TEMPLATE = 'koppelvlak_sjabloon';
 /** One Postgres for the whole run; what it holds is thrown away, so it need not be durable. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+  await keepTemporaryFiles(dir);
   const log = createLogger('error');
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
   let stop = async (): Promise<void> => {};
@@ -42,6 +44,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error;
   }
   return teardown;
+}
+
+/** Whatever the tests leave in the temporary folder goes with the run. */
+async function keepTemporaryFiles(dir: string): Promise<void> {
+  const temporary = join(dir, 'tmp');
+  await mkdir(temporary);
+  // A Postgres of a test may run as another user, and passes through.
+  for (const path of [dir, temporary]) await chmod(path, 0o711);
+  process.env.TMPDIR = temporary;
 }
 
 async function makeTemplate(server: string, log: ReturnType<typeof createLogger>): Promise<void> {
