@@ -24,6 +24,13 @@ export interface Kit {
 export async function openKit(): Promise<Kit> {
   const dir = mkdtempSync(join(tmpdir(), 'jades-'));
   const authority = await createAuthority({ dir, port: 0 });
+  return kitOf(authority, async () => {
+    await authority.close();
+    rmSync(dir, { recursive: true });
+  });
+}
+
+export function kitOf(authority: Authority, close: () => Promise<void>): Kit {
   const chain = pemToDer(readFileSync(authority.requester.chain, 'utf8'));
   const [, intermediate] = chain;
   if (intermediate === undefined) throw new Error('the chain has no intermediate');
@@ -33,10 +40,7 @@ export async function openKit(): Promise<Kit> {
     requesterKey: createPrivateKey(readFileSync(authority.requester.key)),
     requesterChain: chain,
     intermediate,
-    async close() {
-      await authority.close();
-      rmSync(dir, { recursive: true });
-    },
+    close,
   };
 }
 

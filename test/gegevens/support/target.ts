@@ -1,0 +1,87 @@
+import { expect, vi } from 'vitest';
+import type { SignedMessage } from '../../../src/gegevens/jades/verify.ts';
+import { sendRaw } from '../../http/support/ask.ts';
+import { type Kit, kitOf } from '../jades/support/kit.ts';
+import { type RawAnswer, type RawHeaders, send } from './requester.ts';
+import { openSupplier, type Supplier } from './supplier.ts';
+
+/** Sent in place of a good request. */
+export interface Attack {
+  readonly message: SignedMessage;
+  /** Headers beside or instead of those of the message. */
+  readonly headers?: RawHeaders;
+}
+
+/** A supplier under attack, that gives every answer within two seconds or not at all: a refusal that takes longer is another one. */
+export interface Target {
+  readonly supplier: Supplier;
+  readonly kit: Kit;
+  /** Attacks, expects the refusal, and that a good request is answered as ever. */
+  refuses(attack: Attack, status: number, slug: string): Promise<RawAnswer>;
+  /** The same with bytes that no client would send; only what comes back first is looked at. */
+  refusesBytes(head: readonly string[], body: string, status: number, slug: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DEADLINE_MS = 2000;
+
+export async function openTarget(file: string): Promise<Target> {
+  const supplier = await openSupplier({
+    env: { GEGEVENS_REVOCATION: 'hard', GEGEVENS_RATE_LIMIT: '0', REQUEST_TIMEOUT_MS: String(DEADLINE_MS) },
+  });
+  await supplier.import('shv', file);
+  const kit = kitOf(supplier.authority, async () => undefined);
+  const url = `${supplier.server.url}/shv/v1/gegevens`;
+  // On a machine that is busy the authority may answer the very first question late; from then on its answer is known.
+  await vi.waitFor(() => supplier.get({}), { timeout: 20_000 });
+  supplier.server.logged.length = 0;
+
+  const expectRefusal = (answer: Pick<RawAnswer, 'status' | 'text'>, status: number, slug: string): void => {
+    expect(answer.status, answer.text).toBe(status);
+    expect(JSON.parse(answer.text)).toMatchObject({ status, type: `${supplier.server.url}/problems/${slug}` });
+  };
+  const isHealthy = async (): Promise<void> => {
+    await supplier.get({});
+    expect(supplier.server.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  };
+  return {
+    supplier,
+    kit,
+    async refuses({ message, headers = {} }, status, slug) {
+      const { body, digestHeader, signatureHeader } = message;
+      const answer = await send(
+        url,
+        'POST',
+        {
+          'content-type': 'application/json',
+          ...(await supplier.tokens.bearer(['read'])),
+          digest: digestHeader,
+          'nlgov-adr-payload-sig': signatureHeader,
+          ...headers,
+        },
+        Buffer.from(body),
+      );
+      expectRefusal(answer, status, slug);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      // The cause is no error of FSC: that header stays away.
+      expect(answer.headers.has('fsc-error-code')).toBe(false);
+      await isHealthy();
+      return answer;
+    },
+    async refusesBytes(head, body, status, slug) {
+      const { authorization } = await supplier.tokens.bearer(['read']);
+      const first = ['POST /shv/v1/gegevens HTTP/1.1', `Host: ${new URL(url).host}`, `Authorization: ${authorization}`];
+      const lines = [...first, 'Content-Type: application/json', 'Connection: close', ...head, '', body];
+      const text = await sendRaw(url, lines.join('\r\n'));
+      const [received = '', ...rest] = text.split('\r\n\r\n');
+      expectRefusal({ status: Number(received.split(' ')[1]), text: rest.join('') }, status, slug);
+      await isHealthy();
+    },
+    close: () => supplier.close(),
+  };
+}
+
+/** What each cause is answered with: missing or malformed is 400, not trusted is 422. */
+export function statusOf(slug: string): number {
+  return /-(missing|malformed|mismatch)$|^invalid-request$/.test(slug) ? 400 : 422;
+}
