@@ -4,23 +4,15 @@ import type { Logger } from '../kernel/log.ts';
 import { FEED_CHANNEL } from './store/move-head.ts';
 import { type FeedRow, readFeedRow } from './store/read-feed-row.ts';
 
-/** Older than this, in milliseconds, what is known of the head is asked anew before an answer is built on it. */
-const FRESH_MS = 10;
-/** Older than this it is asked anew beside an answer, so that under load no answer waits. */
-const RENEW_MS = 4;
 /** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
 const POLL_MS = 400;
 
 /** How the feed stands, as far as this process knows. */
 export interface FeedState {
-  /** At most 10 ms old, and never older than the last notification: under load one look serves many. */
-  current(): FeedRow | Promise<FeedRow>;
-  /** The same when it needs no look; the same object as long as nothing has changed. */
-  fresh(): FeedRow | undefined;
+  /** Asked of the database after this call; the same object as long as nothing has changed. All who wait share one question. */
+  current(): Promise<FeedRow>;
   /** For showing only: it may be old. */
   knownHead(): number | undefined;
-  /** Asked after this call. */
-  refresh(): Promise<FeedRow>;
   /** Calls back whenever the head has moved or something earlier has changed. Returns the end of it. */
   onChange(callback: (row: FeedRow) => void): () => void;
   close(): void;
@@ -32,7 +24,6 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
   const callbacks = new Set<(row: FeedRow) => void>();
   let known: FeedRow | undefined;
   let knownAt = Number.NEGATIVE_INFINITY;
-  let notifiedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<FeedRow> | undefined;
   let next: Promise<FeedRow> | undefined;
 
@@ -51,9 +42,9 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
     });
     return running;
   };
-  const refresh = (): Promise<FeedRow> => {
-    if (running === undefined) return run();
-    // What is under way may have begun before the change that is looked for: one more, shared by all who wait.
+  const current = (): Promise<FeedRow> => {
+    if (running === undefined) return next ?? run();
+    // What is under way may have begun before a commit that the caller knows of: one more, shared by all who wait.
     next ??= running
       .catch(() => undefined)
       .then(() => {
@@ -62,30 +53,18 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
       });
     return next;
   };
-  const fresh = (): FeedRow | undefined => {
-    const age = performance.now() - knownAt;
-    if (age >= FRESH_MS || knownAt < notifiedAt) return undefined;
-    if (age >= RENEW_MS && running === undefined) look();
-    return known;
-  };
   const look = (): void => {
-    refresh().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
+    current().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
   };
-  const unsubscribe = listener.subscribe(FEED_CHANNEL, () => {
-    // What was asked before now is old, even when its answer is still to come.
-    notifiedAt = performance.now();
-    look();
-  });
+  const unsubscribe = listener.subscribe(FEED_CHANNEL, look);
   const poll = setInterval(() => {
     if (performance.now() - knownAt > POLL_MS / 2) look();
   }, POLL_MS);
   poll.unref();
 
   return {
-    current: () => fresh() ?? refresh(),
-    fresh,
+    current,
     knownHead: () => known?.head.sequenceNumber,
-    refresh,
     onChange: (callback) => {
       callbacks.add(callback);
       return () => callbacks.delete(callback);

@@ -21,24 +21,17 @@ export async function findPlace(state: FeedState, cursor: string | undefined): P
   if (cursor === undefined) return { place: feed.historyAfter, feed };
   const decoded = decodeFeedCursor(feed.feedId, cursor);
   if ('fault' in decoded) throw invalidCursor(decoded.fault);
-  return { place: decoded.position, feed: await within(state, feed, decoded.position.sequenceNumber) };
+  within(feed, decoded.position.sequenceNumber);
+  return { place: decoded.position, feed };
 }
 
 /**
- * How the feed stands, with this number in it.
+ * Checks that a number is in the feed.
  * @throws {Problem} `ongeldige-cursor` when the number is pruned away, or still to come
  */
-export async function within(
-  state: FeedState,
-  known: FeedRow,
-  sequenceNumber: number,
-  name: 'cursor' | 'Last-Event-ID' = 'cursor',
-): Promise<FeedRow> {
-  // What another instance has just given is not yet known here.
-  const feed = sequenceNumber > known.head.sequenceNumber ? await state.refresh() : known;
+export function within(feed: FeedRow, sequenceNumber: number, name: 'cursor' | 'Last-Event-ID' = 'cursor'): void {
   if (sequenceNumber > feed.head.sequenceNumber) throw invalidCursor('verder-dan-de-feed', name);
   if (sequenceNumber < feed.historyAfter.sequenceNumber) throw invalidCursor('voor-de-geschiedenis', name);
-  return feed;
 }
 
 /** The mark of a place when it needs no look in the database: the two ends of the feed. */

@@ -60,10 +60,8 @@ export function createRepeater(options: RepeatOptions): FastPath {
 
   return (request, response, pass) => {
     if (!isPlain(request, prefix) || stopping.aborted || options.isPressed()) return false;
-    const known = state.fresh();
-    if (known !== undefined) return repeat(request, response, known);
     if (!answers.knows(request)) return false;
-    state.refresh().then((feed) => {
+    state.current().then((feed) => {
       if (response.destroyed || repeat(request, response, feed)) return;
       pass();
     }, pass);

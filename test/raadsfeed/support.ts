@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../../src/http/openapi-document.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
@@ -14,9 +13,6 @@ import { startServer, type TestServer } from '../support/server.ts';
 
 /** How long something that must become so may take: no measure of speed, for the machine may be busy. */
 export const PATIENT = { timeout: 15_000, interval: 50 };
-
-/** Longer than an instance may answer from what it knew of the head, in milliseconds, while the notification is under way. */
-export const HEAD_IS_KNOWN_MS = 15;
 
 export const quiet = createLogger('silent');
 
@@ -81,11 +77,7 @@ export async function startFeed(env: Record<string, string> = {}, clock?: Clock)
     api: createApi(mount, 'raadsfeed.yaml'),
     pool,
     databaseUrl: database.url,
-    async publish(lines) {
-      const outcomes = await publishLines(pool, lines, clock);
-      await sleep(HEAD_IS_KNOWN_MS);
-      return outcomes;
-    },
+    publish: (lines) => publishLines(pool, lines, clock),
     async another(extra = {}) {
       const second = await startServer(options(extra));
       others.push(second);

@@ -1,9 +1,8 @@
 /** What goes over the wire: parameters, headers, conditional requests, compression, problems. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agendapunt, asPage, document, type FeedServer, HEAD_IS_KNOWN_MS, startFeed, vergadering } from './support.ts';
+import { agendapunt, asPage, document, type FeedServer, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
 beforeAll(async () => {
@@ -83,7 +82,6 @@ describe('a cursor that cannot be followed', () => {
     expect((await get(`/snapshot?cursor=${feedCursor}`)).status).toBe(400);
     const other = await startFeed();
     await other.pool.query(`update raadsfeed.feed set feed_id = '\\x0102030405060708'`);
-    await sleep(HEAD_IS_KNOWN_MS);
     const answer = await other.api.call('GET', `/feed?cursor=${feedCursor}`);
     expect(answer.json).toMatchObject({ status: 400, detail: expect.stringContaining('niet van deze feed') });
     await other.stop();

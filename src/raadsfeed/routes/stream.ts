@@ -68,7 +68,7 @@ async function findStart(request: StreamRequest, { db, state }: RaadsfeedParts):
   const lastEventId = request.headers['last-event-id'];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);
-    await within(state, await state.current(), number, 'Last-Event-ID');
+    within(await state.current(), number, 'Last-Event-ID');
     return number;
   }
   const { cursor } = request.query;

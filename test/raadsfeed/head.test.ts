@@ -1,0 +1,56 @@
+/** The head in an answer is that of the moment of the answer, whatever instance gives it and however many ask. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { asPage, type FeedServer, removal, startFeed, vergadering } from './support.ts';
+
+const ROUNDS = 40;
+const POLLERS = 24;
+const ADDRESSES = ['/feed', '/feed?limit=1', '/feed?organisatiecode=gm9901', '/snapshot'];
+
+let feed: FeedServer;
+let mounts: string[];
+let polling = true;
+let pollers: Promise<void>[];
+
+beforeAll(async () => {
+  feed = await startFeed();
+  await feed.publish([vergadering('v-0')]);
+  mounts = [feed.mount, (await feed.another()).mount];
+  // So that a question to the database is nearly always under way, and all answers are kept ones.
+  pollers = Array.from({ length: POLLERS }, async (_, i) => {
+    while (polling) await (await fetch(`${mounts[i % 2]}${ADDRESSES[i % ADDRESSES.length]}`)).arrayBuffer();
+  });
+});
+afterAll(async () => {
+  polling = false;
+  await Promise.all(pollers);
+  await feed.stop();
+});
+
+it('is never behind a commit that came before the request, on any instance', async () => {
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    await feed.publish([vergadering(`v-${round}`)]);
+    const asked = mounts.flatMap((mount) =>
+      ADDRESSES.map(async (path) => asPage(await (await fetch(`${mount}${path}`)).json())),
+    );
+    for (const { head, feedCursor, cursor } of await Promise.all(asked)) {
+      if (feedCursor === undefined) expect(head).toBe(round + 1);
+      else
+        expect(asPage(await (await fetch(`${feed.mount}/feed?cursor=${feedCursor}`)).json())).toMatchObject({
+          records: [],
+          hasMore: false,
+        });
+      expect(cursor).not.toBe(undefined);
+    }
+  }
+});
+
+it('never brings back what was redacted before the request, on any instance', async () => {
+  for (let round = 1; round <= ROUNDS; round += 10) {
+    await feed.publish([removal('redact', 'Vergadering', `v-${round}`)]);
+    for (const mount of mounts) {
+      for (const path of ADDRESSES) {
+        expect(await (await fetch(`${mount}${path}`)).text()).not.toContain(`"naam":"Vergadering v-${round}"`);
+      }
+    }
+  }
+});
