@@ -59,6 +59,18 @@ it('cannot be changed by the service', async () => {
   await expect(supplier.pool.query(`update gegevens.journaal set oin = ''`)).rejects.toThrow(/permission denied/);
 });
 
+it('cannot be changed by the retention role either; the owner of the database may archive and remove', async () => {
+  const forbidden = supplier.asOwner('set role koppelvlak_opschoner; delete from gegevens.journaal');
+  await expect(forbidden).rejects.toThrow(/permission denied/);
+  const before = await readJournal(supplier.pool, { limit: 1000 });
+  const [line] = await supplier.asOwner(
+    `select to_jsonb(j) as regel from gegevens.journaal j where klaargezet_op < 'tomorrow' order by id desc`,
+  );
+  expect(line?.regel).toMatchObject({ id: before[0]?.id, antwoord_handtekening: before[0]?.antwoordHandtekening });
+  await supplier.asOwner(`delete from gegevens.journaal where klaargezet_op < now()`);
+  expect(await readJournal(supplier.pool, { limit: 1 })).toEqual([]);
+});
+
 it('writes one entry in the processing log, with the headers of the requester and no persons', async () => {
   const before = (await logged()).length;
   await supplier.get(

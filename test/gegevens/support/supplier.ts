@@ -130,9 +130,11 @@ export async function openSupplier(
     asOwner: async (statement) => {
       const client = new pg.Client({ connectionString: database.url });
       await client.connect();
-      const { rows } = await client.query<Record<string, unknown>>(statement);
-      await client.end();
-      return rows;
+      try {
+        return (await client.query<Record<string, unknown>>(statement)).rows;
+      } finally {
+        await client.end();
+      }
     },
     authority,
     tokens,
