@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../http/auth.ts';
 import type { RequestHook } from '../http/contract.ts';
+import { headerValues } from '../http/header-values.ts';
 import { hasOtherCharset } from '../http/json-body.ts';
 import { platformProblems } from '../http/problems.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -47,11 +48,10 @@ export function verifyExchange({ verifier, allowedSigners, metrics }: VerifyExch
   return async (request) => {
     const body = receivedBytes(request);
     const text = decodeUtf8(body);
-    const { headersDistinct } = request.raw;
     const verified = await verifier
       .verify({
-        digestHeader: headersDistinct.digest,
-        signatureHeader: headersDistinct['nlgov-adr-payload-sig'],
+        digestHeader: headerValues(request.raw, 'digest'),
+        signatureHeader: headerValues(request.raw, 'nlgov-adr-payload-sig'),
         body,
       })
       .catch((error: unknown) => {

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/oauth/caller.ts';
 import { TokenError } from '../kernel/oauth/token-error.ts';
-import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import type { TokenRequest, TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { Problem } from '../kernel/problem.ts';
-import type { RequestHook, ServeOptions } from './contract.ts';
+import type { ServeOptions } from './contract.ts';
+import { headerValues } from './header-values.ts';
 import { platformProblems } from './problems.ts';
 
 const callers = new WeakMap<FastifyRequest, Caller>();
@@ -35,31 +36,47 @@ export interface AuthenticateOptions {
 
 /** Lets in who has a verified token with one of the operation's scopes; runs before the body is read. */
 export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
-  return ({ scopes = [] }): RequestHook =>
-    async (request) => {
-      const caller = await verify(request, options);
+  const { verifier, service } = options;
+  return ({ scopes = [] }) => {
+    const admit = (request: FastifyRequest, caller: Caller): void => {
       callers.set(request, caller);
       if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
     };
+    const verify = async (request: FastifyRequest, token: TokenRequest): Promise<void> => {
+      const caller = await verifier.verify(token, service).catch((error: unknown) => refuse(error, options));
+      admit(request, caller);
+    };
+    return (request) => {
+      const token = tokenOf(request, options);
+      // Nearly every token was seen before: then nothing waits.
+      const remembered = recall(token, options);
+      if (remembered === undefined) return verify(request, token);
+      admit(request, remembered);
+      return undefined;
+    };
+  };
 }
 
-async function verify(request: FastifyRequest, options: AuthenticateOptions): Promise<Caller> {
-  const { headersDistinct } = request.raw;
-  const certificate = options.clientCertificateHeader;
+function recall(token: TokenRequest, options: AuthenticateOptions): Caller | undefined {
   try {
-    return await options.verifier.verify(
-      {
-        authorization: headersDistinct.authorization,
-        fscAuthorization: headersDistinct['fsc-authorization'],
-        ...(certificate === undefined ? {} : { clientCertificate: headersDistinct[certificate] }),
-      },
-      options.service,
-    );
+    return options.verifier.recall(token, options.service);
   } catch (error) {
-    if (!(error instanceof TokenError)) throw error;
-    options.refused?.(error);
-    throw tokenProblem(error);
+    return refuse(error, options);
   }
+}
+
+function refuse(error: unknown, options: AuthenticateOptions): never {
+  if (!(error instanceof TokenError)) throw error;
+  options.refused?.(error);
+  throw tokenProblem(error);
+}
+
+function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: AuthenticateOptions): TokenRequest {
+  return {
+    authorization: headerValues(raw, 'authorization'),
+    fscAuthorization: headerValues(raw, 'fsc-authorization'),
+    ...(clientCertificateHeader === undefined ? {} : { clientCertificate: headerValues(raw, clientCertificateHeader) }),
+  };
 }
 
 /** A token has no scope that allows the call (RFC 6750 section 3.1). */

@@ -30,7 +30,8 @@ type Handler<R extends RouteGenericInterface> = RouteHandlerMethod<
   RawReplyDefaultExpression,
   R
 >;
-export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+/** A step that may wait; it throws or rejects to refuse. */
+export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 /** A check that waits for nothing; it throws to refuse. */
 type Check = (request: FastifyRequest) => void;
 
@@ -79,7 +80,7 @@ export function createContract(document: OpenapiDocument): Contract {
         config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
         onRequest: [...existing(operation), ...access(operation, options), checking(acceptable(operation))],
         preValidation: [
-          ...(options.beforeValidation === undefined ? [] : [options.beforeValidation]),
+          ...(options.beforeValidation === undefined ? [] : [waiting(options.beforeValidation)]),
           checking(validator.check),
         ],
         handler,
@@ -100,6 +101,15 @@ function existing({ path }: OpenapiOperation): onRequestHookHandler[] {
   ];
 }
 
+/** A hook of a step that waits only when it says so. */
+function waiting(step: RequestHook): onRequestHookHandler & preValidationHookHandler {
+  return (request, reply, done) => {
+    const pending = step(request, reply);
+    if (pending === undefined) done();
+    else pending.then(() => done(), done);
+  };
+}
+
 /** A hook of a check: as one with a promise it would cost every request a turn. The framework catches what it throws. */
 function checking(check: Check): onRequestHookHandler & preValidationHookHandler {
   return (request, _reply, done) => {
@@ -108,11 +118,11 @@ function checking(check: Check): onRequestHookHandler & preValidationHookHandler
   };
 }
 
-function access(operation: OpenapiOperation, options: ServeOptions): RequestHook[] {
+function access(operation: OpenapiOperation, options: ServeOptions): onRequestHookHandler[] {
   if (operation.scopes === undefined) return [];
   if (options.authenticate === undefined)
     throw new TypeError(`${operation.operationId} is not public: authenticate it`);
-  return [options.authenticate(operation)];
+  return [waiting(options.authenticate(operation))];
 }
 
 /** Refuses a request whose `Accept` none of the answers can meet (RFC 9110 12.5.1). */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
+import { headerValues } from './header-values.ts';
 import { sendProblem } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
 
@@ -16,11 +17,7 @@ export function demandHost(app: FastifyInstance, publicBaseUrl: () => string): v
 }
 
 /** Whether a request names its host once; before HTTP/1.1 it need not. @see RFC 9112 section 3.2 */
-export function namesHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
-  let named = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') named += 1;
-  }
-  return named === 1 || (named === 0 && httpVersion === '1.0');
+export function namesHost(request: IncomingMessage): boolean {
+  const named = headerValues(request, 'host').length;
+  return named === 1 || (named === 0 && request.httpVersion === '1.0');
 }

@@ -39,6 +39,12 @@ export type TokenVerifier = {
    * @throws {TokenError} when there is no token, or it is not to be accepted
    */
   verify(request: TokenRequest, service?: string): Promise<Caller>;
+  /**
+   * The same for a token that was verified before, at once; undefined for one that `verify` must look at.
+   *
+   * @throws {TokenError} when there is no token, or a remembered one is not to be accepted any more
+   */
+  recall(request: TokenRequest, service?: string): Caller | undefined;
   /** The subject of a token that was accepted before and has not expired: cheap, for rate limits. */
   cachedSubject(token: string): string | undefined;
   /** When the issuer's keys were fetched; undefined without any, or without an OAuth issuer. */
@@ -80,17 +86,31 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     if (service !== undefined && token.fsc.service !== service) throw new TokenError('wrong-service', 'service');
   }
 
+  /** FSC tokens give their scope only for the service that they name. */
+  function callerOf(token: VerifiedToken, service: string | undefined): Caller {
+    const isElsewhere = token.fsc !== undefined && service === undefined;
+    return isElsewhere ? { ...token.caller, scopes: noScopes } : token.caller;
+  }
+
+  function recall(request: TokenRequest, service?: string): Caller | undefined {
+    const known = cache.get(hash('sha256', findToken(request), 'base64url'), clock.now());
+    if (known === undefined) return undefined;
+    judge(known, request, service);
+    return callerOf(known, service);
+  }
+
   return {
     async verify(request, service) {
+      const remembered = recall(request, service);
+      if (remembered !== undefined) return remembered;
       const token = findToken(request);
       const tokenHash = hash('sha256', token, 'base64url');
-      const known = cache.get(tokenHash, clock.now());
-      const verified = known ?? (await verifyAnew(token, tokenHash, clock.now()));
+      const verified = await verifyAnew(token, tokenHash, clock.now());
       judge(verified, request, service);
-      if (known === undefined && clock.now().getTime() < verified.cacheUntil) cache.set(tokenHash, verified);
-      const isElsewhere = verified.fsc !== undefined && service === undefined;
-      return isElsewhere ? { ...verified.caller, scopes: noScopes } : verified.caller;
+      if (clock.now().getTime() < verified.cacheUntil) cache.set(tokenHash, verified);
+      return callerOf(verified, service);
     },
+    recall,
     cachedSubject: (token) => cache.get(hash('sha256', token, 'base64url'), clock.now())?.caller.subject,
     keysFetchedAt: () => keys?.fetchedAt(),
     fscValidUntil: () => fsc?.validUntil,
