@@ -12,6 +12,7 @@ export function feedVerifyCommand(): Command {
         const { verifyFeed } = await import('../raadsfeed/verify/verify-feed.ts');
         const progress = createProgress('checked', undefined);
         const result = await verifyFeed(platform.pool, {
+          clock: platform.clock,
           signal: interrupted,
           progress: (number) => progress.tell(number),
         });

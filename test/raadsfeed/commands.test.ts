@@ -80,16 +80,18 @@ describe('feed publish', () => {
       vergadering('v-3', { onbekend: 1 }),
       removal('delete', 'Agendapunt', 'a-1', { verwijderreden: 'overig' }),
       vergadering('v-4', { locatie: '\ud800' }),
+      JSON.stringify(vergadering('v-5')).replace('"naam"', '"naam":"eerder","naam"'),
     ]);
     const { status, err } = await run(['publish', path]);
     expect(status).toBe(1);
-    for (const line of [2, 3, 4, 5]) expect(err).toContain(`fout.ndjson:${line}: `);
+    for (const line of [2, 3, 4, 5, 6]) expect(err).toContain(`fout.ndjson:${line}: `);
     expect(err).toContain('onbekend');
+    expect(err).toContain('fout.ndjson:6: a name stands twice in one object');
     expect(await head()).toBe(3);
     const strict = await run(['publish', '--strict', path]);
     expect(strict.err).not.toContain('fout.ndjson:3');
     const partial = await run(['publish', '--partial', '--json', path]);
-    expect([partial.status, JSON.parse(partial.out)]).toMatchObject([1, { recorded: 1, refused: 4 }]);
+    expect([partial.status, JSON.parse(partial.out)]).toMatchObject([1, { recorded: 1, refused: 5 }]);
     expect(await head()).toBe(4);
   });
 
@@ -195,12 +197,27 @@ describe('feed follow', () => {
 });
 
 describe('feed verify', () => {
+  it('tells of an agenda item that has begun and has no end, once its meeting has ended, and only of that', async () => {
+    const times = { aanvang: '2026-01-15T19:30:00+01:00', einde: '2026-01-15T22:10:00+01:00' };
+    const begun = { vergadering: { bronidentificatie: 'v-einde' }, starttijd: '2026-01-15T20:00:00+01:00' };
+    const verified = async () => JSON.parse((await run(['verify', '--json'])).out).faults;
+    await feed.publish([agendapunt('a-open', begun), vergadering('v-einde')]);
+    expect(await verified()).toEqual([]);
+    await feed.publish([vergadering('v-einde', { ...times, einde: '2999-01-15T22:10:00+01:00' })]);
+    expect(await verified()).toEqual([]);
+    await feed.publish([vergadering('v-einde', times), agendapunt('a-plan', { vergadering: begun.vergadering })]);
+    const fault = 'has `starttijd` and no `eindtijd`, though its meeting has ended';
+    expect(await verified()).toEqual([{ sequenceNumber: (await head()) - 4, fault }]);
+    await feed.publish([agendapunt('a-open', { ...begun, eindtijd: '2026-01-15T20:20:00+01:00' })]);
+    expect(await verified()).toEqual([]);
+  });
+
   it('finds nothing wrong with all of the above, and tells what is once it is', async () => {
     const fine = await run(['verify', '--json']);
     expect([fine.status, JSON.parse(fine.out).faults]).toEqual([0, []]);
     const end = await head();
     await feed.pool.query(
-      `update raadsfeed.tekst set rest = replace(rest, 'Vergadering v-50', 'Vergadering x') where sequence_number > $1`,
+      `update raadsfeed.tekst set rest = replace(rest, 'Vergadering v-', 'Vergadering x-') where sequence_number > $1`,
       [end - 5],
     );
     const changed = await run(['verify', '--json']);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
 import { pruneHistory } from '../../src/raadsfeed/store/prune-history.ts';
 import { rewriteParts } from '../../src/raadsfeed/store/rewrite-parts.ts';
@@ -181,6 +182,7 @@ it('does what the model does, whatever is published, deleted, redacted and prune
           expect(ids).toEqual([...new Set(ids)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
         }
         const checked = await verifyFeed(feed.pool, {
+          clock: systemClock,
           signal: new AbortController().signal,
           progress: () => undefined,
         });

@@ -3,6 +3,7 @@ import { dataOf } from '../domain/record-text.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { isResourceType } from '../domain/resource-type.ts';
 import type { StoredNumber } from '../store/read-for-verify.ts';
+import { member } from './member.ts';
 
 /** A stored record that was read, for the checks that go over more than one. */
 export interface CheckedRecord {
@@ -11,6 +12,8 @@ export interface CheckedRecord {
   readonly key: string;
   readonly contentHash: string | undefined;
   readonly redacted: readonly number[];
+  readonly organisatiecode: string;
+  readonly data: unknown;
 }
 
 type Fault = (text: string) => void;
@@ -54,6 +57,8 @@ export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | un
     key: `${organisatiecode}/${resourceType}/${bronidentificatie}`,
     contentHash: typeof parsed.contentHash === 'string' ? parsed.contentHash : undefined,
     redacted: numbers(parsed.geredigeerdeSequenceNumbers),
+    organisatiecode,
+    data: parsed.data,
   };
 }
 
@@ -82,12 +87,6 @@ function parse(kop: string, rest: string | null): Record<string, unknown> | unde
   } catch {
     return undefined;
   }
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
 }
 
 function numbers(value: unknown): number[] {

@@ -1,8 +1,10 @@
 /** Checks the promises of the log on what is stored. It reads only, beside a running service. */
+import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { type FeedRow, readFeedRow } from '../store/read-feed-row.ts';
 import { readChangedSince, readForVerify, readLeftovers, type StoredNumber } from '../store/read-for-verify.ts';
 import { type CheckedRecord, checkRecord } from './check-record.ts';
+import { createMeetingTimes } from './meeting-times.ts';
 
 /** A promise that is broken. */
 export interface VerifyFault {
@@ -22,6 +24,7 @@ export interface VerifyResult {
 }
 
 export interface VerifyOptions {
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly progress: (number: number, head: number) => void;
 }
@@ -33,7 +36,7 @@ const TOLD_FAULTS = 1000;
  * Goes through the whole log up to where it stands now. Memory: the identity and hash of each resource that is there.
  * @throws the signal's reason
  */
-export async function verifyFeed(db: Db, { signal, progress }: VerifyOptions): Promise<VerifyResult> {
+export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOptions): Promise<VerifyResult> {
   const feed = await readFeedRow(db);
   const faults: VerifyFault[] = [];
   let faultCount = 0;
@@ -41,7 +44,7 @@ export async function verifyFeed(db: Db, { signal, progress }: VerifyOptions): P
     faultCount += 1;
     if (faults.length < TOLD_FAULTS) faults.push(sequenceNumber === undefined ? { fault } : { sequenceNumber, fault });
   };
-  const replay = createReplay(feed, tell);
+  const replay = createReplay(feed, clock.now(), tell);
   const head = feed.head.sequenceNumber;
   let records = 0;
   for (let after = 0; after < head; after += STEP) {
@@ -68,22 +71,26 @@ export async function verifyFeed(db: Db, { signal, progress }: VerifyOptions): P
 }
 
 /** Plays the log record by record, and compares what follows from it with what is kept as the current state. */
-function createReplay(feed: FeedRow, tell: (fault: string, sequenceNumber?: number) => void) {
+function createReplay(feed: FeedRow, now: Date, tell: (fault: string, sequenceNumber?: number) => void) {
   const start = feed.historyAfter.sequenceNumber;
   const head = feed.head.sequenceNumber;
   const present = new Map<string, { hash: string | undefined; sequenceNumber: number; isState: boolean }>();
   /** Places whose content is gone, until the redaction that says so comes by. */
   const places = new Map<number, string>();
+  const times = createMeetingTimes(now);
   let expected = start + 1;
   let lastStoredAt = 0;
 
-  const play = ({ sequenceNumber, op, key, contentHash, redacted }: CheckedRecord, row: StoredNumber): void => {
+  const play = (checked: CheckedRecord, row: StoredNumber): void => {
+    const { sequenceNumber, op, key, contentHash, redacted } = checked;
     const inHistory = sequenceNumber > start;
     const isPlace = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
     if (isPlace) {
       places.set(sequenceNumber, key);
       present.delete(key);
+      times.forget(key);
     } else if (op === 'upsert') {
+      times.note(key, checked);
       if (inHistory && present.get(key)?.hash === contentHash)
         tell('changes nothing, and yet is recorded', sequenceNumber);
       present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
@@ -91,6 +98,7 @@ function createReplay(feed: FeedRow, tell: (fault: string, sequenceNumber?: numb
         tell('the state has another hash', sequenceNumber);
     } else {
       present.delete(key);
+      times.forget(key);
       if (op === 'redact' && redacted.length === 0) tell('a redaction that names no number', sequenceNumber);
       for (const number of redacted) {
         if (number >= sequenceNumber) tell('a redaction that names a later number', sequenceNumber);
@@ -124,6 +132,8 @@ function createReplay(feed: FeedRow, tell: (fault: string, sequenceNumber?: numb
     },
     finish() {
       if (expected <= head) tell(`the numbers ${expected} to ${head} are missing`);
+      for (const number of times.broken())
+        tell('has `starttijd` and no `eindtijd`, though its meeting has ended', number);
       const suspects = [...present].flatMap(([key, { isState, sequenceNumber }]) =>
         isState ? [] : [{ key, sequenceNumber }],
       );

@@ -3,13 +3,14 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
+import { hasDoubleNames } from '../domain/member-names.ts';
 import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 
 /** A line that may be published, or all that is wrong with it (English, a sentence each; values are not repeated). */
 export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults: readonly string[] };
-/** @param text that the value was parsed from, when there is one: it tells at a glance that some checks are not needed */
+/** @param text that the value was parsed from, when there is one: it shows what parsing loses, and that some checks are not needed */
 export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 
 /** Checks lines against `PubliceerRegel` of the contract. */
@@ -24,7 +25,9 @@ export function createLineValidator(): LineValidator {
     if (!validate(value)) return { faults: describe(validate.errors ?? []) };
     // Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash.
     const isBroken = (text === undefined || SURROGATE.test(text)) && !allWellFormed(value);
-    return isBroken ? { faults: ['a text holds half of a surrogate pair'] } : { line: value };
+    if (isBroken) return { faults: ['a text holds half of a surrogate pair'] };
+    if (text !== undefined && hasDoubleNames(text, value)) return { faults: ['a name stands twice in one object'] };
+    return { line: value };
   };
 }
 
