@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -107,6 +107,26 @@ describe('OAuth tokens', () => {
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
   });
 
+  it('refuses a token that was changed, or that nobody signed', async () => {
+    const [header = '', claims = '', signature = ''] = (await supplier.tokens.token(['read'])).split('.');
+    const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
+    const other = (await supplier.tokens.token(['read'], { subject: 'other' })).split('.')[1];
+    for (const token of [`${header}.${other}.${signature}`, `${none}.${claims}.`, `${none}.${claims}.${signature}`]) {
+      const answer = await supplier.ask({}, { headers: { authorization: `Bearer ${token}` } });
+      expectFsc(answer, 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
+    }
+  });
+
+  it('checks the client certificate that a token is bound to, when the proxy hands it on', async () => {
+    const server = await supplier.another({ CLIENT_CERT_HEADER: 'Client-Cert' });
+    const { raw } = new X509Certificate(clientCertificate);
+    const claims = { cnf: { 'x5t#S256': createHash('sha256').update(raw).digest('base64url') } };
+    const bound = await supplier.tokens.bearer(['read'], { claims });
+    const right = { ...bound, 'client-cert': `:${raw.toString('base64')}:` };
+    expect((await supplier.ask({}, { headers: right, server })).status).toBe(200);
+    expectFsc(await supplier.ask({}, { headers: bound, server }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
+  });
+
   it('refuses an expired token', async () => {
     const headers = await supplier.tokens.bearer(['read'], { seconds: -120 });
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_EXPIRED', INVALID);
@@ -142,6 +162,17 @@ describe('FSC tokens', () => {
   it('refuses one that names an unknown certificate', async () => {
     const headers = await withFsc({ certificate: 'A'.repeat(43) });
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
+  });
+
+  it('refuses one that was changed, or signed by another key in the name of the Manager', async () => {
+    const [header = '', , signature = ''] = (await fscToken()).split('.');
+    const changed = `${header}.${(await fscToken({ subject: OTHER })).split('.')[1]}.${signature}`;
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const forged = await fscToken({ key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() });
+    for (const token of [changed, forged]) {
+      const headers = { ...withoutToken, 'fsc-authorization': `Bearer ${token}` };
+      expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
+    }
   });
 
   it('refuses an expired one', async () => {

@@ -170,6 +170,8 @@ describe('what is delivered', () => {
     const [first, second] = [await supplier.get({ page: 1 }), await supplier.get({ page: 1 })];
     expect(second.bytes.equals(first.bytes)).toBe(true);
     expect(second.headers.get('digest')).toBe(first.headers.get('digest'));
+    const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
+    expect(metrics).toMatch(/gegevens_pages_total\{from="memory"\} [1-9]/);
   });
 });
 

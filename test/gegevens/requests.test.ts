@@ -2,6 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { servicesPolicy } from '../../src/demo/authority/profiles.ts';
 import { plainStyles } from '../../src/gegevens/jades/sign.ts';
 import type { RawAnswer } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
@@ -32,6 +33,18 @@ describe('the content', () => {
 
   it('accepts UTF-8 said out loud', async () => {
     await supplier.get({}, { headers: { 'content-type': 'application/json; charset=UTF-8' } });
+  });
+
+  it('is never packed, whatever the requester accepts: the signature is over these bytes', async () => {
+    const { headers, bytes } = await supplier.get({}, { headers: { 'accept-encoding': 'zstd, br, gzip, deflate' } });
+    expect(headers.has('content-encoding')).toBe(false);
+    expect(headers.get('content-length')).toBe(String(bytes.length));
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  it('is JSON or nothing', async () => {
+    expectProblem(await supplier.ask({}, { headers: { accept: 'text/html' } }), 406, 'not-acceptable');
   });
 
   it('refuses an empty body', async () => {
@@ -157,6 +170,13 @@ describe('digest and signature', () => {
     const text = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
     expect(text).toMatch(/gegevens_signature_failures_total\{cause="digest-missing"\} [1-9]/);
     expect(text).toMatch(/gegevens_certificate_expiry_timestamp_seconds \d+/);
+  });
+
+  it('takes only certificates of the policies that are required', async () => {
+    const right = await supplier.another({ GEGEVENS_REQUIRED_POLICIES: `1.2.3.4,${servicesPolicy}` });
+    await supplier.get({}, { server: right });
+    const other = await supplier.another({ GEGEVENS_REQUIRED_POLICIES: '1.2.3.4' });
+    expectProblem(await supplier.ask({}, { server: other }), 422, 'certificate-untrusted');
   });
 
   it('refuses a certificate once it is revoked', async () => {
