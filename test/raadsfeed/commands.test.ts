@@ -208,7 +208,8 @@ describe('feed verify', () => {
     await feed.publish([vergadering('v-einde', times), agendapunt('a-plan', { vergadering: begun.vergadering })]);
     const fault = 'has `starttijd` and no `eindtijd`, though its meeting has ended';
     expect(await verified()).toEqual([{ sequenceNumber: (await head()) - 4, fault }]);
-    await feed.publish([agendapunt('a-open', { ...begun, eindtijd: '2026-01-15T20:20:00+01:00' })]);
+    const ends = ['2026-01-15T20:20:00+01:00', '2026-01-15T20:30:00+01:00'];
+    await feed.publish(ends.map((eindtijd) => agendapunt('a-open', { ...begun, eindtijd })));
     expect(await verified()).toEqual([]);
   });
 
