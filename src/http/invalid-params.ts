@@ -4,24 +4,63 @@ import type { InvalidParam } from '../kernel/problem.ts';
 import { faultReason } from './fault-reason.ts';
 import { isRecord } from './openapi-document.ts';
 
-/** The faults that a validator found, named by place. Faults that only repeat another in vaguer words are left out. */
+/** Faults that one answer names; a body of a megabyte can have a million, and whoever mends the first thousand has found the pattern. */
+export const MAX_FAULTS = 1000;
+
+/**
+ * The faults that a validator found, named by place, at most `MAX_FAULTS`. Faults that only repeat another in vaguer words are left
+ * out. The work grows with the number of errors and no faster: a caller chooses how many there are.
+ */
 export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
-  const telling = errors.filter((error) => !errors.some((other) => isSaidBy(error, other)));
-  const named = telling.map((error) => ({
+  const said = whatIsSaid(errors);
+  const named: InvalidParam[] = [];
+  for (const error of errors) {
+    if (named.length >= MAX_FAULTS) break;
+    if (!isSaid(error, said)) named.push(fault(error));
+  }
+  return distinct(named);
+}
+
+function fault(error: ErrorObject): InvalidParam {
+  return {
     name: [...error.instancePath.split('/').slice(1), ...ownMember(error)].map(unescapeStep).join('.'),
     code:
       error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties' ? 'unknown' : error.keyword,
     reason: faultReason(error),
-  }));
-  return distinct(named);
+  };
+}
+
+interface Said {
+  /** Places with a telling fault, and every place that they lie in. */
+  readonly within: ReadonlySet<string>;
+  /** Places where the format is wrong. */
+  readonly format: ReadonlySet<string>;
+}
+
+function whatIsSaid(errors: readonly ErrorObject[]): Said {
+  const within = new Set<string>();
+  const format = new Set<string>();
+  const chosen = errors.some(isChoice);
+  for (const error of errors) {
+    if (error.keyword === 'format') format.add(error.instancePath);
+    if (!chosen || isChoice(error)) continue;
+    for (let place = error.instancePath; !within.has(place); place = place.slice(0, place.lastIndexOf('/'))) {
+      within.add(place);
+      if (place === '') break;
+    }
+  }
+  return { within, format };
 }
 
 /** That a combination failed is told by the fault of its branches; that text has the wrong form, by the format's name. */
-function isSaidBy(error: ErrorObject, other: ErrorObject): boolean {
+function isSaid(error: ErrorObject, said: Said): boolean {
   if (error.keyword === 'if' || error.keyword === 'allOf') return true;
-  const isChoice = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' || keyword === 'oneOf';
-  if (isChoice(error)) return !isChoice(other) && other.instancePath.startsWith(error.instancePath);
-  return error.keyword === 'pattern' && other.keyword === 'format' && other.instancePath === error.instancePath;
+  if (isChoice(error)) return said.within.has(error.instancePath);
+  return error.keyword === 'pattern' && said.format.has(error.instancePath);
+}
+
+function isChoice({ keyword }: ErrorObject): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
 /** Two branches of one schema may find the same fault. */

@@ -1,11 +1,11 @@
 /** Checks path, query, headers and body of a request against its operation, and reports all faults together. */
 
-import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
-import { distinct, invalidParams } from './invalid-params.ts';
+import { bodyFaults, faultsOf } from './body-validator.ts';
+import { distinct } from './invalid-params.ts';
 import { isRecord, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
@@ -38,22 +38,31 @@ export function createRequestValidators(document: OpenapiDocument): (operation: 
     allowUnionTypes: true,
     useDefaults: true,
   } as const;
-  const bodyAjv = new Ajv2020({ ...options, coerceTypes: false });
-  const textAjv = new Ajv2020({ ...options, coerceTypes: 'array' });
-  for (const ajv of [bodyAjv, textAjv]) {
+  const ajvs = {
+    first: new Ajv2020({ ...options, allErrors: false, coerceTypes: false }),
+    all: new Ajv2020({ ...options, coerceTypes: false }),
+    text: new Ajv2020({ ...options, coerceTypes: 'array' }),
+  };
+  for (const ajv of Object.values(ajvs)) {
     addFormats(ajv);
     ajv.addVocabulary(OPENAPI_KEYWORDS);
     ajv.addSchema(document, 'doc:');
   }
-  return (operation) => compile(operation, bodyAjv, textAjv);
+  return (operation) => compile(operation, ajvs);
 }
 
-function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020): RequestValidator {
-  const path = textAjv.compile(parametersSchema(operation, 'path', false));
-  const query = textAjv.compile(parametersSchema(operation, 'query', false));
-  const headers = textAjv.compile(parametersSchema(operation, 'header', true));
+interface Ajvs {
+  readonly first: Ajv2020;
+  readonly all: Ajv2020;
+  readonly text: Ajv2020;
+}
+
+function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): RequestValidator {
+  const path = text.compile(parametersSchema(operation, 'path', false));
+  const query = text.compile(parametersSchema(operation, 'query', false));
+  const headers = text.compile(parametersSchema(operation, 'header', true));
   const integers = operation.parameters.filter(isQueryInteger).map(({ name }) => name);
-  const body = operation.body === undefined ? undefined : bodyAjv.compile(absolute(operation.body.schema));
+  const body = operation.body === undefined ? undefined : bodyFaults(first, all, absolute(operation.body.schema));
   return {
     check(request) {
       refuseOddNumbers(integers, request.query);
@@ -63,7 +72,7 @@ function compile(operation: OpenapiOperation, bodyAjv: Ajv2020, textAjv: Ajv2020
         ...parameterFaults('header', operation, faultsOf(headers, request.headers)),
       ];
       if (body !== undefined) {
-        if (request.body !== undefined && request.body !== null) faults.push(...faultsOf(body, request.body));
+        if (request.body !== undefined && request.body !== null) faults.push(...body(request.body));
         else if (operation.body?.required) faults.push({ name: '', code: 'required', reason: 'de inhoud ontbreekt' });
       }
       if (faults.length > 0)
@@ -102,10 +111,6 @@ function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
     key === '$ref' && typeof value === 'string' && value.startsWith('#') ? `doc:${value}` : value,
   );
-}
-
-function faultsOf(validate: ValidateFunction, data: unknown): InvalidParam[] {
-  return validate(data) ? [] : invalidParams(validate.errors ?? []);
 }
 
 /** A parameter is named as the contract spells it: a header too, and also when it was read as a list. */

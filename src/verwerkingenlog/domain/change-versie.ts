@@ -1,5 +1,6 @@
 // What a change makes of an action: always a version more, never another row. Pure.
 import { MAX_OBJECTS } from './actie-id.ts';
+import { personText } from './person-text.ts';
 import {
   type Actie,
   type Auteur,
@@ -43,18 +44,14 @@ function renumber(
 ): GenummerdObject[] {
   const free = new Map<string, number[]>();
   for (const object of known) {
-    const numbers = free.get(identity(object));
-    if (numbers === undefined) free.set(identity(object), [object.nummer]);
+    const numbers = free.get(personText(object));
+    if (numbers === undefined) free.set(personText(object), [object.nummer]);
     else numbers.push(object.nummer);
   }
   let last = lastNumber;
   return objects.map((object) => {
-    const nummer = free.get(identity(object))?.shift() ?? ++last;
+    const nummer = free.get(personText(object))?.shift() ?? ++last;
     if (nummer > MAX_OBJECTS) throw new TooManyObjectsError();
     return { ...object, nummer };
   });
-}
-
-function identity({ soortObjectId, objectId }: VerwerktObject): string {
-  return `${soortObjectId}\n${objectId}`;
 }

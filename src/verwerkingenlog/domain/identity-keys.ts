@@ -9,6 +9,7 @@ import {
   randomFillSync,
 } from 'node:crypto';
 import { hashUuid } from './hash-uuid.ts';
+import { personText } from './person-text.ts';
 
 /** Names a key of the configuration; `null`: no key, identifiers are kept as they came. */
 export type KeyName = string | null;
@@ -68,7 +69,7 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
       // 128 bits are enough to find by; what is found is compared with the identity itself.
       hashUuid(
         createHmac('sha256', name === null ? '' : find(name).hash)
-          .update(`persoon\n${soortObjectId}\n${objectId}`)
+          .update(`persoon\n${personText({ soortObjectId, objectId })}`)
           .digest('hex'),
       ),
     encrypt: (name, actieId, plain) => (name === null ? plain : encrypt(find(name).cipher(actieId), actieId, plain)),

@@ -45,7 +45,7 @@ export function readPersonQuery(
     faults.push({ name: 'eindDatum', code: 'order', reason: 'moet na beginDatum liggen' });
   }
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, CURSOR_PARTS);
-  if (query.cursor !== undefined && (cursor === undefined || Number.isNaN(Date.parse(cursor.key[0] ?? '')))) {
+  if (query.cursor !== undefined && (cursor === undefined || !isMoment(cursor.key[0] ?? ''))) {
     faults.push({ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' });
   }
   const question = {
@@ -57,6 +57,11 @@ export function readPersonQuery(
     verwerkingsactiviteitId: query.verwerkingsactiviteitId,
   };
   return { question, cursor, faults };
+}
+
+/** Whether a text is a moment as the log itself writes it; dates that no calendar has are read as others, and come out otherwise. */
+function isMoment(text: string): boolean {
+  return !Number.isNaN(Date.parse(text)) && toUtc(text) === text;
 }
 
 /** Address of the page beside this one: what was asked, with another cursor. */

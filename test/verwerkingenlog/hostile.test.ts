@@ -1,0 +1,118 @@
+/** What a caller with a valid token can send to hurt the service; each is answered as what it is. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+
+const ALL = ['create:confidential', 'update:confidential', 'read:confidential', 'register:write'];
+
+let log: LogServer;
+
+beforeAll(async () => {
+  log = await startLog();
+});
+afterAll(() => log?.stop());
+
+const post = (body: unknown) => log.call(ALL, 'POST', '/verwerkingsacties', body);
+const get = (path: string) => log.call(ALL, 'GET', path, undefined, HEADERS);
+
+/** Names of the faults that an answer lists. */
+function faultNames(json: unknown): string[] {
+  return Object(json).invalidParams.map(({ name }: { name: string }) => name);
+}
+
+describe('a body', () => {
+  it.each(['{}', 'null', '[[]]'])(
+    'of a megabyte of %s is refused at once, with the first of its faults',
+    async (item) => {
+      const many = Array.from({ length: Math.floor(1_040_000 / (item.length + 1)) }, () => item).join(',');
+      const body = JSON.stringify({ ...actie('1'), verwerkteObjecten: 'HERE' }).replace('"HERE"', `[${many}]`);
+      const answer = await post(body);
+      expect(answer.status).toBe(400);
+      const names = faultNames(answer.json);
+      expect(names).toContain('verwerkteObjecten');
+      expect(names.length).toBeGreaterThanOrEqual(500);
+      expect(names.length).toBeLessThan(1010);
+    },
+  );
+
+  it('of a megabyte of unknown members is refused at once', async () => {
+    const body = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`onbekend${i}`, 1]));
+    expect((await post({ ...actie('1'), ...body })).status).toBe(400);
+  });
+
+  it('with a fault beyond the first thousand elements names it', async () => {
+    const good = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: '1' };
+    const answer = await post(
+      actie('1', { verwerkteObjecten: [...Array(1500).fill(good), { ...good, objectId: '' }] }),
+    );
+    expect(answer.status).toBe(400);
+    expect(faultNames(answer.json)).toEqual(['verwerkteObjecten.1500.objectId']);
+  });
+
+  it.each(['url', 'actieId', 'tijdstipRegistratie'])('may have anything in %s, which is only read', async (name) => {
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    const body = JSON.stringify(actie(newPerson(), { [name]: 'HERE' }));
+    expect((await post(body.replace('"HERE"', deep))).status).toBe(201);
+    expect((await post(body.replace('HERE', String.raw`\ud800`))).status).toBe(201);
+  });
+
+  it('may have anything in the read-only members of a processed person', async () => {
+    const [object] = actie(newPerson()).verwerkteObjecten;
+    const body = JSON.stringify(actie('1', { verwerkteObjecten: [{ ...object, url: 'HERE', verwerktObjectId: 5 }] }));
+    expect((await post(body.replace('HERE', String.raw`\udc00`))).status).toBe(201);
+  });
+});
+
+describe('a cursor', () => {
+  it.each([
+    '2026-02-30T00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T00:00:60Z',
+  ])('that names the moment %s, which does not exist, is refused', async (moment) => {
+    const cursor = Buffer.from(JSON.stringify([1, moment, randomUUID()])).toString('base64url');
+    for (const list of ['verwerkingsacties', 'verwerkte-objecten']) {
+      const answer = await get(`/${list}?${ofPerson(newPerson(), { cursor })}`);
+      expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'cursor' }] });
+    }
+  });
+
+  it('of another person shows only what was asked for', async () => {
+    const [person, other] = [newPerson(), newPerson()];
+    for (const objectId of [person, person, other, other]) await post(actie(objectId));
+    const first = listIn(await get(`/verwerkingsacties?${ofPerson(other, { limit: '1' })}`));
+    const cursor = new URL(first.next ?? '').searchParams.get('cursor') ?? '';
+    const page = listIn(await get(`/verwerkingsacties?${ofPerson(person, { cursor, limit: '1' })}`));
+    for (const { verwerkteObjecten } of page.results) expect(verwerkteObjecten).toMatchObject([{ objectId: person }]);
+  });
+
+  it('leads through a register whose names are as long as they may be', async () => {
+    const names = ['\u0001', '"', '€', '😀'].map((character) => character.repeat(242));
+    const fields = { verantwoordelijkeOrganisatie: HEADERS.OIN, doel: 'x', grondslag: 'Publieke taak' };
+    for (const naam of names) {
+      expect((await log.call(ALL, 'PUT', `/verwerkingsactiviteiten/${randomUUID()}`, { ...fields, naam })).status).toBe(
+        201,
+      );
+    }
+    const seen: unknown[] = [];
+    for (
+      let next: string | null = `${log.server.url}/verwerkingenlog/v1/verwerkingsactiviteiten?limit=1`;
+      next !== null;
+    ) {
+      const page = listIn(await get(next.slice(next.indexOf('/verwerkingsactiviteiten'))));
+      seen.push(...page.results.map(({ naam }) => naam));
+      next = page.next;
+    }
+    expect(seen).toEqual(names);
+  });
+});
+
+it('never takes one person for another, however their identities are written', async () => {
+  const object = { objecttype: 'persoon', soortObjectId: 'A\nB', objectId: 'C' };
+  const kept = await post(actie('1', { verwerkteObjecten: [object] }));
+  const list = (soortObjectId: string, objectId: string) =>
+    get(`/verwerkingsacties?${new URLSearchParams({ objecttype: 'persoon', soortObjectId, objectId })}`);
+  expect(listIn(await list('A', 'B\nC'))).toMatchObject({ count: 0, results: [] });
+  expect(listIn(await list('A\nB', 'C')).results.map(({ actieId }) => actieId)).toContain(actieIn(kept).actieId);
+});
