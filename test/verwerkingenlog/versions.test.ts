@@ -199,3 +199,34 @@ it('keeps a version of each of many changes at once, on two instances, and the l
   expect(read.headers.get('etag')).toBe('"21"');
   expect(actieIn(read).actieNaam).toBe(versions.at(-1).actie_naam);
 });
+
+it('changes nothing of a processing when a confidential action comes into it meanwhile', async () => {
+  const { actieId, body } = await posted();
+  // Looking at the actions goes on, adding versions waits: so the other action comes between the two.
+  await client.query('begin');
+  await client.query('lock table verwerkingenlog.versies in share mode');
+  const path = `/verwerkingsacties?verwerkingId=${body.verwerkingId}`;
+  const patch = log.call(['update:normal'], 'PATCH', path, { bewaartermijn: 'P1D' });
+  await waitsForTable();
+  await client.query(
+    `insert into verwerkingenlog.versies
+       (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid, ooit_vertrouwelijk, vervalt_op, tijdstip,
+        verwerking_id, objecten)
+     select $1::uuid, 1, tijdstip_registratie, door, verzoek_id, false, 'vertrouwelijk', true, 'infinity', tijdstip, verwerking_id, '[]'
+     from verwerkingenlog.versies where actie_id = $2::uuid`,
+    [`${actieId.slice(0, 24)}ffffffff0000`, actieId],
+  );
+  await client.query('commit');
+  expect((await patch).status).toBe(403);
+  expect((await history(actieId)).length).toBe(1);
+});
+
+/** Resolves when a statement of the server waits for the lock that this test holds. */
+async function waitsForTable(): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(
+      `select from pg_locks where not granted and locktype = 'relation' and database = (select oid from pg_database where datname = current_database())`,
+    );
+    if (rows.length > 0) return;
+  }
+}

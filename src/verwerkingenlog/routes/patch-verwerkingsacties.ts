@@ -23,8 +23,17 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
       const now = platform.clock.now();
       const touched = await readCategorieen(db, verwerkingId, now);
       if (touched.length === 0) throw unknown('verwerkingId');
-      allow(request, vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid', touched);
-      await patchVerwerking(db, verwerkingId, { vertrouwelijkheid, bewaartermijn }, now, auteurOf(request));
+      const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';
+      allow(request, handeling, touched);
+      // Keeping a new action waits for no lock: what came into the processing since is judged too, and nothing changed when it may not.
+      const changed = await patchVerwerking(
+        db,
+        verwerkingId,
+        { vertrouwelijkheid, bewaartermijn },
+        now,
+        auteurOf(request),
+      );
+      allow(request, handeling, changed);
     });
     return reply.code(204).send();
   });

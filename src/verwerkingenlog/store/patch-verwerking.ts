@@ -19,10 +19,18 @@ const CURRENT = `
 
 /** The categories of the actions of a processing; empty when it is unknown or all of it has expired. */
 export async function readCategorieen(db: Db, verwerkingId: string, now: Date): Promise<Categorie[]> {
-  const { rows } = await db.query<{ categorie: number }>(
+  const { rows } = await db.query<CategorieRow>(
     `${CURRENT} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
     [verwerkingId, now],
   );
+  return categorieen(rows);
+}
+
+interface CategorieRow {
+  readonly categorie: number;
+}
+
+function categorieen(rows: readonly CategorieRow[]): Categorie[] {
   return rows.map(({ categorie }) => CATEGORIEEN[categorie]).filter((categorie) => categorie !== undefined);
 }
 
@@ -49,23 +57,29 @@ const PATCH = `${CURRENT}, nieuw as (
     from huidig
     returning actie_id, versie, tijdstip, vervalt_op, objecten,
       verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
+  ), personen as materialized (
+    -- Apart, so that the list of an action is read once and not once for each of its persons.
+    select distinct n.actie_id, n.versie, n.tijdstip, n.vervalt_op, n.categorie, (o.object ->> 'sleutel')::uuid as sleutel
+    from nieuw n, json_array_elements(n.objecten) as o(object)
   ), plaatsen as (
     update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie, vervalt_op = n.vervalt_op
-    from nieuw n, lateral (select distinct (o.object ->> 'sleutel')::uuid as sleutel from json_array_elements(n.objecten) as o(object)) s
-    where p.sleutel = s.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
+    from personen n where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
   )
-  select count(*) as changed from nieuw`;
+  select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`;
 
-/** Gives every current action of a processing a new version. Hold the lock of the processing. @returns how many */
+/**
+ * Gives every current action of a processing a new version. Hold the lock of the processing.
+ * @returns the categories that the changed actions had: one may have come since they were read
+ */
 export async function patchVerwerking(
   db: Db,
   verwerkingId: string,
   change: VerwerkingChange,
   now: Date,
   { door, verzoekId }: Auteur,
-): Promise<number> {
+): Promise<Categorie[]> {
   await preferIndexes(db);
-  const { rows } = await db.query<{ changed: number }>(PATCH, [
+  const { rows } = await db.query<CategorieRow>(PATCH, [
     verwerkingId,
     now,
     door,
@@ -73,5 +87,5 @@ export async function patchVerwerking(
     change.vertrouwelijkheid ?? null,
     change.bewaartermijn ?? null,
   ]);
-  return rows[0]?.changed ?? 0;
+  return categorieen(rows);
 }
