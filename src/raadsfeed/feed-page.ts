@@ -7,7 +7,8 @@ import type { FeedState } from './feed-state.ts';
 import { checkMark, findPlace, knownMark } from './find-place.ts';
 import type { PageBounds, PageRecords, PageStore } from './pages/page-store.ts';
 import type { FeedRow } from './store/read-feed-row.ts';
-import { type RecordFilter, readFiltered, readRange } from './store/read-records.ts';
+import { readRange } from './store/read-range.ts';
+import { type RecordFilter, readFiltered } from './store/read-records.ts';
 
 export interface FeedQuery extends RecordFilter {
   readonly cursor?: string | undefined;
@@ -36,7 +37,7 @@ export interface FeedPageSource {
 
 /** @throws {Problem} `ongeldige-cursor` */
 export async function readFeedPage(source: FeedPageSource, query: FeedQuery): Promise<FeedPage> {
-  const { pages, db, mountUrl } = source;
+  const { pages } = source;
   const { place: from, feed } = await findPlace(source.state, query.cursor);
   const head = feed.head.sequenceNumber;
   const key = `${from.sequenceNumber} ${query.limit} ${query.organisatiecode ?? ''} ${query.resourceType ?? ''}`;
@@ -47,40 +48,60 @@ export async function readFeedPage(source: FeedPageSource, query: FeedQuery): Pr
     return { kept, text: '', from, last, feed, hasMore: last.sequenceNumber < head, keep: () => undefined };
   }
   const isWhole = query.organisatiecode === undefined && query.resourceType === undefined;
-  const { texts, last } = isWhole ? await readAll(db, feed, from, query.limit) : await readSome(db, feed, from, query);
+  const { records, count, last } = isWhole
+    ? await readAll(source, feed, from, query.limit)
+    : await readSome(source, feed, from, query);
   return {
     kept,
-    text: `{"records":[${joinRecords(texts, mountUrl())}]`,
+    text: `{"records":[${records}]`,
     from,
     last,
     feed,
     hasMore: last.sequenceNumber < head,
     keep: (bytes) => {
       // A full page is the same for ever; the page that reaches the head is not.
-      if (texts.length === query.limit) pages.keep(key, feed.redactions, { bytes, from, last });
+      if (count === query.limit) pages.keep(key, feed.redactions, { bytes, from, last });
     },
   };
 }
 
-async function readAll(db: Db, feed: FeedRow, from: FeedPosition, limit: number) {
-  const upTo = Math.min(from.sequenceNumber + limit, feed.head.sequenceNumber);
-  const known = knownMark(feed, from.sequenceNumber);
-  if (upTo === from.sequenceNumber && known !== undefined) {
-    if (known !== from.merk) throw invalidCursor('andere-geschiedenis');
-    return { texts: [], last: from };
-  }
-  const range = await readRange(db, from.sequenceNumber, upTo);
-  if (range === undefined) throw invalidCursor('voor-de-geschiedenis');
-  const { texts, merk, lastMerk } = range;
-  if ((known ?? merk) !== from.merk) throw invalidCursor('andere-geschiedenis');
-  return { texts, last: { sequenceNumber: upTo, merk: lastMerk ?? from.merk } };
+/** What stands on a page, and how many records that is. */
+interface Found {
+  readonly records: string;
+  readonly count: number;
+  readonly last: FeedPosition;
 }
 
-async function readSome(db: Db, feed: FeedRow, from: FeedPosition, { limit, ...filter }: FeedQuery) {
+async function readAll(
+  { db, mountUrl }: FeedPageSource,
+  feed: FeedRow,
+  from: FeedPosition,
+  limit: number,
+): Promise<Found> {
+  const after = from.sequenceNumber;
+  const upTo = Math.min(after + limit, feed.head.sequenceNumber);
+  const known = knownMark(feed, after);
+  if (upTo === after && known !== undefined) {
+    if (known !== from.merk) throw invalidCursor('andere-geschiedenis');
+    return { records: '', count: 0, last: from };
+  }
+  const range = await readRange(db, { after, upTo, mountUrl: mountUrl() });
+  if (range === undefined) throw invalidCursor('voor-de-geschiedenis');
+  const { records, merk, lastMerk } = range;
+  if ((known ?? merk) !== from.merk) throw invalidCursor('andere-geschiedenis');
+  return { records, count: upTo - after, last: { sequenceNumber: upTo, merk: lastMerk } };
+}
+
+async function readSome(
+  { db, mountUrl }: FeedPageSource,
+  feed: FeedRow,
+  from: FeedPosition,
+  { limit, ...filter }: FeedQuery,
+): Promise<Found> {
   await checkMark(db, feed, from);
   const texts = await readFiltered(db, from.sequenceNumber, feed.head.sequenceNumber, limit, filter);
   const end = texts.at(-1);
   // Less than was asked for: everything up to the head was looked at.
-  const last = end === undefined || texts.length < limit ? feed.head : end;
-  return { texts, last: { sequenceNumber: last.sequenceNumber, merk: last.merk } };
+  const { sequenceNumber, merk } = end === undefined || texts.length < limit ? feed.head : end;
+  return { records: joinRecords(texts, mountUrl()), count: texts.length, last: { sequenceNumber, merk } };
 }
