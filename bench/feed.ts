@@ -1,33 +1,70 @@
 /**
- * The council feed against what its work costs at the least, in one run: pages beside a bare server that writes the same bytes, history in
- * no cache beside a bare program that reads the same rows, streams beside bare writing, publishing beside nothing but its own goal.
+ * The council feed against what its work costs at the least, in one run and in turns: pages beside a bare server that writes the same bytes,
+ * history in no cache beside a bare program that reads the same rows, streams beside bare writing, publishing beside `copy`, a long history
+ * beside a short one.
  *
- *   node bench/feed.ts [seconds per measurement] [records]
+ *   node bench/feed.ts [--parts publishing,pages,history,streams,length] [--seconds 1] [--rounds 5] [--records 20000] [--length 1000000]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
+import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/kernel/database/embedded.ts';
 import { createLogger } from '../src/kernel/log.ts';
+import { startChild } from './support/children.ts';
+import { growHistory, measureHistory, measureLength } from './support/feed-history.ts';
 import { measurePages } from './support/feed-pages.ts';
 import { measurePublishing } from './support/feed-publishing.ts';
 import { measureStreams } from './support/feed-streaming.ts';
 import { createLoader } from './support/load.ts';
 
-const seconds = Number(process.argv[2] ?? 3);
-const records = Number(process.argv[3] ?? 20_000);
+const { values } = parseArgs({
+  options: {
+    parts: { type: 'string', default: 'publishing,pages,history,streams,length' },
+    seconds: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '5' },
+    records: { type: 'string', default: '20000' },
+    length: { type: 'string', default: '1000000' },
+  },
+});
+const parts = values.parts.split(',');
+const [seconds, rounds, records, length] = [values.seconds, values.rounds, values.records, values.length].map(Number);
+const SHORT = 10_000;
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
-const postgres = await startEmbedded({ dir: join(dir, 'pg'), log: createLogger('error') });
+const log = createLogger('error');
+const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
 const loader = await createLoader();
+const options = { databaseUrl: postgres.url, loader, seconds: seconds ?? 1, rounds: rounds ?? 5, dir };
 try {
-  console.log(`load by ${loader.name}, ${seconds} s each; ${records} records`);
-  await measurePublishing(postgres.url, dir, records);
-  await measurePages({ databaseUrl: postgres.url, loader, seconds, dir });
-  await measureStreams(postgres.url);
+  console.log(`load by ${loader.name}, ${rounds} rounds of ${seconds} s in turns`);
+  const needsRecords = ['publishing', 'pages', 'history'].some((part) => parts.includes(part));
+  if (needsRecords) await measurePublishing(postgres.url, dir, records ?? 0);
+  if (parts.includes('pages')) await measurePages(options);
+  if (parts.includes('history')) await measureHistory(options);
+  if (parts.includes('streams')) await measureStreams(postgres.url);
+  if (parts.includes('length')) await besideShort(length ?? 0);
 } finally {
   await loader.stop();
   await postgres.stop();
   await rm(dir, { recursive: true, force: true });
+}
+
+/** Two databases at once: one of them has ten thousand records. */
+async function besideShort(long: number): Promise<void> {
+  const other = await startEmbedded({ dir: join(dir, 'short'), log });
+  try {
+    for (const [url, count] of [
+      [other.url, SHORT],
+      [postgres.url, long],
+    ] as const) {
+      // A server that starts migrates its database.
+      await (await startChild(new URL('./support/feed-server.ts', import.meta.url), { DATABASE_URL: url })).stop();
+      await growHistory(url, count);
+    }
+    const short = { databaseUrl: other.url, records: SHORT };
+    await measureLength(options, { short, long: { databaseUrl: postgres.url, records: long } });
+  } finally {
+    await other.stop();
+  }
 }

@@ -8,11 +8,16 @@ const run = promisify(execFile);
 export interface Loader {
   readonly name: string;
   /** Answers per second. @throws {Error} when answers come that are not expected */
-  rate(
-    url: string,
-    options: { connections: number; seconds: number; status: number; headers?: Record<string, string> },
-  ): Promise<number>;
+  rate(url: string, load: Load): Promise<number>;
   stop(): Promise<void>;
+}
+
+export interface Load {
+  readonly connections: number;
+  readonly seconds: number;
+  /** The status that every answer must have. */
+  readonly status: number;
+  readonly headers?: Record<string, string>;
 }
 
 export async function createLoader(): Promise<Loader> {
@@ -28,10 +33,8 @@ function wrk(): Loader {
     name: 'wrk',
     async rate(url, { connections, seconds, headers = {} }) {
       const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-      const measure = (duration: number) =>
-        run('wrk', ['-t1', `-c${connections}`, `-d${duration}s`, '--timeout', '10s', ...named, url]);
-      await measure(1);
-      const { stdout } = await measure(seconds);
+      const words = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...named, url];
+      const { stdout } = await run('wrk', words);
       if (/Non-2xx or 3xx|Socket errors/.test(stdout)) throw new Error(`${url}\n${stdout}`);
       return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
     },
@@ -43,7 +46,7 @@ function own(child: Child): Loader {
   return {
     name: 'own load (wrk is not installed)',
     async rate(url, { connections, seconds, status, headers = {} }) {
-      const load = { url, method: 'GET', connections, warmUpMs: 1000, measureMs: seconds * 1000, headers };
+      const load = { url, method: 'GET', connections, warmUpMs: 200, measureMs: seconds * 1000, headers };
       const answer = await child.ask({ ...load, idempotencyKeys: false, bodies: [], expectStatus: status });
       return Number(Object(answer).perSecond);
     },

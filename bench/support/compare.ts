@@ -1,0 +1,72 @@
+import { middle } from './turns.ts';
+
+/** Something that is measured: answers per second, and the processor time that its process took for each, in microseconds. */
+export interface Measured {
+  readonly rate: number;
+  readonly cpuUs?: number;
+}
+
+export interface Side {
+  readonly name: string;
+  once(): Promise<Measured>;
+}
+
+/** How one side did beside another. */
+export interface Comparison {
+  readonly name: string;
+  /** Medians over the rounds. */
+  readonly ours: Measured;
+  readonly theirs: Measured;
+  /** Median of the ratios of each round: ours to theirs in speed, theirs to ours in processor time. */
+  readonly ratio: number;
+  readonly cpuRatio: number | undefined;
+}
+
+/** Measures all sides in turn, `rounds` times, and compares the first one to each of the others. */
+export async function inTurns(ours: Side, others: readonly Side[], rounds: number): Promise<Comparison[]> {
+  const found: { ours: Measured; others: Measured[] }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const own = await ours.once();
+    const theirs: Measured[] = [];
+    for (const side of others) theirs.push(await side.once());
+    found.push({ ours: own, others: theirs });
+  }
+  return others.map(({ name }, i) => {
+    const pairs = found.flatMap((round) => {
+      const theirs = round.others[i];
+      return theirs === undefined ? [] : [{ ours: round.ours, theirs }];
+    });
+    return {
+      name,
+      ours: typical(pairs.map((pair) => pair.ours)),
+      theirs: typical(pairs.map((pair) => pair.theirs)),
+      ratio: middle(pairs.map((pair) => pair.ours.rate / pair.theirs.rate)),
+      cpuRatio: medianOf(pairs.map((pair) => quotient(pair.theirs.cpuUs, pair.ours.cpuUs))),
+    };
+  });
+}
+
+function typical(measured: readonly Measured[]): Measured {
+  const cpuUs = medianOf(measured.map((one) => one.cpuUs));
+  return { rate: middle(measured.map(({ rate }) => rate)), ...(cpuUs === undefined ? {} : { cpuUs }) };
+}
+
+function medianOf(numbers: readonly (number | undefined)[]): number | undefined {
+  const there = numbers.filter((number) => number !== undefined);
+  return there.length === 0 ? undefined : middle(there);
+}
+
+function quotient(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a / b;
+}
+
+/** Prints a comparison as a line. */
+export function tellComparison(title: string, connections: number, found: Comparison, toReach: number): void {
+  const show = ({ rate, cpuUs }: Measured): string =>
+    `${rate.toFixed(0).padStart(7)}/s${cpuUs === undefined ? '' : ` ${cpuUs.toFixed(0).padStart(5)} us`}`;
+  const cpu = found.cpuRatio === undefined ? '' : `, by processor time ${found.cpuRatio.toFixed(2)}`;
+  const verdict = found.ratio >= toReach ? '' : '  BELOW';
+  console.log(
+    `${title.padEnd(34)}${String(connections).padStart(4)}${show(found.ours)}   ${found.name}${show(found.theirs)}   ratio ${found.ratio.toFixed(2)}${cpu} (to reach ${toReach})${verdict}`,
+  );
+}

@@ -1,0 +1,112 @@
+/** History that is in no cache: every page is read from the database, beside a bare program that reads the same rows with `pg`. */
+import pg from 'pg';
+import { request } from 'undici';
+import { startChild } from './children.ts';
+import { inTurns, tellComparison } from './compare.ts';
+import { CONNECTIONS, type PagesOptions } from './feed-pages.ts';
+import { asked } from './measured-child.ts';
+
+const FULL = '/ori/v1/feed?limit=500';
+const NO_CACHE = { RAADSFEED_CACHE_MB: '0' };
+
+export async function measureHistory({ databaseUrl, loader, seconds, rounds }: PagesOptions): Promise<void> {
+  const env = { DATABASE_URL: databaseUrl, ...NO_CACHE };
+  const server = await startChild(new URL('./feed-server.ts', import.meta.url), env);
+  const floor = await startChild(new URL('../floors/feed-rows.ts', import.meta.url), env);
+  try {
+    const { url } = Object(await server.ask({}));
+    const bare = Object(await floor.ask({}));
+    const first = Object(await (await request(`${url}${FULL}`)).body.json());
+    for (const connections of CONNECTIONS) {
+      const load = { connections, seconds, status: 200 };
+      const ours = asked('ours', server, loader, `${url}${FULL}&cursor=${first.cursor}`, load);
+      const theirs = asked('rows read with pg', floor, loader, `${bare.url}/500`, load);
+      await inTurns(ours, [theirs], 1);
+      for (const found of await inTurns(ours, [theirs], rounds)) {
+        tellComparison('full page in no cache', connections, found, 0.8);
+      }
+    }
+  } finally {
+    await server.stop();
+    await floor.stop();
+  }
+}
+
+/** Adds generated records up to a number, as text, past the writer: ten million take minutes, not a quarter of an hour. */
+export async function growHistory(databaseUrl: string, records: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query('select head::int as head from raadsfeed.feed');
+    const STEP = 500_000;
+    for (let from = Number(rows[0].head); from < records; from += STEP) {
+      await client.query(GROW, [from + 1, Math.min(from + STEP, records)]);
+      console.error(`${Math.min(from + STEP, records)} records of history`);
+    }
+    await client.query('vacuum analyze raadsfeed.record');
+    await client.query('checkpoint');
+  } finally {
+    await client.end();
+  }
+}
+
+const GROW = `
+  with nieuw as (
+    select n, 'gm' || (9000 + n % 20) as code, 'document-' || n as id from generate_series($1::bigint, $2::bigint) n
+  ), records as (
+    insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, opgeslagen)
+    select n, 'upsert', 'Informatieobject', code, id, now() from nieuw
+  ), teksten as (
+    insert into raadsfeed.tekst (deel, sequence_number, merk, kop, rest)
+    select (n >> 12) & 31, n, 0,
+           '{"sequenceNumber":' || n || ',"op":"upsert","resourceType":"Informatieobject","resource":{"organisatiecode":"' || code ||
+             '","bronidentificatie":"' || id || '"},"storedAt":"2026-01-15T14:35:42.000Z","contentHash":"sha256:' || repeat('0', 64) ||
+             '","resourceUrl":"',
+           '/organisaties/' || code || '/informatieobjecten/' || id || '","data":{"omschrijving":"' || repeat(md5(n::text), 20) || '"}}'
+      from nieuw
+  ), standen as (
+    insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
+    select code, 'Informatieobject', id, n, 'sha256:' || repeat('0', 64) from nieuw
+  )
+  update raadsfeed.feed set head = $2::bigint, head_merk = 0, laatst_opgeslagen = now()`;
+
+/** A page in the middle of a long history beside one of a short history, in turns. */
+export async function measureLength(
+  { loader, seconds, rounds }: PagesOptions,
+  { short, long }: Record<'short' | 'long', { databaseUrl: string; records: number }>,
+): Promise<void> {
+  const open = async ({ databaseUrl, records }: { databaseUrl: string; records: number }) => {
+    const env = { DATABASE_URL: databaseUrl, ...NO_CACHE };
+    const child = await startChild(new URL('./feed-server.ts', import.meta.url), env);
+    const { url } = Object(await child.ask({}));
+    const { cursor } = Object(await (await request(`${url}/ori/v1/feed?limit=1`)).body.json());
+    return { child, url, cursor: middleCursor(String(cursor), Math.floor(records / 2)), records };
+  };
+  const few = await open(short);
+  const many = await open(long);
+  try {
+    // Of one organisation the short history has 250 records after its middle.
+    for (const query of ['limit=500', 'limit=200&organisatiecode=gm9007']) {
+      for (const connections of [1, 16]) {
+        const load = { connections, seconds, status: 200 };
+        const side = ({ child, url, cursor, records }: typeof few) =>
+          asked(`${records} records`, child, loader, `${url}/ori/v1/feed?${query}&cursor=${cursor}`, load);
+        await inTurns(side(many), [side(few)], 1);
+        for (const found of await inTurns(side(many), [side(few)], rounds)) {
+          tellComparison(`${query.split('&')[1] ?? 'a page'} amid ${many.records}`, connections, found, 0.9);
+        }
+      }
+    }
+  } finally {
+    await few.child.stop();
+    await many.child.stop();
+  }
+}
+
+/** A cursor of the same feed at another number; generated records have the mark 0. */
+function middleCursor(cursor: string, sequenceNumber: number): string {
+  const bytes = Buffer.from(cursor, 'base64url');
+  bytes.writeUIntBE(sequenceNumber, bytes.length - 10, 6);
+  bytes.writeInt32BE(0, bytes.length - 4);
+  return bytes.toString('base64url');
+}
