@@ -126,6 +126,45 @@ describe('the client', () => {
     await expect((await clientFor(silent)).log(actieOf('1'), { signal })).rejects.toThrow();
   });
 
+  it.each([
+    ['while it waits for an answer', 500, 0],
+    ['while it waits for the next try', 10, 50],
+  ])('gives up %s, with its own error and the reason of the signal', async (_when, answerMs, retryAfter) => {
+    const busy = createServer((_request, response) => {
+      const timer = setTimeout(
+        () => response.writeHead(503, { 'retry-after': String(retryAfter) }).end('{}'),
+        answerMs,
+      );
+      response.once('close', () => clearTimeout(timer));
+    });
+    const reason = new Error('the employee went away');
+    const given = new AbortController();
+    setTimeout(() => given.abort(reason), 100);
+    const logged = (await clientFor(await listening(busy))).log(actieOf('1'), { signal: given.signal });
+    const error: unknown = await logged.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(VerwerkingenlogError);
+    expect(error).toMatchObject({ cause: reason });
+  });
+
+  it('does not wait longer than it may, whatever the log asks', async () => {
+    const busy = createServer((_request, response) => response.writeHead(503, { 'retry-after': '9999' }).end('{}'));
+    const client = await clientFor(await listening(busy));
+    await expect(client.log(actieOf('1'))).rejects.toMatchObject({ status: 503, retryAfterMs: 9_999_000 });
+  });
+
+  it('asks for a token before every try', async () => {
+    const seen: unknown[] = [];
+    const fickle = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(seen.length === 1 ? 500 : 201).end(JSON.stringify({ actieId: 'a', url: 'u' }));
+    });
+    const url = await listening(fickle);
+    const client = createVerwerkingenlogClient({ url, token: async () => `t${seen.length}` });
+    closing.push(client.close);
+    await client.log(actieOf('1'));
+    expect(seen).toEqual(['Bearer t0', 'Bearer t1']);
+  });
+
   it('puts what is known of a processing into headers', () => {
     expect(
       processingHeaders({

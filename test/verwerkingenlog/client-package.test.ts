@@ -1,0 +1,72 @@
+/** The client as another application has it: installed, in a project of its own. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+const APPLICATION = `
+import Fastify from 'fastify';
+import {
+  clientCredentials, createVerwerkingenlogClient, processingHeaders, verwerkingsheaders, VerwerkingenlogError,
+  type NieuweVerwerkingsactie, type Verwerkingsactie,
+} from 'koppelvlak/verwerkingenlog';
+
+const token = clientCredentials({ tokenUrl: 'http://127.0.0.1:1/token', clientId: 'a', clientSecret: 'b', scopes: ['create:normal'] });
+const client = createVerwerkingenlogClient({ url: 'http://127.0.0.1:1/v1', token, attempts: 1 });
+const app = Fastify();
+await app.register(verwerkingsheaders, { client, required: true, callerOin: (request) => request.headers['x-oin']?.toString() });
+app.get('/x', async (request) => {
+  const kept: Verwerkingsactie = await request.logVerwerking({ tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] });
+  return { actieId: kept.actieId, oin: request.verwerking.oin };
+});
+const actie: NieuweVerwerkingsactie = { vertrouwelijkheid: 'normaal', tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] };
+const error: unknown = await client.log(actie).catch((reason: unknown) => reason);
+const refused = await app.inject('/x');
+process.stdout.write(JSON.stringify([error instanceof VerwerkingenlogError, refused.statusCode, processingHeaders({ oin: '1' })]));
+await client.close();
+`;
+
+const WRONG = `
+import type { NieuweVerwerkingsactie } from 'koppelvlak/verwerkingenlog';
+export const actie: NieuweVerwerkingsactie = { vertrouwelijkheid: 'geheim', tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] };
+`;
+
+let project: string;
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'koppelvlak-application-'));
+  await mkdir(join(project, 'node_modules/@types'), { recursive: true });
+  await run(process.execPath, [join(ROOT, 'scripts/client-package.ts'), join(project, 'node_modules/koppelvlak')]);
+  for (const one of ['fastify', 'fastify-plugin', 'undici', '@types/node']) {
+    await symlink(await realpath(join(ROOT, 'node_modules', one)), join(project, 'node_modules', one));
+  }
+  const compilerOptions = { module: 'nodenext', target: 'es2024', strict: true, types: ['node'], skipLibCheck: true };
+  const files = ['application.ts', 'wrong.ts'];
+  await writeFile(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, noEmit: true }, files }),
+  );
+  await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module' }));
+  await writeFile(join(project, 'application.ts'), APPLICATION);
+  await writeFile(join(project, 'wrong.ts'), WRONG);
+}, 60_000);
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+it('has types that a strict project takes, and that find what is wrong', { timeout: 60_000 }, async () => {
+  const said = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+  expect(said.trim().split('\n')).toEqual([expect.stringMatching(/wrong\.ts.*geheim.*vertrouwelijk/)]);
+});
+
+it('runs under node_modules, where Node takes JavaScript only', async () => {
+  const { stdout } = await run(process.execPath, [join(project, 'application.ts')]);
+  expect(JSON.parse(stdout)).toEqual([true, 400, { OIN: '1' }]);
+});
