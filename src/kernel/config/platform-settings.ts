@@ -64,7 +64,8 @@ export const serverSettings = {
     default: 30_000,
     min: 100,
     max: 600_000,
-    description: 'Deadline of one request in milliseconds.',
+    description:
+      'Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that is cut.',
   }),
   shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', {
     default: 10_000,
