@@ -58,6 +58,9 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ],
   ['answers 500', 'status-500', raw('{}', {}, 500)],
   ['answers 503 with no word on when', 'status-503', raw('{}', {}, 503)],
+  ['answers 502', 'status-502', raw('<html>', { 'content-type': 'text/html' }, 502)],
+  ['answers 429 with no word on when', 'status-429', raw('{}', {}, 429)],
+  ['refuses', 'status-403', raw('{}', {}, 403)],
   ['answers 404', 'status-404', raw('{}', {}, 404)],
   ['answers 400 without a reason', 'status-400', raw('{}', {}, 400)],
   ['answers 304 that nobody asked for', 'status-304', raw('', {}, 304)],
@@ -279,6 +282,80 @@ describe('a source that', () => {
         [state.id],
       );
       expect(rows).toEqual([{ waar: `${source.url}/feed#2`, detail: 'contentHash does not match data' }]);
+    } finally {
+      await unfollow(aggregator.pool, source.url);
+      await source.close();
+    }
+  });
+
+  it('gives an empty answer that cannot be all is not called up to date, and nothing is published', async () => {
+    const source = await new FakeSource(nextCode()).listen();
+    try {
+      source.document('d-1');
+      await follow(aggregator.pool, source.url);
+      await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
+      source.rule = onFeed(({ page, json }) => {
+        json({ ...page(), records: [], cursor: '1.1', hasMore: false });
+        return true;
+      });
+      source.document('d-2');
+      await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(1));
+      const [stood, calls] = [await currentSince(source), source.calls.length];
+      await eventually(() => expect(source.calls.length).toBeGreaterThan(calls + 3));
+      expect(await currentSince(source)).toBe(stood);
+      expect(await published(source)).toHaveLength(1);
+      source.rule = undefined;
+      await eventually(async () => expect(await published(source)).toHaveLength(2));
+    } finally {
+      await unfollow(aggregator.pool, source.url);
+      await source.close();
+    }
+  });
+
+  it('redirects within its own host is followed there', async () => {
+    const source = await new FakeSource(nextCode()).listen();
+    try {
+      source.document('d-1');
+      source.rule = ({ path, query, request, response }) => {
+        if (path !== '/feed' || query.has('verhuisd')) return false;
+        const location = `${new URL(request.url ?? '', source.url).href}&verhuisd=1`;
+        response.writeHead(308, { location }).end();
+        return true;
+      };
+      await follow(aggregator.pool, source.url);
+      await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
+      source.document('d-2');
+      await eventually(async () => expect(await published(source)).toHaveLength(2));
+      expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ mislukt: 0, fout: null });
+    } finally {
+      await unfollow(aggregator.pool, source.url);
+      await source.close();
+    }
+  });
+
+  it('breaks off in its snapshot goes on where it was; one whose snapshot changes its mind is tried again', async () => {
+    const source = await new FakeSource(nextCode()).listen();
+    try {
+      for (let i = 1; i <= 9; i += 1) source.document(`d-${i}`);
+      let pages = 0;
+      const asked: (string | null)[] = [];
+      source.rule = ({ path, query, page, json, response }) => {
+        if (path !== '/snapshot') return false;
+        asked.push(query.get('cursor'));
+        pages += 1;
+        query.set('limit', '3');
+        // A fake page of three: the source decides how much it gives.
+        if (pages === 2) response.destroy();
+        else if (pages === 3) json({ ...page(), feedCursor: '1.999' });
+        else json(page());
+        return true;
+      };
+      await follow(aggregator.pool, source.url);
+      await eventually(async () => expect(await published(source)).toHaveLength(9));
+      expect(asked).toEqual([null, '1.3.9', '1.3.9', '1.3.9', '1.6.9']);
+      expect((await published(source)).map(({ herkomst }) => herkomst?.sequenceNumber)).toEqual([
+        1, 2, 3, 4, 5, 6, 7, 8, 9,
+      ]);
     } finally {
       await unfollow(aggregator.pool, source.url);
       await source.close();

@@ -101,6 +101,17 @@ describe('the API of a supplier', () => {
     const issues = await koppelvlak('bron', 'issues', 'notubiz:281');
     expect(issues.status).toBe(0);
     expect(JSON.stringify(issues.json)).toContain('/events/meetings/11');
+    const metrics = await (await fetch(`${aggregator.server.managementUrl}/metrics`)).text();
+    expect(metrics).toMatch(/koppelvlak_aggregator_coverage_percent\{source="notubiz:281"\} \d/);
+    expect(metrics).toMatch(/koppelvlak_aggregator_issues\{source="notubiz:281"\} [1-9]/);
+    const { json } = await aggregator.api.call('GET', '/');
+    expect(JSON.stringify(json)).not.toMatch(/"laatstBijgewerkt":"20/);
+    const synced = await koppelvlak('bron', 'sync', 'notubiz:281', '--van', '2025-01-01', '--tot', '2025-03-31');
+    expect(synced).toMatchObject({
+      status: 1,
+      json: { complete: false, issues: 1 },
+      stderr: expect.stringContaining('see koppelvlak bron issues'),
+    });
   });
 
   it('is synced and checked by hand', { timeout: 120_000 }, async () => {

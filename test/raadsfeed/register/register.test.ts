@@ -88,6 +88,36 @@ describe('the register', () => {
     expect((await readEntries(register.pool)).map(({ codes }) => codes)).not.toContainEqual(['gm0002']);
   });
 
+  it('asks each feed again by itself when its day has passed: then a day later, or an hour when it is silent', async () => {
+    const [fake, silent] = await Promise.all([new FakeSource('gm0004').listen(), new FakeSource('gm0005').listen()]);
+    try {
+      for (const { url } of [fake, silent]) await addFeed(register.pool, client, url, signal);
+      fake.organisaties.push({ organisatiecode: 'gm0006', naam: 'Erbij' });
+      await silent.close();
+      const hours = async (): Promise<unknown[]> => {
+        const { rows } = await register.pool.query(
+          `select codes[1] as code, round(extract(epoch from volgende - now()) / 3600) as hours, cardinality(codes) as codes
+             from aggregator.register where codes[1] in ('gm0004', 'gm0005') order by code`,
+        );
+        return rows.map((row) => [row.code, Number(row.hours), row.codes]);
+      };
+      expect(await hours()).toEqual([
+        ['gm0004', 24, 1],
+        ['gm0005', 24, 1],
+      ]);
+      await register.pool.query(
+        "update aggregator.register set volgende = now() where codes[1] in ('gm0004', 'gm0005')",
+      );
+      await expect.poll(hours, { timeout: 60_000 }).toEqual([
+        ['gm0004', 24, 2],
+        ['gm0005', 1, 1],
+      ]);
+    } finally {
+      await register.pool.query("delete from aggregator.register where codes[1] in ('gm0004', 'gm0005')");
+      await fake.close();
+    }
+  });
+
   it('does not list what is no feed', async () => {
     const fake = await new FakeSource('gm0003').listen();
     fake.rule = ({ json }) => json({ rol: 'iets' }) === undefined;

@@ -1,3 +1,4 @@
+import { setImmediate as pause } from 'node:timers/promises';
 import { isRecord } from '../../../kernel/outbound/is-record.ts';
 import type { Change } from '../../domain/change.ts';
 import { normaliseOrganisatiecode } from '../../domain/resource.ts';
@@ -18,12 +19,22 @@ export interface CheckedPage {
 /** Refused records of one page that are told one by one. */
 const TOLD = 20;
 
-export function checkPage(records: readonly NumberedSourceRecord[], context: RecordContext): CheckedPage {
+/**
+ * Records that are judged without letting others have their turn: who publishes holds the lock of the feed, and each of its statements
+ * would wait for a whole page.
+ */
+const AT_ONCE = 50;
+
+export async function checkPage(
+  records: readonly NumberedSourceRecord[],
+  context: RecordContext,
+): Promise<CheckedPage> {
   const changes: Change[] = [];
   const issues: SourceIssue[] = [];
   const present: Pick<Change, 'resourceType' | 'resource'>[] = [];
   let refused = 0;
-  for (const { sequenceNumber, record } of records) {
+  for (const [i, { sequenceNumber, record }] of records.entries()) {
+    if (i > 0 && i % AT_ONCE === 0) await pause();
     const checked = checkRecord(record, sequenceNumber, context);
     if (checked.kind === 'change') {
       changes.push(checked.change);

@@ -17,7 +17,7 @@ export async function publishPage(
   lease: Lease,
   page: CheckedPage & { readonly read: number },
   to: { readonly position: Position; readonly head?: number | undefined },
-  { pool, clock, log }: AggregatorNeeds,
+  { pool, clock, log }: Pick<AggregatorNeeds, 'pool' | 'clock' | 'log'>,
 ): Promise<number> {
   const { changes, issues, refused, read, present } = page;
   const { id, vergelijken } = lease.source;

@@ -24,7 +24,7 @@ export interface PageOutcome {
 
 const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0 } as const;
 /** Records of a page at most: pages of several sources are in memory at once. */
-const MAX_LIMIT = 500;
+const MAX_LIMIT = 1000;
 
 /** Reads one page where the source stands, judges it and publishes it. */
 export async function readPage(
@@ -35,8 +35,8 @@ export async function readPage(
 ): Promise<PageOutcome> {
   const { source } = lease;
   const codes = new Set(organisations.map(({ organisatiecode }) => organisatiecode));
-  const check = (records: readonly NumberedSourceRecord[]): CheckedPage => {
-    const page = checkPage(records, {
+  const check = async (records: readonly NumberedSourceRecord[]): Promise<CheckedPage> => {
+    const page = await checkPage(records, {
       feedUrl: source.feedUrl ?? '',
       ownFeedUrl: needs.ownFeedUrl(),
       validate: needs.validate,
@@ -54,7 +54,7 @@ export async function readPage(
     : await readFeedPage(lease, needs, options, check);
 }
 
-type Check = (records: readonly NumberedSourceRecord[]) => CheckedPage;
+type Check = (records: readonly NumberedSourceRecord[]) => Promise<CheckedPage>;
 
 async function readSnapshotPage(
   lease: Lease,
@@ -70,7 +70,7 @@ async function readSnapshotPage(
     cursor: standCursor,
     feedCursor: standFeedCursor,
   });
-  const page = check(records);
+  const page = await check(records);
   const position: Position = {
     fase: cursor === null ? 'feed' : 'stand',
     vergelijken: source.vergelijken,
@@ -112,11 +112,12 @@ async function readFeedPage(
       position.etag === source.etag &&
       position.laatsteNummer === laatsteNummer &&
       position.paginagrootte === limit;
-    if (!isSame) await saveProgress(needs.pool, lease, position, { head });
     const stuck = hasMore && cursor === at;
+    // How far behind we are is told, also when nothing moves.
+    if (!isSame || stuck) await saveProgress(needs.pool, lease, position, { head });
     return { ...UNCHANGED, saved: !isSame, ends: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
   }
-  const page = check(records);
+  const page = await check(records);
   const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, needs);
   const outcome = { saved: true, read: records.length, published, refused: page.refused, freshForMs };
   return { ...outcome, ends: hasMore ? 'more' : 'head' };
