@@ -10,7 +10,7 @@ import type {
   RouteGenericInterface,
   RouteHandlerMethod,
 } from 'fastify';
-import { Problem } from '../kernel/problem.ts';
+import { type InvalidParam, Problem } from '../kernel/problem.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 import { createRequestValidators } from './request-validator.ts';
@@ -41,6 +41,11 @@ export interface ServeOptions {
   readonly authenticate?: (operation: OpenapiOperation) => RequestHook;
   /** Runs with the body read, before it is validated. */
   readonly beforeValidation?: RequestHook;
+  /**
+   * Names what the handler would have refused in a request that the document already refuses, so that all faults are told together.
+   * The request may hold anything.
+   */
+  readonly furtherFaults?: (request: FastifyRequest) => readonly InvalidParam[];
 }
 
 /** A contract whose operations can be served; the document leads, the code follows. */
@@ -81,7 +86,7 @@ export function createContract(document: OpenapiDocument): Contract {
         onRequest: [...existing(operation), ...access(operation, options), checking(acceptable(operation))],
         preValidation: [
           ...(options.beforeValidation === undefined ? [] : [waiting(options.beforeValidation)]),
-          checking(validator.check),
+          checking((request) => validator.check(request, options.furtherFaults)),
         ],
         handler,
       });

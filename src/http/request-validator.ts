@@ -5,7 +5,7 @@ import addFormatsModule from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
 import { bodyFaults, faultsOf } from './body-validator.ts';
-import { distinct } from './invalid-params.ts';
+import { distinct, MAX_FAULTS } from './invalid-params.ts';
 import { isRecord, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
@@ -25,8 +25,11 @@ const OPENAPI_KEYWORDS = [
 type Place = 'path' | 'query' | 'header';
 
 export interface RequestValidator {
-  /** @throws {Problem} `invalid-request` with every fault in `invalidParams` */
-  check(request: FastifyRequest): void;
+  /**
+   * @param further names the faults that the document cannot tell; asked only when there are others, one for each place
+   * @throws {Problem} `invalid-request` with every fault in `invalidParams`
+   */
+  check(request: FastifyRequest, further?: (request: FastifyRequest) => readonly InvalidParam[]): void;
 }
 
 /** Compiles the validators of one document: `$ref`s of its operations are followed within it. */
@@ -64,7 +67,7 @@ function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): Reque
   const integers = operation.parameters.filter(isQueryInteger).map(({ name }) => name);
   const body = operation.body === undefined ? undefined : bodyFaults(first, all, absolute(operation.body.schema));
   return {
-    check(request) {
+    check(request, further) {
       refuseOddNumbers(integers, request.query);
       const faults = [
         ...parameterFaults('path', operation, faultsOf(path, request.params ?? {})),
@@ -75,8 +78,10 @@ function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): Reque
         if (request.body !== undefined && request.body !== null) faults.push(...body(request.body));
         else if (operation.body?.required) faults.push({ name: '', code: 'required', reason: 'de inhoud ontbreekt' });
       }
-      if (faults.length > 0)
-        throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
+      if (faults.length === 0) return;
+      const named = new Set(faults.map(({ name }) => name));
+      faults.push(...(further?.(request) ?? []).filter(({ name }) => !named.has(name)).slice(0, MAX_FAULTS));
+      throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
     },
   };
 }

@@ -116,3 +116,36 @@ it('never takes one person for another, however their identities are written', a
   expect(listIn(await list('A', 'B\nC'))).toMatchObject({ count: 0, results: [] });
   expect(listIn(await list('A\nB', 'C')).results.map(({ actieId }) => actieId)).toContain(actieIn(kept).actieId);
 });
+
+describe('all faults are told together', () => {
+  it('of a body: those of the contract and those that a contract cannot tell', async () => {
+    const wishes = { actieNaam: 'HERE', uitvoerder: '1', tijdstip: '9999-12-31T23:59:59-10:00', bewaartermijn: 'x' };
+    const body = JSON.stringify(actie('1', wishes)).replace('HERE', String.raw`\ud800`);
+    for (const [method, path] of [
+      ['POST', '/verwerkingsacties'],
+      ['PUT', `/verwerkingsacties/${randomUUID()}`],
+    ] as const) {
+      const answer = await log.call(ALL, method, path, body);
+      expect(answer.status).toBe(400);
+      expect(faultNames(answer.json).toSorted()).toEqual(['actieNaam', 'bewaartermijn', 'tijdstip', 'uitvoerder']);
+    }
+  });
+
+  it('of a question: moments, their order and the cursor too', async () => {
+    const query = ofPerson('1', { beginDatum: '2026-02-01', eindDatum: '2026-01-01', limit: '0', cursor: 'abc' });
+    for (const list of ['verwerkingsacties', 'verwerkte-objecten']) {
+      const answer = await get(`/${list}?${query}`);
+      expect(faultNames(answer.json).toSorted()).toEqual(['cursor', 'eindDatum', 'limit']);
+    }
+    const odd = await get(
+      `/verwerkingsacties?${ofPerson('1', { beginDatum: '2026-13-45', limit: '0' })}&cursor=a&cursor=b`,
+    );
+    expect(new Set(faultNames(odd.json))).toEqual(new Set(['beginDatum', 'cursor', 'limit']));
+  });
+
+  it('of a body that is refused and has no end', async () => {
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    const answer = await post(JSON.stringify(actie('1', { onbekend: 'HERE' })).replace('"HERE"', deep));
+    expect(faultNames(answer.json)).toEqual(['onbekend']);
+  });
+});

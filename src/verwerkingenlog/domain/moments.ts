@@ -18,6 +18,7 @@ export function toUtc(text: string): string | undefined {
 
 function midnight(day: string): Date {
   const utc = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(utc.getTime())) return utc;
   // The offset of the moment looked for, not that of midnight in UTC: on a day that the clocks change these differ.
   const first = new Date(utc.getTime() - offsetMs(utc));
   return new Date(utc.getTime() - offsetMs(first));

@@ -1,6 +1,5 @@
 import type { InvalidParam } from '../../kernel/problem.ts';
-import { isBsn } from './bsn.ts';
-import { illFormedTexts } from './ill-formed-text.ts';
+import { actieFaults } from './actie-faults.ts';
 import { toUtc } from './moments.ts';
 import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
 
@@ -39,11 +38,6 @@ export function readActie(
   body: ActieBody,
   options: { readonly checkBsn: boolean },
 ): { actie: Actie; faults: InvalidParam[] } {
-  const faults = [...illFormedTexts(body), ...(options.checkBsn ? bsnFaults(body) : [])];
-  const tijdstip = toUtc(body.tijdstip);
-  if (tijdstip === undefined) {
-    faults.push({ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
-  }
   const actie: Actie = {
     actieNaam: body.actieNaam ?? null,
     handelingNaam: body.handelingNaam ?? null,
@@ -62,10 +56,10 @@ export function readActie(
     verwerkingsactiviteitIdAfnemer: body.verwerkingsactiviteitIdAfnemer?.toLowerCase() ?? null,
     verwerkingsactiviteitUrlAfnemer: body.verwerkingsactiviteitUrlAfnemer ?? null,
     verwerkingIdAfnemer: body.verwerkingIdAfnemer?.toLowerCase() ?? null,
-    tijdstip: tijdstip ?? '',
+    tijdstip: toUtc(body.tijdstip) ?? '',
     verwerkteObjecten: body.verwerkteObjecten.map(readObject),
   };
-  return { actie, faults };
+  return { actie, faults: actieFaults(body, options) };
 }
 
 /** @throws {TypeError} for a word that the contract does not let through */
@@ -82,16 +76,4 @@ function readObject(object: ObjectBody): VerwerktObject {
     betrokkenheid: object.betrokkenheid ?? null,
     soortenGegevens: object.verwerkteSoortenGegevens?.map(({ soortGegeven }) => soortGegeven) ?? null,
   };
-}
-
-function bsnFaults(body: ActieBody): InvalidParam[] {
-  const wrong = { code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' };
-  const faults: InvalidParam[] = [];
-  if (body.soortAfnemerId === 'BSN' && typeof body.afnemerId === 'string' && !isBsn(body.afnemerId)) {
-    faults.push({ name: 'afnemerId', ...wrong });
-  }
-  for (const [i, { soortObjectId, objectId }] of body.verwerkteObjecten.entries()) {
-    if (soortObjectId === 'BSN' && !isBsn(objectId)) faults.push({ name: `verwerkteObjecten.${i}.objectId`, ...wrong });
-  }
-  return faults;
 }

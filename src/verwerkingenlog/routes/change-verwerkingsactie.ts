@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../kernel/problem.ts';
 import { changeActie } from '../change-actie.ts';
 import { categorieOf } from '../domain/access.ts';
+import { actieFaults } from '../domain/actie-faults.ts';
 import { ended, replaced } from '../domain/change-versie.ts';
 import { etag, matches } from '../domain/etag.ts';
 import { type ActieBody, readActie } from '../domain/read-actie.ts';
@@ -22,7 +23,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
   contract.serve<One & { Body: ActieBody }>(
     app,
     'putVerwerkingsactie',
-    { authenticate: access },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
     async (request, reply) => {
       const { actie, faults } = readActie(request.body, { checkBsn });
       refuse(faults);

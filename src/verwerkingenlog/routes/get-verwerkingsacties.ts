@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { CATEGORIEEN, type Categorie } from '../domain/access.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { actieAnswer } from './answers.ts';
-import type { PersonQuery } from './person-query.ts';
+import { type PersonQuery, questionFaults } from './person-query.ts';
 import { preparePersonPage } from './read-person-page.ts';
 import { allow, type RouteNeeds, readerOf, sendJson } from './route-needs.ts';
 
@@ -18,7 +18,7 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve<{ Querystring: ListQuery }>(
     app,
     'getVerwerkingsacties',
-    { authenticate: access },
+    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query) },
     async (request, reply) => {
       const { query } = request;
       const asked = askedCategorieen(query);

@@ -7,7 +7,7 @@ import { etag } from '../domain/etag.ts';
 import { readCurrent } from '../store/read-versie.ts';
 import { reveal } from '../store/stored-versie.ts';
 import { objectAnswer } from './answers.ts';
-import type { PersonQuery } from './person-query.ts';
+import { type PersonQuery, questionFaults } from './person-query.ts';
 import { preparePersonPage } from './read-person-page.ts';
 import { type RouteNeeds, readerOf, sendJson } from './route-needs.ts';
 
@@ -21,7 +21,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve<{ Querystring: PersonQuery }>(
     app,
     'getVerwerkteObjecten',
-    { authenticate: access },
+    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query) },
     async (request, reply) => {
       const { query } = request;
       const address = `${base()}/verwerkte-objecten`;

@@ -23,40 +23,50 @@ const CURSOR_PARTS = [
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
 ];
 
-/** Reads what the contract cannot check: moments, their order, and the cursor. */
+/** What is wrong with a question that the contract cannot tell: moments, their order, and the cursor. It may hold anything. */
+export function questionFaults(query: unknown): InvalidParam[] {
+  const { beginDatum, eindDatum, cursor }: Record<string, unknown> = Object(query);
+  const faults: InvalidParam[] = [];
+  const bound = (name: string, text: unknown): number => {
+    if (typeof text !== 'string') return Number.NaN;
+    const at = toUtc(text);
+    if (at === undefined) {
+      faults.push({ name, code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
+      return Number.NaN;
+    }
+    return Date.parse(at);
+  };
+  if (bound('beginDatum', beginDatum) >= bound('eindDatum', eindDatum)) {
+    faults.push({ name: 'eindDatum', code: 'order', reason: 'moet na beginDatum liggen' });
+  }
+  if (typeof cursor === 'string' && readPlace(cursor) === undefined) {
+    faults.push({ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' });
+  }
+  return faults;
+}
+
+/** Reads a query without faults. */
 export function readPersonQuery(
   query: PersonQuery,
   keys: IdentityKeys,
   categorieen: readonly Categorie[],
   now: Date,
-): { question: PersonQuestion; cursor: Cursor<readonly string[]> | undefined; faults: InvalidParam[] } {
-  const faults: InvalidParam[] = [];
-  const bound = (name: 'beginDatum' | 'eindDatum'): string | undefined => {
-    const text = query[name];
-    if (text === undefined) return undefined;
-    const at = toUtc(text);
-    if (at === undefined)
-      faults.push({ name, code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
-    return at;
-  };
-  const begin = bound('beginDatum');
-  const eind = bound('eindDatum');
-  if (begin !== undefined && eind !== undefined && Date.parse(begin) >= Date.parse(eind)) {
-    faults.push({ name: 'eindDatum', code: 'order', reason: 'moet na beginDatum liggen' });
-  }
-  const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, CURSOR_PARTS);
-  if (query.cursor !== undefined && (cursor === undefined || !isMoment(cursor.key[0] ?? ''))) {
-    faults.push({ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' });
-  }
+): { question: PersonQuestion; cursor: Cursor<readonly string[]> | undefined } {
+  const { beginDatum, eindDatum, cursor } = query;
   const question = {
     hashes: keys.names.map((name) => keys.hash(name, query.soortObjectId, query.objectId)),
     categorieen,
     now,
-    begin,
-    eind,
+    begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
+    eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
     verwerkingsactiviteitId: query.verwerkingsactiviteitId,
   };
-  return { question, cursor, faults };
+  return { question, cursor: cursor === undefined ? undefined : readPlace(cursor) };
+}
+
+function readPlace(text: string): Cursor<readonly string[]> | undefined {
+  const cursor = readCursor(text, CURSOR_PARTS);
+  return isMoment(cursor?.key[0] ?? '') ? cursor : undefined;
 }
 
 /** Whether a text is a moment as the log itself writes it; dates that no calendar has are read as others, and come out otherwise. */

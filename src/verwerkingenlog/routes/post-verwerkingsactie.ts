@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { actieFaults } from '../domain/actie-faults.ts';
 import { etag } from '../domain/etag.ts';
 import { type ActieBody, readActie } from '../domain/read-actie.ts';
 import { actieAnswer } from './answers.ts';
@@ -11,7 +12,7 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve<{ Body: ActieBody; Headers: { 'idempotency-key'?: string } }>(
     app,
     'postVerwerkingsactie',
-    { authenticate: access },
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
     async (request, reply) => {
       const { actie, faults } = readActie(request.body, { checkBsn });
       refuse(faults);

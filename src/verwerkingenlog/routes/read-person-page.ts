@@ -5,7 +5,7 @@ import { pageOf } from '../domain/page.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { countPlaces, findPlaces, readPlaces } from '../store/find-by-person.ts';
 import { reveal } from '../store/stored-versie.ts';
-import { type PersonQuery, pageLink, readPersonQuery } from './person-query.ts';
+import { type PersonQuery, pageLink, questionFaults, readPersonQuery } from './person-query.ts';
 import { type RouteNeeds, refuse } from './route-needs.ts';
 
 export interface PersonPage {
@@ -27,8 +27,8 @@ export function preparePersonPage(
   options: { readonly categorieen: readonly Categorie[]; readonly address: string },
 ): (db: Db) => Promise<{ readonly result: Promise<PersonPage> }> {
   const { keys } = needs.log;
-  const { question, cursor, faults } = readPersonQuery(query, keys, options.categorieen, needs.platform.clock.now());
-  refuse(faults);
+  refuse(questionFaults(query));
+  const { question, cursor } = readPersonQuery(query, keys, options.categorieen, needs.platform.clock.now());
   return async (db) => {
     const found = await findPlaces(db, question, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, insufficientScope } from '../../http/auth.ts';
 import type { Contract, ServeOptions } from '../../http/contract.ts';
+import { MAX_FAULTS } from '../../http/invalid-params.ts';
 import { platformProblems } from '../../http/problems.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
@@ -65,9 +66,10 @@ export function allow(
   }
 }
 
-/** @throws {Problem} 400 naming all faults; nothing when there are none */
-export function refuse(faults: readonly InvalidParam[]): void {
-  if (faults.length === 0) return;
+/** @throws {Problem} 400 naming all faults, as many as one answer names; nothing when there are none */
+export function refuse(found: readonly InvalidParam[]): void {
+  if (found.length === 0) return;
+  const faults = found.slice(0, MAX_FAULTS);
   throw new Problem(platformProblems.invalidRequest, {
     detail: faults.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
     invalidParams: faults,
