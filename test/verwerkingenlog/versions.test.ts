@@ -71,6 +71,17 @@ describe('a change', () => {
         'alter table verwerkingenlog.versies disable trigger all',
         `create table verwerkingenlog.x (a int)`,
         `select verwerkingenlog.verwijder_lege_maand('202001', now())`,
+        `insert into verwerkingenlog.versies select * from verwerkingenlog.versies where actie_id = '${actieId}'
+           on conflict (actie_id, versie) do update set actie_naam = 'x'`,
+        `merge into verwerkingenlog.versies v using (select '${actieId}'::uuid as id) s on v.actie_id = s.id when matched then delete`,
+        `select 1 from verwerkingenlog.versies where actie_id = '${actieId}' for update`,
+        'alter table verwerkingenlog.versies owner to koppelvlak_dienst',
+        `create rule r as on insert to verwerkingenlog.versies do instead nothing`,
+        'create trigger t before insert on verwerkingenlog.versies execute function suppress_redundant_updates_trigger()',
+        `create or replace function verwerkingenlog.vervalt_op(timestamptz, text) returns timestamptz language sql return now()`,
+        `update verwerkingenlog.vindplaatsen set actie_id = '${actieId}'`,
+        `update koppelvlak.migraties set name = name`,
+        `copy (select 1) to program 'true'`,
       ]) {
         await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' });
       }

@@ -1,10 +1,21 @@
-/** The tag of a version. */
+/** The tag of a version of an action. */
 export function etag(versie: number): string {
   return `"${versie}"`;
 }
 
-/** Whether a condition allows a change of this version (RFC 9110 section 13.1.1: strong comparison). Absent: always. */
-export function matches(ifMatch: string | undefined, versie: number): boolean {
+/** The tag of an activity: its versions begin again when it is removed and put back, and an old tag must not fit the new one. */
+export function activiteitEtag({
+  versie,
+  tijdstipRegistratie,
+}: {
+  versie: number;
+  tijdstipRegistratie: string;
+}): string {
+  return `"${versie}-${Date.parse(tijdstipRegistratie).toString(36)}"`;
+}
+
+/** Whether a condition allows a change of what has this tag (RFC 9110 section 13.1.1: strong comparison). Absent: always. */
+export function matches(ifMatch: string | undefined, current: string): boolean {
   if (ifMatch === undefined || ifMatch.trim() === '*') return true;
-  return ifMatch.split(',').some((tag) => tag.trim() === etag(versie));
+  return ifMatch.split(',').some((tag) => tag.trim() === current);
 }

@@ -59,5 +59,5 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
 }
 
 function demand(ifMatch: string | undefined, versie: number): void {
-  if (!matches(ifMatch, versie)) throw new Problem(verwerkingenlogProblems.nieuwereVersie);
+  if (!matches(ifMatch, etag(versie))) throw new Problem(verwerkingenlogProblems.nieuwereVersie);
 }

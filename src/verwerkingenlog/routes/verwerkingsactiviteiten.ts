@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { platformProblems } from '../../http/problems.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { etag, matches } from '../domain/etag.ts';
+import { activiteitEtag, matches } from '../domain/etag.ts';
 import { illFormedTexts } from '../domain/ill-formed-text.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
 import { type Activiteit, type ActiviteitBody, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
@@ -67,7 +67,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
   contract.serve<One>(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
     if (activiteit === undefined) throw notInRegister();
-    return sendJson(reply.header('etag', etag(activiteit.versie)), answer(activiteit));
+    return sendJson(reply.header('etag', activiteitEtag(activiteit)), answer(activiteit));
   });
 
   contract.serve<One & { Body: ActiviteitBody }>(
@@ -85,7 +85,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
       });
       const body = answer(activiteit);
       if (activiteit.versie === 1) reply.code(201).header('location', body.url);
-      return sendJson(reply.header('etag', etag(activiteit.versie)), body);
+      return sendJson(reply.header('etag', activiteitEtag(activiteit)), body);
     },
   );
 
@@ -104,7 +104,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 
 /** `If-Match` on what is not there is never met (RFC 9110 section 13.1.1). */
 function demand(ifMatch: string | undefined, known: Activiteit | undefined): void {
-  if (ifMatch === undefined || (known !== undefined && matches(ifMatch, known.versie))) return;
+  if (ifMatch === undefined || (known !== undefined && matches(ifMatch, activiteitEtag(known)))) return;
   throw new Problem(verwerkingenlogProblems.nieuwereVersie);
 }
 
