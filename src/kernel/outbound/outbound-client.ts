@@ -40,7 +40,15 @@ export type OutboundAnswer = {
   readonly etag: string | undefined;
   /** How long it stays fresh by its own account, in milliseconds. */
   readonly freshForMs: number;
-} & ({ readonly changed: true; readonly json: unknown } | { readonly changed: false });
+} & (
+  | {
+      readonly changed: true;
+      readonly json: unknown;
+      /** Size after decompression. */
+      readonly bytes: number;
+    }
+  | { readonly changed: false }
+);
 
 export interface OutboundClient {
   /** @throws {OutboundError} when no usable answer came; the signal's reason when it is aborted */
@@ -107,7 +115,8 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
       body.on('error', () => undefined).destroy();
       throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
     }
-    return { ...head, changed: true, json: parse(await readBody(body, encoding, maxBytes)) };
+    const bytes = await readBody(body, encoding, maxBytes);
+    return { ...head, changed: true, json: parse(bytes), bytes: bytes.length };
   };
 
   return {

@@ -47,6 +47,7 @@ export function openAggregatorNeeds(platform: Platform): SupplierNeeds {
     adapters: [openNotubiz(config, clock, createCallTurns(pool, 'notubiz', log))],
     quickAgainMs: raadsfeed.notubizQuickMinutes * 60_000,
     fullAgainMs: raadsfeed.notubizFullHours * 3_600_000,
+    maxAnswerBytes: raadsfeed.aggregatorMaxAnswerBytes,
     pollMs: raadsfeed.aggregatorPollMs,
     restartMs: raadsfeed.aggregatorBackoffMaxMs,
   };

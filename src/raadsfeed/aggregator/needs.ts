@@ -15,6 +15,8 @@ export interface AggregatorNeeds {
   readonly ownFeedUrl: () => string;
   /** Whether records get an `aggregatorId`. */
   readonly ids: boolean;
+  /** Bytes of an answer at most: pages do not grow beyond what fits. */
+  readonly maxAnswerBytes: number;
   /** Milliseconds between looks at a source that was read to its end. */
   readonly pollMs: number;
   /** Milliseconds that lie at least between two snapshots that are begun without an operator's word. */

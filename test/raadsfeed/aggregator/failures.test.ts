@@ -368,6 +368,12 @@ describe('a source that', () => {
       for (let i = 0; i < 40; i += 1) source.document(`d-${i}`, 'x'.repeat(10_000));
       await follow(aggregator.pool, source.url);
       await eventually(async () => expect(await published(source)).toHaveLength(40));
+      // 1000, 250, 62 and 15 records were too many; three were not, nor six, and twelve were not asked for.
+      const { rows } = await aggregator.pool.query(
+        "select sum(aantal)::integer as times from aggregator.melding where wat = 'too-large' and waar = $1",
+        [source.url],
+      );
+      expect(rows).toEqual([{ times: 4 }]);
     } finally {
       await unfollow(aggregator.pool, source.url);
       await source.close();

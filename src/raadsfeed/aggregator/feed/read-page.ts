@@ -79,7 +79,7 @@ async function readSnapshotPage(
     cursor: cursor === null ? feedCursor : null,
     etag: null,
     laatsteNummer: null,
-    paginagrootte: larger(limit),
+    paginagrootte: larger(limit, answer.bytes, needs),
   };
   const published = await publishPage(lease, { ...page, read: records.length }, { position }, needs);
   return { ends: 'more', saved: true, read: records.length, published, refused: page.refused, freshForMs: 0 };
@@ -105,6 +105,7 @@ async function readFeedPage(
     cursor,
     last: records.at(-1)?.sequenceNumber ?? laatsteNummer ?? (hasMore ? null : head),
     atEnd: !hasMore && cursor === at,
+    paginagrootte: larger(limit, answer.bytes, needs),
   });
   if (records.length === 0) {
     const isSame =
@@ -126,9 +127,13 @@ async function readFeedPage(
 function placeAfter(
   { source }: Lease,
   { etag }: OutboundAnswer,
-  { cursor, last, atEnd }: { cursor: string; last: number | null; atEnd: boolean },
+  {
+    cursor,
+    last,
+    atEnd,
+    paginagrootte,
+  }: { cursor: string; last: number | null; atEnd: boolean; paginagrootte: number },
 ): Position {
-  const paginagrootte = larger(source.paginagrootte);
   return {
     fase: 'feed',
     vergelijken: source.vergelijken,
@@ -142,7 +147,7 @@ function placeAfter(
   };
 }
 
-/** After a page that was too large a smaller one was asked for; it grows again when it goes well. */
-function larger(limit: number): number {
-  return Math.min(MAX_LIMIT, limit * 2);
+/** After a page that was too large a smaller one was asked for; it grows again as long as twice as much would have fitted. */
+function larger(limit: number, bytes: number, { maxAnswerBytes }: AggregatorNeeds): number {
+  return bytes * 2 > maxAnswerBytes ? limit : Math.min(MAX_LIMIT, limit * 2);
 }
