@@ -71,6 +71,7 @@ describe('the register', () => {
     expect((await put(id, activiteit({ doel: 'Iets anders' }))).status).toBe(201);
     expect((await put(id, activiteit(), { 'if-match': first })).status).toBe(412);
     expect((await log.call(WRITE, 'DELETE', at(id), undefined, { 'if-match': first })).status).toBe(412);
+    expect((await log.call(WRITE, 'DELETE', at(id))).status).toBe(204);
   });
 
   it('is listed by name, in pages', async () => {
