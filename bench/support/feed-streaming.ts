@@ -5,8 +5,9 @@ import { createLogger } from '../../src/kernel/log.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher, type Publisher } from '../../src/raadsfeed/writer/publisher.ts';
-import { startChild } from './children.ts';
+import { type Child, startChild } from './children.ts';
 import { sampleLine } from './sample-records.ts';
+import { middle, ratioText } from './turns.ts';
 
 const STREAMS = [
   { count: 1000, withinMs: 100 },
@@ -14,9 +15,8 @@ const STREAMS = [
 ];
 const ROUNDS = 20;
 
-/** How long after the commit of one record every open stream has it, beside a bare server that only writes. */
+/** How long after the commit of one record every open stream has it, in turns with a bare server that only writes. */
 export async function measureStreams(databaseUrl: string): Promise<void> {
-  const log = createLogger('error');
   const pool = createPool({
     url: databaseUrl,
     size: 2,
@@ -24,39 +24,49 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
     statementTimeoutMs: 15_000,
     pooler: 'none',
     applicationName: 'bench',
-    log,
+    log: createLogger('error'),
   });
-  const server = await startChild(new URL('./feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl });
-  const floor = await startChild(new URL('../floors/feed-streams.ts', import.meta.url));
-  const readers = await startChild(new URL('./stream-readers.ts', import.meta.url));
+  const start = (path: string, env = {}): Promise<Child> => startChild(new URL(path, import.meta.url), env);
+  const server = await start('./feed-server.ts', { DATABASE_URL: databaseUrl });
+  const floor = await start('../floors/feed-streams.ts');
+  const [ourReaders, theirReaders] = [await start('./stream-readers.ts'), await start('./stream-readers.ts')];
   try {
     const { url } = Object(await server.ask({}));
     const bare = Object(await floor.ask({}));
     const publisher = createPublisher({ pool, clock: systemClock });
+    const event = `id: 1\nevent: record\ndata: ${sampleLine(1)}\n\n`;
     for (const { count, withinMs } of STREAMS) {
-      await readers.ask({ url: `${url}/ori/v1/feed/stream`, count });
-      const ours = await times(async () => {
-        const all = readers.ask({});
-        const committedAt = await publishOne(publisher);
-        return Object(await all).at - committedAt;
-      });
-      await readers.ask({ url: bare.url, count });
-      const event = `id: 1\nevent: record\ndata: ${sampleLine(1)}\n\n`;
-      const theirs = await times(async () => {
-        const all = readers.ask({});
-        const { at } = Object(await floor.ask({ event }));
-        return Object(await all).at - at;
-      });
+      await ourReaders.ask({ url: `${url}/ori/v1/feed/stream`, count });
+      await theirReaders.ask({ url: bare.url, count });
+      const ours: number[] = [];
+      const theirs: number[] = [];
+      for (let i = 0; i < ROUNDS; i += 1) {
+        ours.push(await waited(ourReaders, () => publishOne(publisher)));
+        theirs.push(await waited(theirReaders, async () => Number(Object(await floor.ask({ event })).at)));
+      }
+      const late = theirs.filter((ms) => ms > withinMs).length;
       console.log(
-        `${count} streams, one record: all have it ${ours.median.toFixed(0)} ms after the commit (slowest of ${ROUNDS}: ${ours.worst.toFixed(0)} ms; to reach ${withinMs} ms); bare writing ${theirs.median.toFixed(0)} ms`,
+        `${count} streams, one record: all have it ${show(ours)} after the commit (to reach ${withinMs} ms); bare writing ${show(theirs)}, ${late} of ${ROUNDS} later than that; ratio ${ratioText(ours.map((ms, i) => ms / (theirs[i] ?? 0)))}`,
       );
     }
   } finally {
-    await readers.stop();
+    await ourReaders.stop();
+    await theirReaders.stop();
     await server.stop();
     await floor.stop();
     await pool.end();
   }
+}
+
+/** Milliseconds from a moment (what `write` gives) until every stream has had its event. */
+async function waited(readers: Child, write: () => Promise<number>): Promise<number> {
+  const all = readers.ask({});
+  const from = await write();
+  return Object(await all).at - from;
+}
+
+function show(ms: readonly number[]): string {
+  return `${middle(ms).toFixed(0)} ms (slowest ${Math.max(...ms).toFixed(0)} ms)`;
 }
 
 let round = Date.now() + process.pid;
@@ -72,11 +82,4 @@ let validator: ReturnType<typeof createLineValidator> | undefined;
 function createValidator(): ReturnType<typeof createLineValidator> {
   validator ??= createLineValidator();
   return validator;
-}
-
-async function times(once: () => Promise<number>): Promise<{ median: number; worst: number }> {
-  const found: number[] = [];
-  for (let i = 0; i < ROUNDS; i += 1) found.push(await once());
-  found.sort((a, b) => a - b);
-  return { median: found[ROUNDS / 2] ?? 0, worst: found.at(-1) ?? 0 };
 }

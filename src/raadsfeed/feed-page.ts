@@ -2,7 +2,7 @@
 import type { Db } from '../kernel/database/db.ts';
 import { invalidCursor } from './cursor-problem.ts';
 import type { FeedPosition } from './domain/cursor.ts';
-import { joinRecords } from './domain/record-text.ts';
+import { joinRecord } from './domain/record-text.ts';
 import type { FeedState } from './feed-state.ts';
 import { checkMark, findPlace, knownMark } from './find-place.ts';
 import type { PageBounds, PageRecords, PageStore } from './pages/page-store.ts';
@@ -16,14 +16,14 @@ export interface FeedQuery extends RecordFilter {
 }
 
 export interface FeedPage extends PageBounds {
-  /** Kept from an earlier request; or absent, and then `text` is there. */
+  /** Kept from an earlier request; or absent, and then `records` are there. */
   readonly kept: PageRecords | undefined;
-  /** `{"records":[…]`, read just now. */
-  readonly text: string;
+  /** Read just now. */
+  readonly records: readonly string[];
   /** How the feed stood when the page was read. */
   readonly feed: FeedRow;
   readonly hasMore: boolean;
-  /** Keeps the bytes of `text` for the next who asks, when they will be the same. */
+  /** Keeps the bytes of the records (`{"records":[…]`) for the next who asks, when they will be the same. */
   keep(bytes: Buffer): void;
 }
 
@@ -45,30 +45,28 @@ export async function readFeedPage(source: FeedPageSource, query: FeedQuery): Pr
   if (kept !== undefined) {
     if (kept.from.merk !== from.merk) throw invalidCursor('andere-geschiedenis');
     const { last } = kept;
-    return { kept, text: '', from, last, feed, hasMore: last.sequenceNumber < head, keep: () => undefined };
+    return { kept, records: [], from, last, feed, hasMore: last.sequenceNumber < head, keep: () => undefined };
   }
   const isWhole = query.organisatiecode === undefined && query.resourceType === undefined;
-  const { records, count, last } = isWhole
+  const { records, last } = isWhole
     ? await readAll(source, feed, from, query.limit)
     : await readSome(source, feed, from, query);
   return {
     kept,
-    text: `{"records":[${records}]`,
+    records,
     from,
     last,
     feed,
     hasMore: last.sequenceNumber < head,
     keep: (bytes) => {
       // A full page is the same for ever; the page that reaches the head is not.
-      if (count === query.limit) pages.keep(key, feed.redactions, { bytes, from, last });
+      if (records.length === query.limit) pages.keep(key, feed.redactions, { bytes, from, last });
     },
   };
 }
 
-/** What stands on a page, and how many records that is. */
 interface Found {
-  readonly records: string;
-  readonly count: number;
+  readonly records: readonly string[];
   readonly last: FeedPosition;
 }
 
@@ -83,13 +81,13 @@ async function readAll(
   const known = knownMark(feed, after);
   if (upTo === after && known !== undefined) {
     if (known !== from.merk) throw invalidCursor('andere-geschiedenis');
-    return { records: '', count: 0, last: from };
+    return { records: [], last: from };
   }
   const range = await readRange(db, { after, upTo, mountUrl: mountUrl() });
   if (range === undefined) throw invalidCursor('voor-de-geschiedenis');
   const { records, merk, lastMerk } = range;
   if ((known ?? merk) !== from.merk) throw invalidCursor('andere-geschiedenis');
-  return { records, count: upTo - after, last: { sequenceNumber: upTo, merk: lastMerk } };
+  return { records, last: { sequenceNumber: upTo, merk: lastMerk } };
 }
 
 async function readSome(
@@ -103,5 +101,6 @@ async function readSome(
   const end = texts.at(-1);
   // Less than was asked for: everything up to the head was looked at.
   const { sequenceNumber, merk } = end === undefined || texts.length < limit ? feed.head : end;
-  return { records: joinRecords(texts, mountUrl()), count: texts.length, last: { sequenceNumber, merk } };
+  const url = mountUrl();
+  return { records: texts.map((text) => joinRecord(text, url)), last: { sequenceNumber, merk } };
 }

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Db } from '../kernel/database/db.ts';
 import type { Listener } from '../kernel/database/listen.ts';
 import type { Logger } from '../kernel/log.ts';
 import { FEED_CHANNEL } from './store/move-head.ts';
-import { type FeedRow, readFeedRow } from './store/read-feed-row.ts';
+import { type FeedRow, readFeedMark, readFeedRow } from './store/read-feed-row.ts';
 
 /** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
 const POLL_MS = 400;
@@ -23,34 +24,34 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
   const { db, listener, log } = options;
   const callbacks = new Set<(row: FeedRow) => void>();
   let known: FeedRow | undefined;
+  let knownMark = '';
   let knownAt = Number.NEGATIVE_INFINITY;
   let running: Promise<FeedRow> | undefined;
   let next: Promise<FeedRow> | undefined;
 
   const ask = async (): Promise<FeedRow> => {
     const askedAt = performance.now();
-    const row = await readFeedRow(db);
+    const mark = await readFeedMark(db);
+    // The row is read after its mark: it can only be newer, and then the next mark is another.
+    const row = mark === knownMark && known !== undefined ? known : await readFeedRow(db);
     knownAt = askedAt;
-    if (known !== undefined && isSame(known, row)) return known;
+    knownMark = mark;
+    if (known !== undefined && (row === known || isSame(known, row))) return known;
     known = row;
     for (const callback of [...callbacks]) callback(row);
     return row;
   };
-  const run = (): Promise<FeedRow> => {
-    running = ask().finally(() => {
-      running = undefined;
-    });
+  const askNext = async (): Promise<FeedRow> => {
+    // What is under way may have begun before a commit that a caller knows of.
+    await running?.catch(() => undefined);
+    // All requests that have come by now are read before the question is asked: it serves them all.
+    await nextTurn();
+    next = undefined;
+    running = ask();
     return running;
   };
   const current = (): Promise<FeedRow> => {
-    if (running === undefined) return next ?? run();
-    // What is under way may have begun before a commit that the caller knows of: one more, shared by all who wait.
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return run();
-      });
+    next ??= askNext();
     return next;
   };
   const look = (): void => {

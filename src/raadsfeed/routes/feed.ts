@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../http/contract.ts';
 import { encodeFeedCursor } from '../domain/cursor.ts';
 import { type FeedPage, readFeedPage } from '../feed-page.ts';
+import { pageBytes } from '../pages/page-bytes.ts';
 import { closeBody } from '../pages/splice.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { pageUrl } from './page-links.ts';
@@ -22,7 +23,7 @@ export function feedRoute(app: FastifyInstance, contract: Contract, parts: Raads
     const next = pageUrl(feedUrl, { ...query, cursor });
     // What follows the records: the only part of a page of history that is not always the same.
     const end = `,"cursor":"${cursor}","head":${feed.head.sequenceNumber},"hasMore":${hasMore},"next":${hasMore ? JSON.stringify(next) : 'null'}}`;
-    const body = kept === undefined ? Buffer.from(page.text + end) : Buffer.concat([kept.bytes, Buffer.from(end)]);
+    const body = kept === undefined ? pageBytes(page.records, end) : Buffer.concat([kept.bytes, Buffer.from(end)]);
     page.keep(body.subarray(0, body.length - end.length));
     return sendBody(request, reply, {
       body,

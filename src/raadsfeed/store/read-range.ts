@@ -3,8 +3,8 @@ import { partOf } from './text-parts.ts';
 
 /** A page of the log. */
 export interface StoredRange {
-  /** The records in the order of their numbers, which have no gap, joined with commas: the inside of a JSON array. */
-  readonly records: string;
+  /** The records as they are served, in the order of their numbers, which have no gap. */
+  readonly records: readonly string[];
   /** The mark of the place itself; `undefined` when it has no record. */
   readonly merk: number | undefined;
   /** The mark of the last record. */
@@ -12,15 +12,13 @@ export interface StoredRange {
 }
 
 interface Row {
-  readonly records: string | null;
-  readonly found: number;
+  readonly record: string | null;
   readonly merk: number | null;
-  readonly last_merk: number | null;
 }
 
 /**
  * The records after a place, up to and including `upTo`, at least one and at most 4096, with the mark of the place itself. The database joins
- * them: one text that comes over is read several times faster than a thousand.
+ * the two pieces of each with the address of the mount: half as many texts to read.
  * `undefined` when they are not all there: pruned away since, or a history that was put back.
  */
 export async function readRange(
@@ -36,18 +34,18 @@ export async function readRange(
       : (['raadsfeed-range-of-two', 'deel in ($4::smallint, $5::smallint)', [...values, last]] as const);
   const { rows } = await db.query<Row>({
     name,
-    text: `select string_agg(case when sequence_number = $2::bigint then null
-                                  when rest is null then kop
-                                  else kop || $1::text || rest end, ',' order by sequence_number) as records,
-                  count(*) filter (where sequence_number > $2::bigint) as found,
-                  min(merk) filter (where sequence_number = $2::bigint) as merk,
-                  min(merk) filter (where sequence_number = $3::bigint) as last_merk
+    text: `select case when sequence_number = $2::bigint then null
+                       when rest is null then kop
+                       else kop || $1::text || rest end as record,
+                  case when sequence_number in ($2::bigint, $3::bigint) then merk end as merk
              from raadsfeed.tekst
-            where ${condition} and sequence_number >= $2::bigint and sequence_number <= $3::bigint`,
+            where ${condition} and sequence_number >= $2::bigint and sequence_number <= $3::bigint
+            order by sequence_number`,
     values: [...places],
   });
-  const [row] = rows;
-  if (row === undefined || row.records === null || row.last_merk === null || row.found !== upTo - after)
-    return undefined;
-  return { records: row.records, merk: row.merk ?? undefined, lastMerk: row.last_merk };
+  const place = rows[0]?.record === null ? rows[0] : undefined;
+  const records = rows.flatMap(({ record }) => (record === null ? [] : [record]));
+  const lastMerk = rows.at(-1)?.merk ?? undefined;
+  if (records.length !== upTo - after || lastMerk === undefined) return undefined;
+  return { records, merk: place?.merk ?? undefined, lastMerk };
 }
