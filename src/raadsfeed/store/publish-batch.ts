@@ -58,16 +58,12 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
     } else {
       // What was published before it in this batch must be there to be reached.
       await write();
-      const redacted = await redactPlaces(db, change);
-      outcomes.push(redacted.length > 0 ? record(change, redacted) : 'no-op');
-      if (redacted.length > 0) redactions += 1;
+      const { numbers, gone } = await redactPlaces(db, change);
+      outcomes.push(numbers.length > 0 ? record(change, numbers) : 'no-op');
+      if (numbers.length > 0) redactions += 1;
       state.delete(key);
-      // It may have reached other resources too: their state is read again.
-      if ((change.sourceNumbers?.length ?? 0) > 0) {
-        state.clear();
-        await write();
-        for (const [other, hash] of await readStateHashes(db, changes)) state.set(other, hash);
-      }
+      // It may have reached other resources too.
+      for (const other of gone) state.delete(other);
     }
   }
   await write();

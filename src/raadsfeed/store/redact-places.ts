@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { Removal } from '../domain/change.ts';
 import { redactedPlace } from '../domain/record-text.ts';
+import { resourceKey } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
 
 interface Place {
@@ -13,14 +14,21 @@ interface Place {
   readonly herkomst_nummer: number | null;
 }
 
+/** What a redaction came to. */
+export interface Redacted {
+  /** The numbers whose content is gone, ascending; empty when nothing held content. */
+  readonly numbers: readonly number[];
+  /** The resources that have no current state any more because of it, by `resourceKey`. */
+  readonly gone: readonly string[];
+}
+
 /**
  * Takes the content out of every place that a redaction reaches: those of its resource, and those that came from the numbers that its
  * source names. The current state of what they held goes too. The files are written anew later (`rewriteParts`).
- * @returns the numbers, ascending; empty when nothing held content
  */
-export async function redactPlaces(db: Db, redaction: Removal): Promise<number[]> {
+export async function redactPlaces(db: Db, redaction: Removal): Promise<Redacted> {
   const places = await findPlaces(db, redaction);
-  if (places.length === 0) return [];
+  if (places.length === 0) return { numbers: [], gone: [] };
   const numbers = places.map(({ sequence_number }) => sequence_number);
   const texts = places.map((place) =>
     redactedPlace(
@@ -37,7 +45,7 @@ export async function redactPlaces(db: Db, redaction: Removal): Promise<number[]
       redaction,
     ),
   );
-  await db.query({
+  const { rows } = await db.query<Pick<Place, 'organisatiecode' | 'resource_type' | 'bronidentificatie'>>({
     name: 'raadsfeed-redact',
     text: `with plaats as (
              select * from unnest($1::bigint[], $2::text[]) as p (sequence_number, kop)
@@ -47,15 +55,18 @@ export async function redactPlaces(db: Db, redaction: Removal): Promise<number[]
               where tekst.deel = (plaats.sequence_number >> 12) & 31 and tekst.sequence_number = plaats.sequence_number
            ), standen as (
              delete from raadsfeed.stand using plaats where stand.sequence_number = plaats.sequence_number
+          returning stand.organisatiecode, stand.resource_type, stand.bronidentificatie
            ), delen as (
              insert into raadsfeed.opruimen (deel)
              select distinct ((sequence_number >> 12) & 31)::smallint from plaats
                  on conflict (deel) do update set sinds = now()
+           ), records as (
+             update raadsfeed.record set op = 'redact' from plaats where record.sequence_number = plaats.sequence_number
            )
-           update raadsfeed.record set op = 'redact' from plaats where record.sequence_number = plaats.sequence_number`,
+           select organisatiecode, resource_type, bronidentificatie from standen`,
     values: [numbers, texts],
   });
-  return numbers;
+  return { numbers, gone: rows.map((row) => resourceKey(row.resource_type, row)) };
 }
 
 async function findPlaces(db: Db, { resource, resourceType, herkomst, sourceNumbers }: Removal): Promise<Place[]> {
