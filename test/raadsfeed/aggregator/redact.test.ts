@@ -90,6 +90,32 @@ describe('a redaction', () => {
     }
   });
 
+  it('takes the state of what it reached with it: the same content is published again when the source does', async () => {
+    const fake = await new FakeSource('gm9902').listen();
+    try {
+      for (const id of ['d-1', 'd-2', 'd-3']) fake.document(id);
+      await follow(first.pool, fake.url);
+      await eventually(async () => expect(await readRecords(first.api)).toHaveLength(3));
+      // All of it on one page.
+      fake.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1, 2] });
+      fake.document('d-2');
+      fake.document('d-3');
+      await eventually(async () =>
+        expect((await readRecords(first.api)).map(({ op, resource }) => [op, resource.bronidentificatie])).toEqual([
+          ['redact', 'd-1'],
+          ['redact', 'd-2'],
+          ['upsert', 'd-3'],
+          ['redact', 'd-1'],
+          ['upsert', 'd-2'],
+        ]),
+      );
+      await eventually(async () => expect((await sourceState(first.pool, fake.url)).behind).toBe(0));
+      expect(await readRecords(first.api)).toHaveLength(5);
+    } finally {
+      await fake.close();
+    }
+  });
+
   it('is carried out even when its form is wrong', async () => {
     const fake = await new FakeSource('gm9902').listen();
     try {
