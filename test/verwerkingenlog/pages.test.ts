@@ -83,6 +83,42 @@ describe('pages', () => {
   });
 });
 
+it('pages of processed objects count objects, also of a person who stands in one action in several roles', async () => {
+  const person = newPerson();
+  const roles = ['Aanvrager', 'Partner', 'Gemachtigde'];
+  for (const tijdstip of ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']) {
+    const objects = roles.map((betrokkenheid) => ({
+      objecttype: 'persoon',
+      soortObjectId: 'BSN',
+      objectId: person,
+      betrokkenheid,
+    }));
+    const other = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: newPerson() };
+    const body = actie(person, { tijdstip, verwerkteObjecten: [other, ...objects] });
+    await log.call(['create:normal'], 'POST', '/verwerkingsacties', body);
+  }
+  const get = async (path: string) => listIn(await log.call(READ, 'GET', path, undefined, HEADERS));
+  const past = { eindDatum: '2026-02-01' };
+  const seen: unknown[] = [];
+  const pages: string[] = [];
+  let previous: string | null = null;
+  for (let path: string | null = `/verwerkte-objecten?${ofPerson(person, { ...past, limit: '2' })}`; path !== null; ) {
+    const page = await get(path);
+    expect(page.count).toBe(6);
+    expect(page.results).toHaveLength(2);
+    seen.push(...page.results.map(({ betrokkenheid }) => betrokkenheid));
+    pages.push(page.results.map(({ verwerktObjectId }) => verwerktObjectId).join());
+    previous = page.previous;
+    path = page.next === null ? null : page.next.slice(page.next.indexOf('/verwerkte-objecten'));
+  }
+  expect(seen).toEqual([...roles, ...roles]);
+  expect(new Set(pages.join().split(',')).size).toBe(6);
+  const back = await get((previous ?? '').slice((previous ?? '').indexOf('/verwerkte-objecten')));
+  expect(back.results.map(({ verwerktObjectId }) => verwerktObjectId).join()).toBe(pages[1]);
+  const acties = await get(`/verwerkingsacties?${ofPerson(person, past)}`);
+  expect(acties.count).toBe(2);
+});
+
 describe('questions that cannot be', () => {
   it.each([
     [{ beginDatum: '2026-01-02', eindDatum: '2026-01-02' }, ['eindDatum']],

@@ -16,7 +16,8 @@ let client: pg.Client;
 const ACTIE = '019b77d8-0000-7000-8000-000000010000';
 const ID = '48086bf2-11b7-4603-9526-67d7c3bb6587';
 const NOW = new Date('2026-03-01T00:00:00Z');
-const QUESTION = { hashes: [ID, ACTIE], categorieen: ['normaal' as const], now: NOW };
+const QUESTION = { hashes: [ID, ACTIE], categorieen: ['normaal' as const], per: 'actie' as const, now: NOW };
+const OBJECTS = { ...QUESTION, per: 'object' as const };
 const VERSIE = {
   actieId: ACTIE,
   tijdstip: '2026-01-01T00:00:00Z',
@@ -91,6 +92,13 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
     (db) => findPlaces(db, QUESTION, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
     PERSON,
   ],
+  ['the first page of objects', (db) => findPlaces(db, OBJECTS, undefined, 101), PERSON],
+  [
+    'an earlier page of objects',
+    (db) => findPlaces(db, OBJECTS, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE, '1'] }, 101),
+    PERSON,
+  ],
+  ['the count of objects', (db) => countPlaces(db, OBJECTS), PERSON],
   ['the count of a person', (db) => countPlaces(db, QUESTION), PERSON],
   [
     'the versions of a page',

@@ -18,14 +18,14 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve<{ Querystring: ListQuery }>(
     app,
     'getVerwerkingsacties',
-    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query) },
+    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query, 'actie') },
     async (request, reply) => {
       const { query } = request;
       const asked = askedCategorieen(query);
       const categorieen = asked.length === 0 ? CATEGORIEEN : asked;
       allow(request, 'opvragen', categorieen, query.beperkteSet);
       const address = `${base()}/verwerkingsacties`;
-      const read = preparePersonPage(request, query, needs, { categorieen, address });
+      const read = preparePersonPage(request, query, needs, { categorieen, address, per: 'actie' });
       const reader = readerOf(request, needs, 'Verwerkingsacties van een persoon opvragen');
       const { versies, ...page } = await needs.readInLog(reader, async (db) => ({
         ...(await read(db)),

@@ -21,11 +21,11 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve<{ Querystring: PersonQuery }>(
     app,
     'getVerwerkteObjecten',
-    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query) },
+    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query, 'object') },
     async (request, reply) => {
       const { query } = request;
       const address = `${base()}/verwerkte-objecten`;
-      const read = preparePersonPage(request, query, needs, { categorieen: OPEN, address });
+      const read = preparePersonPage(request, query, needs, { categorieen: OPEN, address, per: 'object' });
       const { versies, ...page } = await needs.readInLog(
         readerOf(request, needs, 'Inzage door de betrokkene'),
         async (db) => ({

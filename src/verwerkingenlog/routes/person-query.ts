@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import type { InvalidParam } from '../../kernel/problem.ts';
-import type { Categorie } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { toUtc } from '../domain/moments.ts';
 import { type Cursor, readCursor, writeCursor } from '../domain/page.ts';
@@ -18,13 +17,16 @@ export interface PersonQuery {
   readonly cursor?: string;
 }
 
-const CURSOR_PARTS = [
+const ACTIE_PARTS = [
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/,
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
 ];
 
+/** A list of objects has a place within the action too. */
+const CURSOR_PARTS = { actie: ACTIE_PARTS, object: [...ACTIE_PARTS, /^\d{1,5}$/] };
+
 /** What is wrong with a question that the contract cannot tell: moments, their order, and the cursor. It may hold anything. */
-export function questionFaults(query: unknown): InvalidParam[] {
+export function questionFaults(query: unknown, per: PersonQuestion['per']): InvalidParam[] {
   const { beginDatum, eindDatum, cursor }: Record<string, unknown> = Object(query);
   const faults: InvalidParam[] = [];
   const bound = (name: string, text: unknown): number => {
@@ -39,7 +41,7 @@ export function questionFaults(query: unknown): InvalidParam[] {
   if (bound('beginDatum', beginDatum) >= bound('eindDatum', eindDatum)) {
     faults.push({ name: 'eindDatum', code: 'order', reason: 'moet na beginDatum liggen' });
   }
-  if (typeof cursor === 'string' && readPlace(cursor) === undefined) {
+  if (typeof cursor === 'string' && readPlace(cursor, per) === undefined) {
     faults.push({ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' });
   }
   return faults;
@@ -49,23 +51,24 @@ export function questionFaults(query: unknown): InvalidParam[] {
 export function readPersonQuery(
   query: PersonQuery,
   keys: IdentityKeys,
-  categorieen: readonly Categorie[],
+  { categorieen, per }: Pick<PersonQuestion, 'categorieen' | 'per'>,
   now: Date,
 ): { question: PersonQuestion; cursor: Cursor<readonly string[]> | undefined } {
   const { beginDatum, eindDatum, cursor } = query;
   const question = {
     hashes: keys.names.map((name) => keys.hash(name, query.soortObjectId, query.objectId)),
     categorieen,
+    per,
     now,
     begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
     eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
     verwerkingsactiviteitId: query.verwerkingsactiviteitId,
   };
-  return { question, cursor: cursor === undefined ? undefined : readPlace(cursor) };
+  return { question, cursor: cursor === undefined ? undefined : readPlace(cursor, per) };
 }
 
-function readPlace(text: string): Cursor<readonly string[]> | undefined {
-  const cursor = readCursor(text, CURSOR_PARTS);
+function readPlace(text: string, per: PersonQuestion['per']): Cursor<readonly string[]> | undefined {
+  const cursor = readCursor(text, CURSOR_PARTS[per]);
   return isMoment(cursor?.key[0] ?? '') ? cursor : undefined;
 }
 
@@ -78,11 +81,14 @@ function isMoment(text: string): boolean {
 export function pageLink(
   request: FastifyRequest,
   address: string,
+  per: PersonQuestion['per'],
   direction: 'after' | 'before',
   place: Place | undefined,
 ): string | null {
   if (place === undefined) return null;
-  return linkTo(request, address, writeCursor({ direction, key: [place.tijdstip, place.actieId] }));
+  const { tijdstip, actieId, posities } = place;
+  const key = [tijdstip, actieId, ...(per === 'object' ? [posities.slice(1, -1)] : [])];
+  return linkTo(request, address, writeCursor({ direction, key }));
 }
 
 /** The address of the request with another cursor. */

@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { Categorie } from '../domain/access.ts';
 import { pageOf } from '../domain/page.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
-import { countPlaces, findPlaces, readPlaces } from '../store/find-by-person.ts';
+import { countPlaces, findPlaces, type PersonQuestion, readPlaces } from '../store/find-by-person.ts';
 import { reveal } from '../store/stored-versie.ts';
 import { type PersonQuery, pageLink, questionFaults, readPersonQuery } from './person-query.ts';
 import { type RouteNeeds, refuse } from './route-needs.ts';
@@ -12,7 +12,7 @@ export interface PersonPage {
   readonly count: number;
   readonly next: string | null;
   readonly previous: string | null;
-  /** Newest first, each with only the objects that are this person. */
+  /** Newest first, each with only the objects that are this person; per object: as often as he stands in it. */
   readonly versies: readonly Versie[];
 }
 
@@ -24,11 +24,15 @@ export function preparePersonPage(
   request: FastifyRequest,
   query: PersonQuery,
   needs: RouteNeeds,
-  options: { readonly categorieen: readonly Categorie[]; readonly address: string },
+  options: {
+    readonly categorieen: readonly Categorie[];
+    readonly address: string;
+    readonly per: PersonQuestion['per'];
+  },
 ): (db: Db) => Promise<{ readonly result: Promise<PersonPage> }> {
   const { keys } = needs.log;
-  refuse(questionFaults(query));
-  const { question, cursor } = readPersonQuery(query, keys, options.categorieen, needs.platform.clock.now());
+  refuse(questionFaults(query, options.per));
+  const { question, cursor } = readPersonQuery(query, keys, options, needs.platform.clock.now());
   return async (db) => {
     const found = await findPlaces(db, question, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);
@@ -37,8 +41,8 @@ export function preparePersonPage(
     return {
       result: rest.then(([count, stored]) => ({
         count,
-        next: page.next ? pageLink(request, options.address, 'after', page.rows.at(-1)) : null,
-        previous: page.previous ? pageLink(request, options.address, 'before', page.rows.at(0)) : null,
+        next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,
+        previous: page.previous ? pageLink(request, options.address, options.per, 'before', page.rows.at(0)) : null,
         versies: stored.map((row) => onlyPerson(reveal(row, keys), query)),
       })),
     };

@@ -10,6 +10,8 @@ export interface PersonQuestion {
   /** Keyed hashes of the person, one for each key that is in use. */
   readonly hashes: readonly string[];
   readonly categorieen: readonly Categorie[];
+  /** What a row is: an action with all places of the person in it, or each place by itself. */
+  readonly per: 'actie' | 'object';
   readonly now: Date;
   /** From, included. */
   readonly begin?: string | undefined;
@@ -40,15 +42,27 @@ function perKey(count: number, rows: (parameter: string) => string): string {
   return Array.from({ length: count }, (_, i) => `(${rows(`$${i + 9}::uuid`)})`).join(' union all ');
 }
 
-function placesText(keys: number, direction: 'after' | 'before'): string {
+/** A person can stand in one action more than once, in several roles: then each is a row, in the order of the action. */
+const SOURCES = {
+  actie: { columns: 'tijdstip, actie_id, versie, posities', from: 'verwerkingenlog.vindplaatsen' },
+  object: {
+    columns: 'tijdstip, actie_id, versie, array[plaats] as posities, plaats',
+    from: 'verwerkingenlog.vindplaatsen cross join lateral unnest(posities) as o(plaats)',
+  },
+} as const;
+
+function placesText(keys: number, direction: 'after' | 'before', per: PersonQuestion['per']): string {
   const after = direction === 'after';
-  const order = after ? 'order by tijdstip desc, actie_id' : 'order by tijdstip, actie_id desc';
+  const [columns, down] = per === 'object' ? [', plaats', ', plaats desc'] : ['', ''];
+  const order = after ? `order by tijdstip desc, actie_id${columns}` : `order by tijdstip, actie_id desc${down}`;
+  const same = (sign: '<' | '>'): string =>
+    per === 'object' ? ` or (actie_id = $7::uuid and plaats ${sign} $${keys + 9}::integer)` : '';
   const beyond = after
-    ? 'tijdstip <= $6::timestamptz and (tijdstip < $6::timestamptz or actie_id > $7::uuid)'
-    : 'tijdstip >= $6::timestamptz and (tijdstip > $6::timestamptz or actie_id < $7::uuid)';
+    ? `tijdstip <= $6::timestamptz and (tijdstip < $6::timestamptz or actie_id > $7::uuid${same('>')})`
+    : `tijdstip >= $6::timestamptz and (tijdstip > $6::timestamptz or actie_id < $7::uuid${same('<')})`;
   const rows = perKey(
     keys,
-    (key) => `select tijdstip, actie_id, versie, posities from verwerkingenlog.vindplaatsen
+    (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}
       where sleutel = ${key} and ${MATCHES} and ${beyond} ${order} limit $8::integer`,
   );
   return `select tijdstip, actie_id as "actieId", versie, posities::text as posities from (${rows}) as p ${order} limit $8::integer`;
@@ -66,28 +80,29 @@ export async function findPlaces(
 ): Promise<Place[]> {
   const direction = cursor?.direction ?? 'after';
   const { rows } = await db.query<Omit<Place, 'tijdstip'> & { tijdstip: Date }>({
-    name: `verwerkingenlog-places-${direction}-${question.hashes.length}`,
-    text: placesText(question.hashes.length, direction),
+    name: `verwerkingenlog-places-${direction}-${question.per}-${question.hashes.length}`,
+    text: placesText(question.hashes.length, direction, question.per),
     values: [
       ...conditions(question),
       cursor?.key[0] ?? 'infinity',
       cursor?.key[1] ?? '00000000-0000-0000-0000-000000000000',
       limit,
       ...question.hashes,
+      ...(question.per === 'object' ? [cursor?.key[2] ?? -1] : []),
     ],
   });
   return rows.map((row) => ({ ...row, tijdstip: moment(row.tijdstip) }));
 }
 
-/** How many actions there are, counted no further than `MAX_COUNT`. */
+/** How many rows there are, counted no further than `MAX_COUNT`. */
 export async function countPlaces(db: Db, question: PersonQuestion): Promise<number> {
   const keys = question.hashes.length;
   const rows = perKey(
     keys,
-    (key) => `select from verwerkingenlog.vindplaatsen where sleutel = ${key} and ${MATCHES} limit $8::integer`,
+    (key) => `select from ${SOURCES[question.per].from} where sleutel = ${key} and ${MATCHES} limit $8::integer`,
   );
   const { rows: counts } = await db.query<{ count: number }>({
-    name: `verwerkingenlog-count-${keys}`,
+    name: `verwerkingenlog-count-${question.per}-${keys}`,
     // $6 and $7 are the cursor's in the statement beside this one.
     text: `select count(*) as count from (select from (${rows}) as p where $6::text is null and $7::text is null limit $8::integer) as q`,
     values: [...conditions(question), null, null, MAX_COUNT, ...question.hashes],
