@@ -1,0 +1,67 @@
+import process from 'node:process';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createProgress } from '../../src/cli/progress.ts';
+
+const terminal = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY');
+let written: string;
+
+function standardErrorIs(isTTY: boolean): void {
+  Object.defineProperty(process.stderr, 'isTTY', { value: isTTY, configurable: true });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  written = '';
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    written += text;
+    return true;
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  if (terminal === undefined) Reflect.deleteProperty(process.stderr, 'isTTY');
+  else Object.defineProperty(process.stderr, 'isTTY', terminal);
+});
+
+it('is a line every few seconds where there is no terminal', () => {
+  standardErrorIs(false);
+  const progress = createProgress('records', 200);
+  progress.reached(50);
+  progress.tell(10);
+  expect(written).toBe('');
+  vi.advanceTimersByTime(5000);
+  progress.tell(20);
+  progress.tell(21);
+  progress.end();
+  expect(written).toBe('20 records (25 %)\n');
+});
+
+it('is a bar on a terminal, and nothing is left of it at the end', () => {
+  standardErrorIs(true);
+  const progress = createProgress('records', 200);
+  progress.reached(100);
+  vi.advanceTimersByTime(100);
+  progress.tell(20);
+  expect(written).toBe(`\r\u001b[K[${'#'.repeat(15)}${' '.repeat(15)}] 20 records (50 %)`);
+  progress.end();
+  expect(written.endsWith('\r\u001b[K')).toBe(true);
+});
+
+it('counts the bytes that come through it, and shows no part of what has no end', async () => {
+  standardErrorIs(false);
+  const seen: number[] = [];
+  const progress = createProgress('records', 4);
+  for await (const { length } of progress.counting(chunks())) seen.push(length);
+  vi.advanceTimersByTime(5000);
+  progress.tell(1);
+  const endless = createProgress('records', undefined);
+  vi.advanceTimersByTime(5000);
+  endless.tell(2);
+  expect([seen, written]).toEqual([[1, 2], '1 records (75 %)\n2 records\n']);
+});
+
+async function* chunks(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(1);
+  yield new Uint8Array(2);
+}
