@@ -131,6 +131,8 @@ async function measure(variant: Variant): Promise<void> {
     `memory +${share.toFixed(2)} x their size`,
   );
 
+  // The floor has nothing to do meanwhile: what holds it is the machine, and so holds the service too.
+  await stats(floor, true);
   await stats(cold, true);
   const began = performance.now();
   const large = [client.post(coldUrl, {}, 'digest'), client.post(coldUrl, {}, 'body')];
@@ -138,9 +140,11 @@ async function measure(variant: Variant): Promise<void> {
   const largeMs = Math.max(...(await Promise.all(large)).map(({ ms }) => ms));
   const smallMs = (await Promise.all(small)).map(({ ms }) => ms).toSorted((a, b) => a - b);
   const crowd = await stats(cold, false);
+  const idle = await stats(floor, false);
   row('2 large and 1000 small at once: all', performance.now() - began, `slowest large ${largeMs.toFixed(0)} ms`);
   row('  small, median and 99th percentile', smallMs[500] ?? 0, `${(smallMs[990] ?? 0).toFixed(0)} ms`);
   row('  event loop held at most', crowd.heldMs, `memory +${crowd.growthMb.toFixed(0)} MB`);
+  row('  that of an idle process beside it', idle.heldMs);
   await cold.stop();
 
   const warm = await start({ GEGEVENS_CACHE_MB: '256' });
