@@ -100,3 +100,10 @@ it('forgets one whose requester goes away while it waits', async () => {
   await next;
   await expect.poll(() => gauge(patient, 'gegevens_answers_bytes')).toBe(0);
 });
+
+it('lets go of one that the deadline has overtaken while it was made', async () => {
+  const server = await supplier.another({ REQUEST_TIMEOUT_MS: '150' });
+  for (let n = 0; n < 3; n += 1) await supplier.ask({ pageSize: RECORDS - n }, { server });
+  await expect.poll(() => gauge(server, 'gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
+  expect(await gauge(server, 'gegevens_answers_waiting')).toBe(0);
+});

@@ -55,6 +55,11 @@ export function postGegevens(needs: PostGegevensNeeds) {
       },
       goneSignal(reply),
     );
+    // The deadline may have answered meanwhile: then nobody waits for this page, and there is no end to come that would let go of it.
+    if (reply.sent || reply.raw.closed) {
+      page.release();
+      return reply;
+    }
     reply.raw.once('close', page.release);
     // A requester who uses the form that is fixed here gets it in the variety that it used itself.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
