@@ -8,6 +8,12 @@ import { type FeedRow, readFeedMark, readFeedRow } from './store/read-feed-row.t
 /** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
 const POLL_MS = 400;
 
+/**
+ * Least time in milliseconds between two questions: with few connections that ask without a pause, every third request would else have its own
+ * question. No request that comes alone waits for it.
+ */
+const GAP_MS = 0.5;
+
 /** How the feed stands, as far as this process knows. */
 export interface FeedState {
   /** Asked of the database after this call; the same object as long as nothing has changed. All who wait share one question. */
@@ -26,15 +32,15 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
   let known: FeedRow | undefined;
   let knownMark = '';
   let knownAt = Number.NEGATIVE_INFINITY;
+  let askedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<FeedRow> | undefined;
   let next: Promise<FeedRow> | undefined;
 
-  const ask = async (): Promise<FeedRow> => {
-    const askedAt = performance.now();
+  const ask = async (now: number): Promise<FeedRow> => {
     const mark = await readFeedMark(db);
     // The row is read after its mark: it can only be newer, and then the next mark is another.
     const row = mark === knownMark && known !== undefined ? known : await readFeedRow(db);
-    knownAt = askedAt;
+    knownAt = now;
     knownMark = mark;
     if (known !== undefined && (row === known || isSame(known, row))) return known;
     known = row;
@@ -45,9 +51,11 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
     // What is under way may have begun before a commit that a caller knows of.
     await running?.catch(() => undefined);
     // All requests that have come by now are read before the question is asked: it serves them all.
-    await nextTurn();
+    do await nextTurn();
+    while (performance.now() - askedAt < GAP_MS);
     next = undefined;
-    running = ask();
+    askedAt = performance.now();
+    running = ask(askedAt);
     return running;
   };
   const current = (): Promise<FeedRow> => {
