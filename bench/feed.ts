@@ -1,7 +1,7 @@
 /**
  * The council feed against what its work costs at the least, in one run and in turns: pages beside a bare server that writes the same bytes,
- * history in no cache beside a bare program that reads the same rows, streams beside bare writing, publishing beside `copy`, a long history
- * beside a short one.
+ * history in no cache beside a bare program that reads the same rows, streams beside bare writing, a long history beside a
+ * short one; publishing beside nothing but its own goal.
  *
  *   node bench/feed.ts [--parts publishing,pages,history,streams,length] [--seconds 1] [--rounds 5] [--records 20000] [--length 1000000]
  */
