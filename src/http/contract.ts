@@ -135,7 +135,7 @@ function acceptable(operation: OpenapiOperation): Check {
   const accepted = new Map<string, boolean>();
   return (request) => {
     const { accept } = request.headers;
-    if (accept === undefined || accept.includes('*/*') || operation.produces.length === 0) return;
+    if (accept === undefined || accept === '*/*' || operation.produces.length === 0) return;
     let verdict = accepted.get(accept);
     if (verdict === undefined) {
       verdict = operation.produces.some((type) => accepts(accept, type));
@@ -145,13 +145,17 @@ function acceptable(operation: OpenapiOperation): Check {
   };
 }
 
+/** The range that fits the type most closely decides, also when it is one with quality 0. */
 function accepts(accept: string, type: string): boolean {
-  return accept.split(',').some((part) => {
+  const ranges = accept.split(',').map((part) => {
     const [range = '', ...parameters] = part
       .trim()
       .toLowerCase()
       .split(/\s*;\s*/);
-    if (parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))) return false;
-    return range === type || range === '*/*' || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
+    return { range, refused: parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) };
   });
+  const closest = [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*']
+    .map((wanted) => ranges.find(({ range }) => range === wanted))
+    .find((found) => found !== undefined);
+  return closest !== undefined && !closest.refused;
 }

@@ -1,11 +1,11 @@
 /** Checks path, query, headers and body of a request against its operation, and reports all faults together. */
 
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
-import { bodyFaults, faultsOf } from './body-validator.ts';
-import { distinct, MAX_FAULTS } from './invalid-params.ts';
+import { type SchemaVerdict, schemaCheck } from '../kernel/schema-check.ts';
+import { distinct, invalidParams, MAX_FAULTS } from './invalid-params.ts';
 import { isRecord, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
@@ -65,7 +65,7 @@ function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): Reque
   const query = text.compile(parametersSchema(operation, 'query', false));
   const headers = text.compile(parametersSchema(operation, 'header', true));
   const integers = operation.parameters.filter(isQueryInteger).map(({ name }) => name);
-  const body = operation.body === undefined ? undefined : bodyFaults(first, all, absolute(operation.body.schema));
+  const body = operation.body === undefined ? undefined : schemaCheck(first, all, absolute(operation.body.schema));
   return {
     check(request, further) {
       refuseOddNumbers(integers, request.query);
@@ -75,7 +75,7 @@ function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): Reque
         ...parameterFaults('header', operation, faultsOf(headers, request.headers)),
       ];
       if (body !== undefined) {
-        if (request.body !== undefined && request.body !== null) faults.push(...body(request.body));
+        if (request.body !== undefined && request.body !== null) faults.push(...bodyFaults(body(request.body)));
         else if (operation.body?.required) faults.push({ name: '', code: 'required', reason: 'de inhoud ontbreekt' });
       }
       if (faults.length === 0) return;
@@ -84,6 +84,14 @@ function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): Reque
       throw new Problem(platformProblems.invalidRequest, { detail: summary(faults), invalidParams: faults });
     },
   };
+}
+
+function bodyFaults(verdict: SchemaVerdict<unknown>): InvalidParam[] {
+  return 'faults' in verdict ? invalidParams(verdict.faults) : [];
+}
+
+function faultsOf(validate: ValidateFunction, value: unknown): InvalidParam[] {
+  return validate(value) ? [] : invalidParams(validate.errors ?? []);
 }
 
 /** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */

@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
+import { schemaCheck } from '../../kernel/schema-check.ts';
 import { hasDoubleNames } from '../domain/member-names.ts';
 import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
 
@@ -15,19 +16,24 @@ export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 
 /** Checks lines against `PubliceerRegel` of the contract. */
 export function createLineValidator(): LineValidator {
-  const ajv = new Ajv2020({ allErrors: true, strict: false });
-  addFormatsModule.default(ajv);
   const document: unknown = parse(readFileSync(CONTRACT, 'utf8'));
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
-  ajv.addSchema(document, 'doc:');
-  const validate = ajv.compile<PubliceerRegel>({ $ref: 'doc:#/components/schemas/PubliceerRegel' });
+  const compiler = (allErrors: boolean): Ajv2020 => {
+    const ajv = new Ajv2020({ allErrors, strict: false });
+    addFormatsModule.default(ajv);
+    return ajv.addSchema(document, 'doc:');
+  };
+  const check = schemaCheck<PubliceerRegel>(compiler(false), compiler(true), {
+    $ref: 'doc:#/components/schemas/PubliceerRegel',
+  });
   return (value, text) => {
-    if (!validate(value)) return { faults: describe(validate.errors ?? []) };
+    const verdict = check(value);
+    if ('faults' in verdict) return { faults: describe(verdict.faults) };
     // Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash.
     const isBroken = (text === undefined || SURROGATE.test(text)) && !allWellFormed(value);
     if (isBroken) return { faults: ['a text holds half of a surrogate pair'] };
     if (text !== undefined && hasDoubleNames(text, value)) return { faults: ['a name stands twice in one object'] };
-    return { line: value };
+    return { line: verdict.value };
   };
 }
 
