@@ -101,6 +101,18 @@ it('forgets one whose requester goes away while it waits', async () => {
   await expect.poll(() => gauge(patient, 'gegevens_answers_bytes')).toBe(0);
 });
 
+it('gives back the connection and the memory of one whose requester goes away while it is made', async () => {
+  const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '1000' });
+  for (let n = 0; n < 3; n += 1) {
+    const outgoing = await begin(server, JSON.stringify({ pageSize: RECORDS - n }));
+    await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBeGreaterThan(0);
+    outgoing.destroy();
+    await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBe(0);
+  }
+  // Hangs when a connection was never given back.
+  await server.stop();
+});
+
 it('lets go of one that the deadline has overtaken while it was made', async () => {
   const server = await supplier.another({ REQUEST_TIMEOUT_MS: '150' });
   for (let n = 0; n < 3; n += 1) await supplier.ask({ pageSize: RECORDS - n }, { server });

@@ -93,17 +93,18 @@ function endOfZaken(from: number, to: number): number {
 function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const config: pg.QueryArrayConfig = { text, values, rowMode: 'array' };
-    const running = new pg.Query<[string, number]>(config);
+    // By callback, not by events: the driver sets one itself for its own deadline, and then tells an error to nobody else.
+    const running = new pg.Query<[string, number]>(config, (error) => (error == null ? resolve() : reject(error)));
     const { stream } = client.connection;
     const goOn = (): void => void stream.resume();
-    running.on('row', ([found, place]) => {
+    running.on('row', ([found, place], result) => {
+      // It keeps the rows for the callback.
+      if (result !== undefined) result.rows.length = 0;
       take(found, place);
       if (stream.isPaused() || !turn.spent()) return;
       stream.pause();
       turn.later(goOn);
     });
-    running.on('error', reject);
-    running.on('end', () => resolve());
     client.query(running);
   });
 }
