@@ -1,6 +1,6 @@
 /**
  * Makes the package that other applications install for `koppelvlak/verwerkingenlog`: JavaScript and types, for Node runs no TypeScript
- * under `node_modules`. `node scripts/client-package.ts DIR`, then `npm pack DIR`.
+ * under `node_modules`. `npm run client-package -- DIR`, then `npm pack DIR`.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // Where a request carries its access token: the FSC header first, then RFC 6750 section 2.1.
 import { TokenError } from './token-error.ts';
 
-/** A header as received: every occurrence of it. Node drops a second `Authorization`; take all of them. */
+/** A header as received: every occurrence of it. `headers` of Node has only the first `Authorization`, where two must be refused. */
 export type HeaderValue = string | readonly string[] | undefined;
 
 /** The headers that can carry a token. */
