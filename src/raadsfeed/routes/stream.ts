@@ -28,38 +28,33 @@ export function streamRoute(app: FastifyInstance, contract: Contract, parts: Raa
     if (open >= settings.streamMax || parts.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }
-    // Counted before the first wait, or many at once would all pass.
+    // To who has gone the end of the exchange is never told again.
+    if (reply.raw.destroyed) return reply.hijack();
+    // Counted before the first wait, or many at once would all pass; given back however the exchange ends, a stream or not.
     open += 1;
-    try {
-      const position = await findStart(request, parts);
-      reply.headers(STREAM_HEADERS);
-      if (request.method === 'HEAD') {
-        open -= 1;
-        return reply.send();
-      }
-      const { organisatiecode, resourceType } = readPageQuery(request);
-      const opened = openStream(hijack(reply), {
-        filter: { organisatiecode, resourceType },
-        position,
-        bufferBytes: settings.streamBufferBytes,
-        drainTimeoutMs: settings.streamDrainSeconds * 1000,
-        onEnd: (stream) => {
-          open -= 1;
-          hub.leave(stream);
-        },
-        stopping: parts.stopping,
-      });
-      follow(opened.stream, { db, state, hub, mountUrl, drained: opened.drained, ended: opened.ended }).catch(
-        (error: unknown) => {
-          log.warn({ err: error }, 'a stream was cut off: its records could not be read');
-          opened.cut();
-        },
-      );
-      return reply;
-    } catch (error) {
+    reply.raw.once('close', () => {
       open -= 1;
-      throw error;
-    }
+    });
+    const position = await findStart(request, parts);
+    reply.headers(STREAM_HEADERS);
+    if (request.method === 'HEAD') return reply.send();
+    if (reply.raw.destroyed) return reply.hijack();
+    const { organisatiecode, resourceType } = readPageQuery(request);
+    const opened = openStream(hijack(reply), {
+      filter: { organisatiecode, resourceType },
+      position,
+      bufferBytes: settings.streamBufferBytes,
+      drainTimeoutMs: settings.streamDrainSeconds * 1000,
+      onEnd: hub.leave,
+      stopping: parts.stopping,
+    });
+    follow(opened.stream, { db, state, hub, mountUrl, drained: opened.drained, ended: opened.ended }).catch(
+      (error: unknown) => {
+        log.warn({ err: error }, 'a stream was cut off: its records could not be read');
+        opened.cut();
+      },
+    );
+    return reply;
   });
 }
 

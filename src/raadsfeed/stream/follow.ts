@@ -27,30 +27,42 @@ export async function follow(stream: LiveStream, options: FollowOptions): Promis
   const { filter } = stream;
   const filtered = filter.organisatiecode !== undefined || filter.resourceType !== undefined;
   while (!ended.aborted) {
-    const head = (await state.current()).head.sequenceNumber;
+    const { head: end, redactions } = await state.current();
+    const head = end.sequenceNumber;
     if (ended.aborted) return;
     if (stream.position >= head && hub.join(stream)) return;
-    const upTo = filtered ? head : Math.min(stream.position + PAGE, head);
+    const from = stream.position;
+    const upTo = filtered ? head : Math.min(from + PAGE, head);
     const records = filtered
-      ? await readFiltered(db, stream.position, upTo, PAGE, filter)
-      : await readEvents(db, stream.position, upTo, PAGE);
-    stream.position = records.length < PAGE ? upTo : (records.at(-1)?.sequenceNumber ?? upTo);
+      ? await readFiltered(db, from, upTo, PAGE, filter)
+      : await readEvents(db, from, upTo, PAGE);
+    if (from < (await state.current()).historyAfter.sequenceNumber)
+      throw new Error('its history was pruned away meanwhile');
     // Piece by piece, so that what waits for a slow client stays small however large the records are.
-    for (const text of pieces(records, mountUrl())) {
+    for (const { text, last } of pieces(records, mountUrl())) {
       stream.send(Buffer.from(text));
+      stream.position = last;
       await drained();
       if (ended.aborted) return;
+      // The client may have taken minutes: what was redacted by now must not be sent from memory.
+      if (hub.redactions() !== redactions) break;
     }
+    if (stream.position === (records.at(-1)?.sequenceNumber ?? from) && records.length < PAGE) stream.position = upTo;
   }
 }
 
-function* pieces(records: readonly Omit<StoredRecord, 'merk'>[], mountUrl: string): Generator<string> {
+interface Piece {
+  readonly text: string;
+  /** Number of its last record. */
+  readonly last: number;
+}
+
+function* pieces(records: readonly Omit<StoredRecord, 'merk'>[], mountUrl: string): Generator<Piece> {
   let text = '';
-  for (const record of records) {
+  for (const [i, record] of records.entries()) {
     text += eventText(record, mountUrl);
-    if (text.length < PIECE) continue;
-    yield text;
+    if (text.length < PIECE && i < records.length - 1) continue;
+    yield { text, last: record.sequenceNumber };
     text = '';
   }
-  if (text !== '') yield text;
 }

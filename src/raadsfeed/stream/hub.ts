@@ -27,6 +27,8 @@ export interface Hub {
   /** Takes a stream in when it has had everything that the hub has sent; false: catch up further. */
   join(stream: LiveStream): boolean;
   leave(stream: LiveStream): void;
+  /** `redactions` of the feed as it was last seen; undefined: it was not seen yet. */
+  readonly redactions: () => number | undefined;
   /** Streams that have caught up. */
   readonly count: () => number;
   /** Ends all streams. */
@@ -50,11 +52,13 @@ export function createHub({ db, state, mountUrl, heartbeatSeconds, log }: HubOpt
   const streams = new Set<LiveStream>();
   let position: number | undefined;
   let wanted = 0;
+  let redactions: number | undefined;
   let sending = false;
   let closed = false;
 
   const unsubscribe = state.onChange((feed: FeedRow) => {
     wanted = feed.head.sequenceNumber;
+    redactions = feed.redactions;
     void sendNew();
   });
   const heartbeat = setInterval(() => {
@@ -116,6 +120,7 @@ export function createHub({ db, state, mountUrl, heartbeatSeconds, log }: HubOpt
       streams.delete(stream);
       if (streams.size === 0 && !sending) position = undefined;
     },
+    redactions: () => redactions,
     count: () => streams.size,
     close() {
       closed = true;

@@ -1,0 +1,45 @@
+import pg from 'pg';
+
+export interface LockHolder {
+  query(text: string): Promise<unknown>;
+  /** How many others wait for the table. */
+  waiting(): Promise<number>;
+}
+
+/** Does something while nobody else can touch a table; what it changes is committed with the end of the lock. */
+export async function withLock<T>(
+  databaseUrl: string,
+  table: string,
+  work: (client: LockHolder) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(`begin; lock table ${table} in access exclusive mode`);
+    const result = await work({
+      query: (text) => client.query(text),
+      waiting: async () => {
+        const { rowCount } = await client.query('select from pg_locks where not granted and relation = $1::regclass', [
+          table,
+        ]);
+        return rowCount ?? 0;
+      },
+    });
+    await client.query('commit');
+    return result;
+  } finally {
+    await client.end();
+  }
+}
+
+/** What pruning up to and including a number does, all of it at once. */
+export function pruneTo(number: number): string {
+  return `update raadsfeed.feed
+             set historie_na = ${number}, redacties = redacties + 1,
+                 historie_na_merk = (select merk from raadsfeed.tekst where sequence_number = ${number});
+          delete from raadsfeed.tekst t where sequence_number <= ${number}
+             and not exists (select from raadsfeed.stand s where s.sequence_number = t.sequence_number);
+          delete from raadsfeed.record r where sequence_number <= ${number}
+             and not exists (select from raadsfeed.stand s where s.sequence_number = r.sequence_number);
+          notify raadsfeed`;
+}

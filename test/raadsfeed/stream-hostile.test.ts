@@ -1,0 +1,95 @@
+/** Streams whose clients go away at the wrong moment, or ask oddly. */
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pruneTo, withLock } from './locks.ts';
+import { openStream } from './stream-client.ts';
+import { document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
+
+const MAX = 3;
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed({ RAADSFEED_STREAM_MAX: String(MAX) });
+  await feed.publish(Array.from({ length: 20 }, (_, i) => vergadering(`v-${i}`)));
+});
+afterAll(() => feed.stop());
+
+/** Sends the head of a request and reads nothing yet. */
+function ask(headers = '', at = feed): Promise<Socket> {
+  const { hostname, port } = new URL(at.server.url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`GET /ori/v1/feed/stream HTTP/1.1\r\nhost: x\r\n${headers}\r\n`, () => resolve(socket));
+    });
+    socket.pause().on('error', () => undefined);
+  });
+}
+
+describe('a client that goes away before its stream has begun', () => {
+  it('gives its place back', async () => {
+    const places = async () => (await feed.api.call('HEAD', '/feed/stream')).status;
+    // Every question of how the feed stands waits, and so does every stream that is asked for.
+    await withLock(feed.databaseUrl, 'raadsfeed.feed', async () => {
+      const sockets = await Promise.all(Array.from({ length: MAX }, () => ask()));
+      await expect.poll(places, PATIENT).toBe(503);
+      for (const socket of sockets) socket.destroy();
+      // The server must hear of it while they wait.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    });
+    await expect.poll(places, PATIENT).toBe(200);
+    const streams = await Promise.all(Array.from({ length: MAX }, () => openStream(`${feed.mount}/feed/stream`)));
+    expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: MAX }, () => 200));
+    for (const stream of streams) stream.close();
+    await expect.poll(places, PATIENT).toBe(200);
+  });
+});
+
+describe('a client that takes its time', () => {
+  it('is not sent from memory what was redacted meanwhile', async () => {
+    const filling = 'x'.repeat(150_000);
+    const ids = Array.from({ length: 150 }, (_, i) => `groot-${i}`);
+    for (let from = 0; from < ids.length; from += 10) {
+      await feed.publish(
+        ids.slice(from, from + 10).map((id) => document(id, { omschrijving: `geheim ${id} ${filling}` })),
+      );
+    }
+    const socket = await ask('last-event-id: 0\r\n');
+    // With the first piece on its way the records have been read; then nothing is taken any more.
+    await new Promise((resolve) => socket.once('data', resolve).resume());
+    socket.pause();
+    await feed.publish([removal('redact', 'Informatieobject', 'groot-149')]);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text = (text + piece).slice(-1_000_000);
+    });
+    socket.resume();
+    await expect.poll(() => text.includes('id: 171\n'), PATIENT).toBe(true);
+    expect(text.includes('geheim groot-149')).toBe(false);
+    socket.destroy();
+  });
+});
+
+describe('a stream that catches up while its history is pruned away', () => {
+  it('is cut off, and its client is told to begin anew', async () => {
+    const pruned = await startFeed();
+    const twice = ['eerst', 'daarna'].map((locatie) =>
+      Array.from({ length: 10 }, (_, i) => vergadering(`v-${i}`, { locatie })),
+    );
+    for (const lines of twice) await pruned.publish(lines);
+    const socket = await withLock(pruned.databaseUrl, 'raadsfeed.record', async (client) => {
+      const asked = await ask('last-event-id: 2\r\n', pruned);
+      await expect.poll(() => client.waiting(), PATIENT).toBe(1);
+      await client.query(pruneTo(5));
+      return asked;
+    });
+    let text = '';
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    await new Promise((resolve) => socket.once('close', resolve).resume());
+    expect(text).not.toContain('id: ');
+    const again = await pruned.api.call('GET', '/feed/stream', { headers: { 'last-event-id': '2' } });
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('/snapshot')]);
+    await pruned.stop();
+  });
+});
