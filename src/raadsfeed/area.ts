@@ -48,7 +48,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const cacheBytes = (settings.cacheMb * 1024 * 1024) / 2;
   const pages = createPageStore(cacheBytes);
   const answers = createAnswerStore(cacheBytes, chooseEncoding);
-  state.onChange(({ redactions }) => pages.atRedactions(redactions));
+  state.onChange(pages.atFeed);
   const parts: RaadsfeedParts = { settings, db, state, pages, answers, mountUrl, log, stopping };
   measureFeed(platform.metrics, {
     head: state.knownHead,

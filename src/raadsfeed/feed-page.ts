@@ -4,7 +4,7 @@ import { invalidCursor } from './cursor-problem.ts';
 import type { FeedPosition } from './domain/cursor.ts';
 import { joinRecord } from './domain/record-text.ts';
 import type { FeedState } from './feed-state.ts';
-import { checkMark, findPlace, knownMark } from './find-place.ts';
+import { checkMark, findPlace, knownMark, within } from './find-place.ts';
 import type { PageBounds, PageRecords, PageStore } from './pages/page-store.ts';
 import type { FeedRow } from './store/read-feed-row.ts';
 import { readRange } from './store/read-range.ts';
@@ -40,6 +40,7 @@ export async function readFeedPage(source: FeedPageSource, query: FeedQuery): Pr
   const { pages } = source;
   const { place: from, feed } = await findPlace(source.state, query.cursor);
   const head = feed.head.sequenceNumber;
+  const age = pages.age();
   const key = `${from.sequenceNumber} ${query.limit} ${query.organisatiecode ?? ''} ${query.resourceType ?? ''}`;
   const kept = pages.get(key);
   if (kept !== undefined) {
@@ -60,7 +61,7 @@ export async function readFeedPage(source: FeedPageSource, query: FeedQuery): Pr
     hasMore: last.sequenceNumber < head,
     keep: (bytes) => {
       // A full page is the same for ever; the page that reaches the head is not.
-      if (records.length === query.limit) pages.keep(key, feed.redactions, { bytes, from, last });
+      if (records.length === query.limit) pages.keep(key, age, { bytes, from, last });
     },
   };
 }
@@ -91,13 +92,15 @@ async function readAll(
 }
 
 async function readSome(
-  { db, mountUrl }: FeedPageSource,
+  { db, state, mountUrl }: FeedPageSource,
   feed: FeedRow,
   from: FeedPosition,
   { limit, ...filter }: FeedQuery,
 ): Promise<Found> {
   await checkMark(db, feed, from);
   const texts = await readFiltered(db, from.sequenceNumber, feed.head.sequenceNumber, limit, filter);
+  // With a filter nobody sees from the numbers that some were pruned away between the look at the feed and the read.
+  within(await state.current(), from.sequenceNumber);
   const end = texts.at(-1);
   // Less than was asked for: everything up to the head was looked at.
   const { sequenceNumber, merk } = end === undefined || texts.length < limit ? feed.head : end;

@@ -133,6 +133,23 @@ describe('a feed restored from a backup', () => {
     expect(asPage(await call(backup.cursor)).records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([3, 4, 5]);
     await restored.stop();
   });
+
+  it('never gives pages of the history that it lost, though it has them in memory', async () => {
+    const restored = await startFeed();
+    await restored.publish([vergadering('v-1'), vergadering('v-2')]);
+    const { cursor } = asPage((await restored.api.call('GET', '/feed')).json);
+    const namesOf = async () =>
+      asPage((await restored.api.call('GET', `/feed?limit=2&cursor=${cursor}`)).json).records.map(
+        ({ resource }) => resource.bronidentificatie,
+      );
+    await restored.publish([vergadering('v-3'), vergadering('v-4')]);
+    for (const _ of ['first', 'kept']) expect(await namesOf()).toEqual(['v-3', 'v-4']);
+    await restoreTo(restored, 2);
+    await expect.poll(namesOf, PATIENT).toEqual([]);
+    await restored.publish([vergadering('v-5'), vergadering('v-6'), vergadering('v-7')]);
+    expect(await namesOf()).toEqual(['v-5', 'v-6']);
+    await restored.stop();
+  });
 });
 
 /** What restoring an older backup does to the feed. */

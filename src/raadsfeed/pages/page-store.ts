@@ -1,4 +1,5 @@
 import type { FeedPosition } from '../domain/cursor.ts';
+import type { FeedRow } from '../store/read-feed-row.ts';
 import { createSizedCache } from './sized-cache.ts';
 import { type CompressedEncoding, type OpenBody, openBody } from './splice.ts';
 
@@ -18,20 +19,24 @@ export interface PageRecords extends PageBounds {
 /** Full pages of history in memory, plain and compressed. All of it goes whenever something earlier has changed. */
 export interface PageStore {
   get(key: string): PageRecords | undefined;
-  /** Keeps a page, unless something earlier has changed since `redactions` was read. */
-  keep(key: string, redactions: number, page: Omit<PageRecords, 'compressed'>): void;
-  /** Something earlier may have changed. */
-  atRedactions(redactions: number): void;
+  /** Changes whenever all goes. Asked before a page is read. */
+  readonly age: () => number;
+  /** Keeps a page, unless something earlier may have changed since it was read. */
+  keep(key: string, age: number, page: Omit<PageRecords, 'compressed'>): void;
+  /** The feed stands thus now; something earlier may have changed. */
+  atFeed(feed: Pick<FeedRow, 'head' | 'redactions'>): void;
   readonly bytes: () => number;
 }
 
 export function createPageStore(maxBytes: number): PageStore {
   const pages = createSizedCache<PageRecords>(maxBytes);
-  let present: number | undefined;
+  let present: Pick<FeedRow, 'head' | 'redactions'> | undefined;
+  let age = 0;
   return {
     get: (key) => pages.get(key),
-    keep(key, redactions, page) {
-      if (redactions !== present) return;
+    age: () => age,
+    keep(key, ageOfPage, page) {
+      if (ageOfPage !== age) return;
       const encodings = new Map<CompressedEncoding, Promise<OpenBody>>();
       const kept: PageRecords = {
         ...page,
@@ -50,11 +55,20 @@ export function createPageStore(maxBytes: number): PageStore {
       };
       pages.set(key, kept, page.bytes.length);
     },
-    atRedactions(redactions) {
-      if (redactions === present) return;
-      present = redactions;
+    atFeed(feed) {
+      const before = present;
+      present = feed;
+      if (before !== undefined && before.redactions === feed.redactions && isLater(feed.head, before.head)) return;
+      age += 1;
       pages.clear();
     },
     bytes: pages.bytes,
   };
+}
+
+/** Whether a head can have come after another: a feed that was restored from a backup has lost numbers, and gives them anew. */
+function isLater(head: FeedPosition, before: FeedPosition): boolean {
+  return head.sequenceNumber === before.sequenceNumber
+    ? head.merk === before.merk
+    : head.sequenceNumber > before.sequenceNumber;
 }

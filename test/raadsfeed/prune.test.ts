@@ -1,0 +1,40 @@
+/** Reading while history is pruned away: never a hole that is not told. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pruneTo, withLock } from './locks.ts';
+import { asPage, type FeedServer, PATIENT, readRecords, removal, startFeed, vergadering } from './support.ts';
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed();
+  for (const locatie of ['eerst', 'daarna']) {
+    await feed.publish(Array.from({ length: 10 }, (_, i) => vergadering(`v-${i}`, { locatie })));
+  }
+  await feed.publish([removal('delete', 'Vergadering', 'v-9')]);
+});
+afterAll(() => feed.stop());
+
+it('refuses a filtered page whose records go while it is read, and never leaves them out', async () => {
+  const { cursor } = asPage((await feed.api.call('GET', '/feed?limit=2')).json);
+  const answer = await withLock(feed.databaseUrl, 'raadsfeed.record', async (client) => {
+    const asked = feed.api.call('GET', `/feed?resourceType=Vergadering&cursor=${cursor}`);
+    await expect.poll(() => client.waiting(), PATIENT).toBe(1);
+    await client.query(pruneTo(12));
+    // Not waited for: it is answered when the lock has gone.
+    return { asked };
+  });
+  const { status, json } = await answer.asked;
+  expect([status, json]).toMatchObject([400, { type: expect.stringMatching(/\/problems\/ongeldige-cursor$/) }]);
+});
+
+it('keeps what is current in the snapshot, from before the history too', async () => {
+  const numbers = (await readRecords(feed.api)).map(({ sequenceNumber }) => sequenceNumber);
+  expect(numbers).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
+  const current = (await readRecords(feed.api, '/snapshot')).map(({ sequenceNumber }) => sequenceNumber);
+  expect(current).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19]);
+});
+
+it('redacts current state from before the history, and names its number', async () => {
+  expect(await feed.publish([removal('redact', 'Vergadering', 'v-0')])).toEqual([{ recorded: 22, redacted: [11] }]);
+  expect((await readRecords(feed.api)).at(-1)).toMatchObject({ op: 'redact', geredigeerdeSequenceNumbers: [11] });
+  expect((await feed.api.call('GET', '/snapshot')).text).not.toContain('"v-0"');
+});
