@@ -7,29 +7,33 @@ import type { Server, Socket } from 'node:net';
  * the server is stopping, until its keep-alive timeout. Call the function that is returned when stopping begins.
  */
 export function trackConnections(server: Server): () => void {
-  const unused = new Set<Socket>();
-  const answering = new Set<ServerResponse>();
+  // The last answer on each connection, if any: before it is finished nothing else goes out there.
+  const connections = new Map<Socket, ServerResponse | undefined>();
   let stopping = false;
+  const closeAfter = (socket: Socket, response: ServerResponse): void => {
+    response.once('close', () => socket.destroySoon());
+  };
   server.on('connection', (socket: Socket) => {
     if (stopping) {
       socket.destroy();
       return;
     }
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    unused.delete(socket);
-    answering.add(response);
-    response.once('close', () => {
-      answering.delete(response);
-      if (stopping) socket.destroySoon();
-    });
+    connections.set(socket, response);
+    if (stopping) closeAfter(socket, response);
   });
   return () => {
     stopping = true;
-    for (const socket of unused) socket.destroy();
-    // Says `Connection: close`, so that the client does not send its next request on it.
-    for (const response of answering) response.shouldKeepAlive = false;
+    for (const [socket, response] of connections) {
+      if (response === undefined) socket.destroy();
+      else if (!response.closed) {
+        // Says `Connection: close`, so that the client does not send its next request on it.
+        response.shouldKeepAlive = false;
+        closeAfter(socket, response);
+      }
+    }
   };
 }

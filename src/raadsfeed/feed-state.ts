@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Db } from '../kernel/database/db.ts';
 import type { Listener } from '../kernel/database/listen.ts';
+import type { Pool } from '../kernel/database/pool.ts';
+import { createRepeatedQuery } from '../kernel/database/repeated-query.ts';
 import type { Logger } from '../kernel/log.ts';
 import { FEED_CHANNEL } from './store/move-head.ts';
-import { type FeedRow, readFeedMark, readFeedRow } from './store/read-feed-row.ts';
+import { FEED_MARK, type FeedRow, readFeedRow } from './store/read-feed-row.ts';
 
 /** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
 const POLL_MS = 400;
@@ -26,9 +27,10 @@ export interface FeedState {
 }
 
 /** @param options.db the database that pages are read from: the head must not run ahead of them on a replica */
-export function createFeedState(options: { db: Db; listener: Listener; log: Logger }): FeedState {
+export function createFeedState(options: { db: Pool; listener: Listener; log: Logger }): FeedState {
   const { db, listener, log } = options;
   const callbacks = new Set<(row: FeedRow) => void>();
+  const marks = createRepeatedQuery(db, FEED_MARK);
   let known: FeedRow | undefined;
   let knownMark = '';
   let knownAt = Number.NEGATIVE_INFINITY;
@@ -37,7 +39,7 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
   let next: Promise<FeedRow> | undefined;
 
   const ask = async (now: number): Promise<FeedRow> => {
-    const mark = await readFeedMark(db);
+    const mark = (await marks.ask()) ?? '';
     // The row is read after its mark: it can only be newer, and then the next mark is another.
     const row = mark === knownMark && known !== undefined ? known : await readFeedRow(db);
     knownAt = now;
@@ -82,6 +84,7 @@ export function createFeedState(options: { db: Db; listener: Listener; log: Logg
       unsubscribe();
       clearInterval(poll);
       callbacks.clear();
+      marks.close();
     },
   };
 }

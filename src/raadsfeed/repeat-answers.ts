@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastPath } from '../http/fast-path.ts';
 import type { RateCount, RateCounter } from '../http/rate-counter.ts';
 import type { FeedState } from './feed-state.ts';
-import type { AnswerStore, GivenAnswer } from './pages/answer-store.ts';
+import { type AnswerStore, type Given, type GivenAnswer, stillGiven } from './pages/answer-store.ts';
 import type { FeedRow } from './store/read-feed-row.ts';
 
 export interface RepeatOptions {
@@ -27,8 +27,8 @@ export interface RepeatOptions {
 export function createRepeater(options: RepeatOptions): FastPath {
   const { state, answers, counter, prefix, stopping } = options;
 
-  const repeat = (request: IncomingMessage, response: ServerResponse, feed: FeedRow): boolean => {
-    const answer = answers.find(request, feed);
+  const repeat = (given: Given, request: IncomingMessage, response: ServerResponse, feed: FeedRow): boolean => {
+    const answer = stillGiven(given, request, feed);
     if (answer === undefined) return false;
     const count = countCall(request);
     if (count === 'refused') return false;
@@ -60,9 +60,10 @@ export function createRepeater(options: RepeatOptions): FastPath {
 
   return (request, response, pass) => {
     if (!isPlain(request, prefix) || stopping.aborted || options.isPressed()) return false;
-    if (!answers.knows(request)) return false;
+    const given = answers.find(request);
+    if (given === undefined) return false;
     state.current().then((feed) => {
-      if (response.destroyed || repeat(request, response, feed)) return;
+      if (response.destroyed || repeat(given, request, response, feed)) return;
       pass();
     }, pass);
     return true;

@@ -19,19 +19,28 @@ export interface GivenAnswer {
   readonly resetAt: number;
 }
 
-interface Given {
+/** What was answered to one address in one encoding. */
+export interface Given {
+  /** The row of the feed under which it was. */
+  readonly feed: FeedRow;
   readonly etag: string;
   ok?: GivenAnswer;
   notModified?: GivenAnswer;
 }
 
 export interface AnswerStore {
-  /** The answer to exactly this request, when one was given under this row of the feed. */
-  find(request: IncomingMessage, feed: FeedRow): GivenAnswer | undefined;
-  /** Whether there is an answer for this address at all. */
-  knows(request: IncomingMessage): boolean;
+  /** What was given to this address, of whatever row. */
+  find(request: IncomingMessage): Given | undefined;
   keep(request: IncomingMessage, feed: FeedRow, etag: string, answer: GivenAnswer): void;
   readonly bytes: () => number;
+}
+
+/** The answer to exactly this request, when one was given under this row of the feed. */
+export function stillGiven(given: Given, request: IncomingMessage, feed: FeedRow): GivenAnswer | undefined {
+  if (given.feed !== feed) return undefined;
+  const tag = request.headers['if-none-match'];
+  if (tag === undefined) return given.ok;
+  return tag === given.etag ? given.notModified : undefined;
 }
 
 export function createAnswerStore(
@@ -43,15 +52,7 @@ export function createAnswerStore(
   const keyOf = ({ url = '', headers }: IncomingMessage): string =>
     `${chooseEncoding(headers['accept-encoding']?.toString())} ${url}`;
   return {
-    find(request, feed) {
-      if (feed !== present) return undefined;
-      const given = answers.get(keyOf(request));
-      if (given === undefined) return undefined;
-      const tag = request.headers['if-none-match'];
-      if (tag === undefined) return given.ok;
-      return tag === given.etag ? given.notModified : undefined;
-    },
-    knows: (request) => answers.get(keyOf(request)) !== undefined,
+    find: (request) => answers.get(keyOf(request)),
     keep(request, feed, etag, answer) {
       if (feed !== present) {
         answers.clear();
@@ -60,7 +61,7 @@ export function createAnswerStore(
       const key = keyOf(request);
       let given = answers.get(key);
       if (given?.etag !== etag) {
-        given = { etag };
+        given = { feed, etag };
         answers.set(key, given, etag.length);
       }
       const isNew = (answer.status === 200 ? given.ok : given.notModified) === undefined;
