@@ -10,8 +10,12 @@ export function trackConnections(server: Server): () => void {
   // The last answer on each connection, if any: before it is finished nothing else goes out there.
   const connections = new Map<Socket, ServerResponse | undefined>();
   let stopping = false;
-  const closeAfter = (socket: Socket, response: ServerResponse): void => {
-    response.once('close', () => socket.destroySoon());
+  const makeLast = (socket: Socket, response: ServerResponse): void => {
+    // Says `Connection: close`, so that the client does not send its next request on it.
+    response.shouldKeepAlive = false;
+    response.once('close', () => {
+      if (connections.get(socket) === response) socket.destroySoon();
+    });
   };
   server.on('connection', (socket: Socket) => {
     if (stopping) {
@@ -23,17 +27,13 @@ export function trackConnections(server: Server): () => void {
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     connections.set(socket, response);
-    if (stopping) closeAfter(socket, response);
+    if (stopping) makeLast(socket, response);
   });
   return () => {
     stopping = true;
     for (const [socket, response] of connections) {
       if (response === undefined) socket.destroy();
-      else if (!response.closed) {
-        // Says `Connection: close`, so that the client does not send its next request on it.
-        response.shouldKeepAlive = false;
-        closeAfter(socket, response);
-      }
+      else if (!response.closed) makeLast(socket, response);
     }
   };
 }
