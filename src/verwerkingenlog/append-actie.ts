@@ -1,20 +1,19 @@
-import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { Histogram } from 'prom-client';
 import { isDatabaseAway } from '../kernel/database/database-away.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
-import { newActieId } from './domain/actie-id.ts';
-import { hashUuid } from './domain/hash-uuid.ts';
+import { turn } from '../kernel/turn.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
-import { type Actie, type Auteur, eersteVersie, type Versie } from './domain/verwerkingsactie.ts';
+import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { type Asked, callersKey, type Made, makeAppend } from './make-append.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies } from './store/append-versies.ts';
 import { readIdempotency } from './store/idempotency.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
 import { readVersie } from './store/read-versie.ts';
-import { protect, reveal } from './store/stored-versie.ts';
+import { reveal } from './store/stored-versie.ts';
 
 /** Groups that are in the database at the same time: one is written while the other is committed. */
 const GROUPS_IN_FLIGHT = 2;
@@ -47,27 +46,38 @@ export function createAppendActie(
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
     registers: [metrics],
   });
-  const groups = createGroupCommit<Append, Appended>({
+
+  async function keep(appends: readonly Append[]): Promise<Appended[]> {
+    try {
+      return await appendVersies(pool, appends, options);
+    } catch (error) {
+      if (!isMissingMonth(error)) throw error;
+      log.info('making the partition of a month that was not made ahead');
+      for (const month of registrationMonths(appends)) await makeMonths(pool, month, MONTHS_AHEAD);
+      return await appendVersies(pool, appends, options);
+    }
+  }
+
+  const groups = createGroupCommit<Asked, Made & { readonly result: Appended }>({
     commit: async (group) => {
-      try {
-        return await appendVersies(pool, group, options);
-      } catch (error) {
-        if (!isMissingMonth(error)) throw error;
-        log.info('making the partition of a month that was not made ahead');
-        for (const month of registrationMonths(group)) await makeMonths(pool, month, MONTHS_AHEAD);
-        return await appendVersies(pool, group, options);
-      }
+      const made = await makeAll(group, keys);
+      const results = await keep(made.map(({ append }) => append));
+      return made.flatMap((one, i) => {
+        const result = results[i];
+        return result === undefined ? [] : [{ ...one, result }];
+      });
     },
     size: groupSize,
     inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
     maxWaiting: MAX_WAITING,
-    key: ({ idempotency }) => idempotency?.key,
+    key: ({ auteur, idempotencyKey }) =>
+      idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: (error) => error instanceof pg.DatabaseError && !isDatabaseAway(error),
     full: () => new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } }),
     observe: (size) => groupSizes.observe(size),
   });
 
-  async function replay(key: string, content: string): Promise<Versie | undefined> {
+  async function replay({ key, content }: NonNullable<Append['idempotency']>): Promise<Versie | undefined> {
     const known = await readIdempotency(pool, key);
     if (known === undefined) return undefined;
     if (known.content !== content) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
@@ -80,15 +90,12 @@ export function createAppendActie(
 
   return {
     async append(actie, auteur, idempotencyKey) {
-      const idempotency = idempotencyKey === undefined ? undefined : hashes(actie, auteur, idempotencyKey);
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
-        const now = clock.now();
-        const versie = eersteVersie(actie, newActieId(now), now, auteur);
-        const result = await groups.add({ versie: protect(versie, keys), idempotency });
+        const { versie, append, result } = await groups.add({ actie, auteur, at: clock.now(), idempotencyKey });
         appended(result);
         if (result.kept) return versie;
         if (result.unknownActivity && options.refuseUnknownActivity) throw unknownActivityProblem();
-        const earlier = idempotency && (await replay(idempotency.key, idempotency.content));
+        const earlier = append.idempotency && (await replay(append.idempotency));
         if (earlier !== undefined) return earlier;
       }
       throw new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
@@ -97,13 +104,14 @@ export function createAppendActie(
   };
 }
 
-/** A key counts per caller; only hashes are kept, for a key may say whom it is about. */
-function hashes(actie: Actie, { door }: Auteur, key: string): { key: string; content: string } {
-  return { key: hash(`${door}\n${key}`), content: hash(JSON.stringify(actie)) };
-}
-
-function hash(text: string): string {
-  return hashUuid(createHash('sha256').update(text).digest('hex'));
+/** In a row for the whole group: the processor then has the code of making and encrypting at hand, which halves what they cost. */
+async function makeAll(group: readonly Asked[], keys: IdentityKeys): Promise<Made[]> {
+  const made: Made[] = [];
+  for (const asked of group) {
+    if (turn.spent()) await turn.breathe();
+    made.push(makeAppend(asked, keys));
+  }
+  return made;
 }
 
 function registrationMonths(group: readonly Append[]): Date[] {

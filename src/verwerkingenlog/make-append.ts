@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto';
+import { newActieId } from './domain/actie-id.ts';
+import { hashUuid } from './domain/hash-uuid.ts';
+import type { IdentityKeys } from './domain/identity-keys.ts';
+import { type Actie, type Auteur, eersteVersie, type Versie } from './domain/verwerkingsactie.ts';
+import type { Append } from './store/append-versies.ts';
+import { protect } from './store/stored-versie.ts';
+
+/** An action that somebody asks to keep. */
+export interface Asked {
+  readonly actie: Actie;
+  readonly auteur: Auteur;
+  /** When it was asked: the moment of registration. */
+  readonly at: Date;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** Its first version, and what of that goes to the database. */
+export interface Made {
+  readonly versie: Versie;
+  readonly append: Append;
+}
+
+/** Makes a first version: gives the action its identity, and encrypts. */
+export function makeAppend({ actie, auteur, at, idempotencyKey }: Asked, keys: IdentityKeys): Made {
+  const versie = eersteVersie(actie, newActieId(at), at, auteur);
+  const idempotency = idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey);
+  return { versie, append: { versie: protect(versie, keys), idempotency } };
+}
+
+/** What is kept of an idempotency key: only hashes, for a key may say whom it is about. */
+export function idempotencyOf(actie: Actie, auteur: Auteur, key: string): NonNullable<Append['idempotency']> {
+  return { key: shortHash(callersKey(auteur, key)), content: shortHash(JSON.stringify(actie)) };
+}
+
+/** A key counts per caller. */
+export function callersKey({ door }: Auteur, key: string): string {
+  return `${door}\n${key}`;
+}
+
+function shortHash(text: string): string {
+  return hashUuid(hash('sha256', text, 'hex'));
+}
