@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
 import { schemaCheck } from '../../kernel/schema-check.ts';
+import { useLinearUniqueItems } from '../../kernel/unique-items.ts';
 import { hasDoubleNames } from '../domain/member-names.ts';
 import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
 
@@ -21,6 +22,7 @@ export function createLineValidator(): LineValidator {
   const compiler = (allErrors: boolean): Ajv2020 => {
     const ajv = new Ajv2020({ allErrors, strict: false });
     addFormatsModule.default(ajv);
+    useLinearUniqueItems(ajv);
     return ajv.addSchema(document, 'doc:');
   };
   const check = schemaCheck<PubliceerRegel>(compiler(false), compiler(true), {
@@ -46,10 +48,15 @@ function allWellFormed(value: unknown): boolean {
   return Object.entries(value).every(([name, member]) => name.isWellFormed() && allWellFormed(member));
 }
 
+/** Faults of one line that are told; a line can have a million. */
+const TOLD_FAULTS = 100;
+
 function describe(errors: readonly ErrorObject[]): string[] {
   // The combining keywords only say that one of the faults beside them made them fail.
   const telling = errors.filter(({ keyword }) => !['if', 'allOf'].includes(keyword));
-  return [...new Set(telling.map(sentence))];
+  const sentences = [...new Set(telling.map(sentence))];
+  const more = sentences.length - TOLD_FAULTS;
+  return more > 0 ? [...sentences.slice(0, TOLD_FAULTS), `and ${more} more faults`] : sentences;
 }
 
 function sentence({ instancePath, message, params, keyword }: ErrorObject): string {

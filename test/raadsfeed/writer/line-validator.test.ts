@@ -12,7 +12,26 @@ function faultsOf(line: unknown): readonly string[] {
 it('judges a line of a hundred thousand wrong elements, and names those at its beginning', () => {
   const faults = faultsOf(vergadering('v1', { agendapunten: Array.from({ length: 100_000 }, () => ({ x: 1 })) }));
   expect(faults).toContainEqual(expect.stringMatching(/^data\.agendapunten\.0 /));
-  expect(faults.length).toBeLessThan(10_000);
+  expect(faults.length).toBeLessThan(1000);
+});
+
+it('judges a line of a hundred thousand different references, and finds the one that stands there twice', () => {
+  const agendapunten = Array.from({ length: 100_000 }, (_, i) => ({
+    bronidentificatie: `a-${i}`,
+    organisatiecode: 'gm0001',
+  }));
+  expect(faultsOf(vergadering('v1', { agendapunten }))).toEqual([]);
+  agendapunten.push({ organisatiecode: 'gm0001', bronidentificatie: 'a-7' });
+  expect(faultsOf(vergadering('v1', { agendapunten }))).toEqual([
+    'data.agendapunten must NOT have duplicate items (items ## 7 and 100000 are identical)',
+  ]);
+});
+
+it('tells the first hundred faults of a line that has more', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`onbekend-${i}`, i]));
+  const faults = faultsOf(vergadering('v1', unknown));
+  expect(faults).toHaveLength(101);
+  expect(faults.at(-1)).toBe('and 49900 more faults');
 });
 
 it('names the wrong element also when it lies beyond those that are looked through for all faults', () => {
