@@ -34,7 +34,7 @@ export class RefusedLineError extends Error {
 
 export interface FeedPublisher {
   /**
-   * Publishes lines in their order and says what became of each. Up to 1000 lines are one transaction: all of them or none; more
+   * Publishes lines, as JSON makes them, in their order and says what became of each. Up to 1000 lines are one transaction: all of them or none; more
    * are published 1000 at a time. When it returns, every reader of the feed can find them, and what a redaction reached is physically gone.
    * @throws {RefusedLineError} before anything is published
    */
@@ -63,7 +63,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   const publisher = createPublisher({ pool, clock });
   const validate = createLineValidator();
   const prepare = (line: unknown, index: number): Change => {
-    const checked = validate(line);
+    const checked = validate(asJson(line, index));
     if ('faults' in checked) throw new RefusedLineError(index, checked.faults);
     return prepareChange(checked.line);
   };
@@ -78,4 +78,19 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
     },
     close: () => pool.end(),
   };
+}
+
+/**
+ * A line as it would stand in a file. What is published is JSON: a member that is `undefined` would be in the hash and not in the text.
+ * @throws {RefusedLineError}
+ */
+function asJson(line: unknown, index: number): unknown {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(line);
+  } catch (error) {
+    throw new RefusedLineError(index, [`is not JSON: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+  if (text === undefined) throw new RefusedLineError(index, ['is not JSON']);
+  return JSON.parse(text);
 }

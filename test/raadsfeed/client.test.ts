@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFeedPublisher, RefusedLineError } from '../../src/client/raadsfeed.ts';
+import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
 import { type FeedServer, PATIENT, quiet, readRecords, removal, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
@@ -21,4 +22,40 @@ it('publishes from another application, and refuses a call with a faulty line wh
   ]);
   await publisher.close();
   await expect.poll(async () => (await readRecords(feed.api)).length, PATIENT).toBe(301);
+});
+
+describe('what another application passes on', () => {
+  const publish = async (...lines: unknown[]) => {
+    const publisher = createFeedPublisher({ databaseUrl: feed.databaseUrl, log: quiet });
+    try {
+      return await publisher.publish(lines);
+    } finally {
+      await publisher.close();
+    }
+  };
+
+  it('is what JSON makes of it: a member that is undefined is not there, a date is a text', async () => {
+    const line = vergadering('v-datum', { locatie: undefined, gewijzigdop: new Date('2026-01-10T12:00:00Z') });
+    expect(await publish(line)).toMatchObject([{ recorded: expect.any(Number) }]);
+    const record = (await readRecords(feed.api)).at(-1);
+    expect(record).toMatchObject({ gewijzigdOp: '2026-01-10T12:00:00.000Z', contentHash: contentHash(record?.data) });
+    expect(record?.data).not.toHaveProperty('locatie');
+    expect(await publish(vergadering('v-datum', { gewijzigdop: '2026-01-10T12:00:00.000Z' }))).toEqual(['no-op']);
+  });
+
+  it.each([
+    ['a number that JSON has not', vergadering('v-fout', { naam: Number.NaN })],
+    ['a big integer', vergadering('v-fout', { naam: 1n })],
+    ['nothing', undefined],
+    [
+      'itself within itself',
+      (() => {
+        const around: Record<string, unknown> = { op: 'upsert' };
+        around.data = around;
+        return around;
+      })(),
+    ],
+  ])('is refused when it is %s', async (_what, line) => {
+    await expect(publish(vergadering('v-goed'), line)).rejects.toMatchObject({ code: 'ERR_REFUSED_LINE', index: 1 });
+  });
 });
