@@ -4,7 +4,7 @@ import type { FollowState } from '../raadsfeed/follower/follow-feed.ts';
 import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
 import type { Output } from './output.ts';
 import { openRecordOutput } from './record-output.ts';
-import { CommandError, runTool } from './run-command.ts';
+import { CommandError, runTool, UsageError } from './run-command.ts';
 
 interface Options {
   readonly state?: string;
@@ -37,7 +37,7 @@ export function feedFollowCommand(): Command {
 }
 
 async function follow(address: string, options: Options, output: Output, signal: AbortSignal): Promise<void> {
-  if (options.json && options.output === undefined) throw new CommandError('--json needs --output');
+  if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
   const { findFeed } = await import('../raadsfeed/follower/find-feed.ts');
   const { FollowError } = await import('../raadsfeed/follower/feed-client.ts');
   const { followFeed } = await import('../raadsfeed/follower/follow-feed.ts');
@@ -57,6 +57,9 @@ async function follow(address: string, options: Options, output: Output, signal:
     lastNumber: null,
   });
   const kept = await readFollowState(file);
+  if (kept !== undefined && !isPlaceOf(address, kept)) {
+    throw new CommandError(`${file} holds the place in another feed, ${kept.service}; name another --state`);
+  }
   if (kept !== undefined && kept.query !== query) {
     throw new CommandError(`${file} was made with other filters; use them again, or another --state`);
   }
@@ -87,6 +90,7 @@ async function follow(address: string, options: Options, output: Output, signal:
         state = await run();
         break;
       } catch (error) {
+        if (error instanceof CommandError) throw error;
         // Following has no end of its own: Ctrl-C is how it is ended, and what came is kept.
         if (signal.aborted) break;
         if (!(error instanceof FollowError) || error.code !== 'INVALID_CURSOR') throw error;
@@ -104,6 +108,13 @@ async function follow(address: string, options: Options, output: Output, signal:
     output.progress(`${counts.records} records, ${counts.faults} faults.`);
   });
   if (counts.faults > 0) throw new CommandError(`the feed has ${counts.faults} faults`);
+}
+
+/** Whether a place is in the feed of this address: its service document, or any on the host when only that was given. */
+function isPlaceOf(address: string, { service }: FollowState): boolean {
+  const given = new URL(address);
+  const isHost = given.pathname === '/' && given.search === '';
+  return isHost ? new URL(service).origin === given.origin : service === given.href;
 }
 
 function queryOf({ organisatie, resourceType }: Options): string {

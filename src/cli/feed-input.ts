@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CommandError } from './run-command.ts';
 
@@ -22,7 +23,8 @@ export interface FeedInput {
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Finds the files. What is read twice (checked, then published) must be a file: standard input is then kept in one until `close`.
+ * Finds the files. What is read twice (checked, then published) must be a file that stays: standard input, or a pipe with a name, is then kept
+ * in one until `close`.
  * @throws {CommandError} when a file cannot be read
  */
 export async function openFeedInput(
@@ -40,20 +42,18 @@ export async function openFeedInput(
     let bytes: number | undefined = 0;
     for (const given of asked) {
       const name = given === '-' ? 'standard input' : given;
-      if (given === '-' && !twice) {
-        files.push({ name, open: () => process.stdin });
-        bytes = undefined;
-        continue;
-      }
+      const source = (path: string): Readable =>
+        path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+      const stays = given !== '-' && (await isFile(given));
       let path = given;
-      if (given === '-') {
-        dir = await mkdtemp(join(tmpdir(), 'koppelvlak-feed-'));
-        path = join(dir, 'lines.ndjson');
-        await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }), { signal });
+      if (twice && !stays) {
+        dir ??= await mkdtemp(join(tmpdir(), 'koppelvlak-feed-'));
+        path = join(dir, `${files.length}.ndjson`);
+        await pipeline(source(given), createWriteStream(path, { mode: 0o600 }), { signal });
       }
-      files.push({ name, open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }) });
-      const size = await sizeOf(path);
-      if (bytes !== undefined) bytes += size;
+      files.push({ name, open: () => endedBy(signal, source(path)) });
+      if (!twice && !stays) bytes = undefined;
+      else if (bytes !== undefined) bytes += (await stat(path)).size;
     }
     return { files, bytes, close };
   } catch (error) {
@@ -62,11 +62,22 @@ export async function openFeedInput(
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
+/** Nothing may come for a long time: whoever interrupts the command does not wait for that. */
+function endedBy(signal: AbortSignal, source: Readable): Readable {
+  const end = (): void => {
+    source.destroy(signal.reason instanceof Error ? signal.reason : undefined);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return source;
+}
+
+/** Whether it can be read again: a pipe cannot. */
+async function isFile(path: string): Promise<boolean> {
   try {
     const found = await stat(path);
     if (found.isDirectory()) throw new CommandError(`${path} is a directory`);
-    return found.size;
+    return found.isFile();
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);

@@ -33,6 +33,20 @@ export interface FeedLinesOptions {
   readonly checked?: () => Promise<void>;
 }
 
+/** Ends the checking at the first line that is refused. */
+class FirstFault extends Error {
+  readonly found: FeedLinesResult;
+  constructor(found: FeedLinesResult) {
+    super('a line is refused');
+    this.found = found;
+  }
+}
+
+function foundUntil(error: unknown): FeedLinesResult {
+  if (error instanceof FirstFault) return error.found;
+  throw error;
+}
+
 /** Faults that are told one by one; the rest is only counted. */
 const TOLD_FAULTS = 1000;
 
@@ -61,10 +75,10 @@ export async function publishFeedLines(
         accept,
         publisher: publish ? publisher : undefined,
         signal: interrupted,
-        refused: (line, reasons) => {
+        refused: (line, reasons, { lines, refused }) => {
           const fault = { file: name, line, faults: reasons };
           if (faults.length < TOLD_FAULTS) faults.push(fault);
-          if (strict) throw new CommandError(`${explain(fault)}\nNothing was published.`);
+          if (strict) throw new FirstFault({ lines: before + lines, recorded: 0, noOp: 0, refused, faults });
         },
         progress: (now) => progress.tell(before + now.lines),
       });
@@ -76,7 +90,7 @@ export async function publishFeedLines(
 
   try {
     if (!partial) {
-      const found = await run(false);
+      const found = await run(false).catch(foundUntil);
       if (found.refused > 0) {
         output.result(found, () => tellFaults(output, found.faults));
         throw new CommandError(`${found.refused} of ${found.lines} lines are refused; nothing was published.`);

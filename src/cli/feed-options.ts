@@ -30,15 +30,20 @@ export function collectResources(text: string, before: readonly NamedResource[] 
 
 /** A day, or a moment with a time zone. */
 export function parseMoment(text: string): Date {
-  const moment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-    ? new Date(text)
-    : undefined;
+  const isWritten = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const moment = isWritten && isDay(text.slice(0, 10)) ? new Date(text) : undefined;
   if (moment === undefined || Number.isNaN(moment.getTime())) {
     throw new InvalidArgumentError(
       'A moment is a day (2026-01-31, UTC) or a time with its zone (2026-01-31T12:00:00Z).',
     );
   }
   return moment;
+}
+
+/** Whether a month has this day: 30 February would be read as a day in March. */
+function isDay(text: string): boolean {
+  const day = new Date(text);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
 /** @throws {UsageError} when the reason needs an explanation that is not there */

@@ -20,6 +20,7 @@ export function feedPruneCommand(): Command {
         const { clock, pool } = platform;
         if (before > clock.now()) throw new UsageError('--before lies in the future');
         const { findPruneEnd, pruneHistory } = await import('../raadsfeed/store/prune-history.ts');
+        const { readFeedRow } = await import('../raadsfeed/store/read-feed-row.ts');
         const { rewriteParts } = await import('../raadsfeed/store/rewrite-parts.ts');
         if (dryRun) {
           const upTo = await findPruneEnd(pool, before);
@@ -34,7 +35,8 @@ export function feedPruneCommand(): Command {
           progress: (done, of) => output.progress(`${done} of ${of} numbers`),
         });
         await rewriteParts(pool);
-        output.result({ ...pruned, historieVanaf: before.toISOString().slice(0, 10) }, () => {
+        const { historieVanaf } = await readFeedRow(pool);
+        output.result({ ...pruned, historieVanaf: historieVanaf.toISOString().slice(0, 10) }, () => {
           output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
         });
       }),

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import process from 'node:process';
+import { CommandError, NOBODY_READS } from './run-command.ts';
 
 /** Where records go. */
 export interface RecordOutput {
@@ -14,7 +15,9 @@ export async function openRecordOutput(file: string | undefined): Promise<Record
     return {
       write: (text) =>
         new Promise((resolve, reject) => {
-          process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+          process.stdout.write(text, (error) =>
+            error ? reject(new CommandError(NOBODY_READS, { cause: error })) : resolve(),
+          );
         }),
       close: async () => {},
     };

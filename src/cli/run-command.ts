@@ -13,6 +13,9 @@ export class CommandError extends Error {
   }
 }
 
+/** Why a command ends whose output is not read any more. */
+export const NOBODY_READS = 'nobody reads the output any more';
+
 /** The command was called with words that it does not take: exit status 2. */
 export class UsageError extends CommandError {
   constructor(message: string) {
@@ -54,6 +57,8 @@ export async function runTool(
     const interruption = new AbortController();
     const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    // Whoever read the output has gone (`| head`): there is nobody to work for.
+    process.stdout.on('error', () => interruption.abort(new CommandError(NOBODY_READS)));
     try {
       await command({ config, log, output: createOutput(options.json ?? false), interrupted: interruption.signal });
     } finally {

@@ -1,9 +1,9 @@
 /** The commands as an operator runs them: the program itself, beside a running service. */
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Ended, runFeedCommand } from './cli.ts';
 import { filesWith } from './database-files.ts';
 import {
   agendapunt,
@@ -16,8 +16,6 @@ import {
   vergadering,
 } from './support.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
-
 let feed: FeedServer;
 let dir: string;
 beforeAll(async () => {
@@ -29,31 +27,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-interface Ended {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function run(words: string[], input = ''): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, 'feed', ...words], {
-      cwd: dir,
-      env: { PATH: process.env.PATH, DATABASE_URL: feed.databaseUrl, DATABASE_CONNECT_TIMEOUT_MS: '30000' },
-    });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (text) => {
-      out += text;
-    });
-    child.stderr.on('data', (text) => {
-      err += text;
-    });
-    child.on('error', reject);
-    child.on('close', (status) => resolve({ status, out, err }));
-    child.stdin.end(input);
-  });
-}
+const run = (words: string[], input = ''): Promise<Ended> => runFeedCommand(feed.databaseUrl, dir, words, input);
 
 async function file(name: string, lines: readonly (object | string)[]): Promise<string> {
   const path = join(dir, name);

@@ -3,7 +3,7 @@ import type { Db } from '../../kernel/database/db.ts';
 /** An organisation as this feed itself publishes it. */
 export interface OwnOrganisation {
   readonly organisatiecode: string;
-  /** Absent when nothing published said it: then the name stays, or is the code. */
+  /** Absent when nothing published said it: then an organisation that is not there yet does not come either. */
   readonly naam: string | undefined;
 }
 
@@ -12,15 +12,20 @@ export async function touchOrganisations(db: Db, organisations: readonly OwnOrga
   await db.query({
     name: 'raadsfeed-touch-organisations',
     text: `insert into raadsfeed.organisatie as o (organisatiecode, naam, laatst_bijgewerkt)
-           select organisatiecode, coalesce(naam, organisatiecode), $3::timestamptz
+           select n.organisatiecode, coalesce(n.naam, b.naam), $3::timestamptz
              from unnest($1::text[], $2::text[]) as n (organisatiecode, naam)
-            order by organisatiecode
+             left join raadsfeed.organisatie b on b.organisatiecode = n.organisatiecode
+            where n.naam is not null or b.naam is not null
+            order by n.organisatiecode
                on conflict (organisatiecode) do update
-              set naam = case when excluded.naam = excluded.organisatiecode then o.naam else excluded.naam end,
+              set naam = excluded.naam,
                   laatst_bijgewerkt = greatest(o.laatst_bijgewerkt, excluded.laatst_bijgewerkt)`,
     values: [
       organisations.map(({ organisatiecode }) => organisatiecode),
-      organisations.map(({ naam }) => naam ?? null),
+      // A text of the database has no zero bytes; the resource itself keeps its own as JSON writes it.
+      organisations.map(({ organisatiecode, naam }) =>
+        naam === undefined ? null : naam.replaceAll('\0', '') || organisatiecode,
+      ),
       at.toISOString(),
     ],
   });

@@ -23,7 +23,7 @@ export interface PublishLinesOptions {
   /** Says what is wrong with a valid line for the present purpose; `undefined`: nothing. */
   readonly accept?: ((change: Change) => string | undefined) | undefined;
   /** Hears of every line that is refused; may throw to stop. */
-  readonly refused: (line: number, faults: readonly string[]) => void;
+  readonly refused: (line: number, faults: readonly string[], counts: Readonly<LineCounts>) => void;
   readonly progress: (counts: Readonly<LineCounts>) => void;
   /** Fires to stop between two batches. */
   readonly signal: AbortSignal;
@@ -65,7 +65,7 @@ export async function publishLines(
       const checked = 'fault' in line ? { faults: [line.fault] } : check(line.text, validate, accept);
       if ('faults' in checked) {
         counts.refused += 1;
-        refused(line.number, checked.faults);
+        refused(line.number, checked.faults, counts);
       } else if (publisher !== undefined) {
         batch.push(checked.change());
         characters += 'text' in line ? line.text.length : 0;

@@ -1,0 +1,159 @@
+/** The commands in the hands of an operator who is in a hurry: pipes, broken-off runs, slips of the pen. */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transaction } from '../../src/kernel/database/transaction.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { type Ended, runFeedCommand, startFeedCommand } from './cli.ts';
+import { filesWith } from './database-files.ts';
+import { asPage, document, type FeedServer, PATIENT, readRecords, startFeed, vergadering } from './support.ts';
+
+let feed: FeedServer;
+let dir: string;
+beforeAll(async () => {
+  feed = await startFeed();
+  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+});
+afterAll(async () => {
+  await feed.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const run = (words: string[], input = ''): Promise<Ended> => runFeedCommand(feed.databaseUrl, dir, words, input);
+const toText = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+const head = async (): Promise<number> => asPage((await feed.api.call('GET', '/feed?limit=1')).json).head;
+const organisations = async (): Promise<unknown[]> => Object((await feed.api.call('GET', '/')).json).organisaties;
+
+describe('feed publish', () => {
+  it.each([['publish'], ['publish', '--partial']])('reads a named pipe as it reads a file: %s %s', async (...words) => {
+    const pipe = join(dir, `pijp-${words.length}`);
+    execFileSync('mkfifo', [pipe]);
+    const lines = toText([vergadering(`pijp-${words.length}-1`), vergadering(`pijp-${words.length}-2`)]);
+    const [ended] = await Promise.all([run([...words, '--json', pipe]), writeFile(pipe, lines)]);
+    expect([ended.status, JSON.parse(ended.out)]).toMatchObject([0, { lines: 2, recorded: 2 }]);
+  });
+
+  it('ends at once on Ctrl-C, also while it waits for standard input', async () => {
+    const { child, ended } = startFeedCommand(feed.databaseUrl, dir, ['publish', '--partial', '-']);
+    const before = await head();
+    // One batch: what is in the feed says that it has come as far as waiting for more.
+    child.stdin?.write(toText(Array.from({ length: 1000 }, (_, i) => vergadering(`half-${i}`))));
+    await expect.poll(head, PATIENT).toBe(before + 1000);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ status: 1, err: expect.stringContaining('interrupted') });
+  });
+
+  it('tells the first wrong line with `--strict` for machines too', async () => {
+    const { status, out } = await run(['publish', '--strict', '--json'], toText([vergadering('goed'), {}, {}]));
+    expect([status, JSON.parse(out)]).toMatchObject([
+      1,
+      { recorded: 0, noOp: 0, refused: 1, faults: [{ file: 'standard input', line: 2 }] },
+    ]);
+  });
+
+  it('takes a name of an organisation with a zero byte in it, and keeps the name without', async () => {
+    const data = { waterschap: 'ws0001', naam: 'Voor\u0000beeld' };
+    expect((await run(['publish'], toText([vergadering('nul', {}, data)]))).status).toBe(0);
+    expect(await organisations()).toContainEqual(
+      expect.objectContaining({ organisatiecode: 'ws0001', naam: 'Voorbeeld' }),
+    );
+    expect((await readRecords(feed.api)).at(-1)?.data?.organisatie).toEqual(data);
+  });
+});
+
+describe('feed redact', () => {
+  it('of an organisation that is not there does not bring it into the service document', async () => {
+    const before = await organisations();
+    const resource = { organisatiecode: 'gm0001', bronidentificatie: 'x' };
+    const line = { op: 'delete', resourceType: 'Agendapunt', resource, verwijderreden: 'correctie' };
+    expect((await run(['publish'], toText([line]))).out).toContain('1 no-op');
+    const redacted = await run(['redact', '--resource', 'gm0001/Vergadering/x', '--reden', 'correctie']);
+    expect([redacted.status, redacted.out]).toEqual([0, expect.stringContaining('nothing in the feed holds content')]);
+    expect(await organisations()).toEqual(before);
+  });
+
+  it('finishes one that was broken off between its commit and the end of its work', async () => {
+    await feed.publish([document('d-af', { omschrijving: 'Afgebroken-Geheim' }), vergadering('na-af')]);
+    await transaction(feed.pool, (client) =>
+      publishBatch(
+        client,
+        [
+          {
+            op: 'redact',
+            resourceType: 'Informatieobject',
+            resource: { organisatiecode: 'gm9901', bronidentificatie: 'd-af' },
+            verwijderreden: 'persoonsgegevens',
+          },
+        ],
+        new Date(),
+      ),
+    );
+    expect(await filesWith(feed.databaseUrl, 'Afgebroken-Geheim')).not.toEqual([]);
+    expect((await run(['verify'])).out).toContain('run feed redact');
+    await run(['redact', '--resource', 'gm9901/Informatieobject/d-af', '--reden', 'persoonsgegevens']);
+    expect(await filesWith(feed.databaseUrl, 'Afgebroken-Geheim')).toEqual([]);
+    expect((await run(['verify'])).status).toBe(0);
+  });
+});
+
+describe('feed sync', () => {
+  it('deletes exactly a tenth, and one more than that only when it is told to', async () => {
+    const organisatie = { provincie: 'pv27', naam: 'Provincie' };
+    const all = Array.from({ length: 30 }, (_, i) => vergadering(`p-${i}`, {}, organisatie));
+    await feed.publish(all);
+    const sync = (left: readonly object[], ...words: string[]) =>
+      run(['sync', '--organisatie', 'PV27', '--json', ...words], toText(left));
+    expect(await sync(all.slice(4))).toMatchObject({ status: 1, out: '' });
+    expect(JSON.parse((await sync(all.slice(3))).out)).toMatchObject({ deleted: 3 });
+    const because = ['--reden', 'overig', '--toelichting', 'Vervallen'];
+    expect(JSON.parse((await sync([], '--allow-mass-delete', ...because)).out)).toMatchObject({ deleted: 27 });
+    expect((await readRecords(feed.api)).at(-1)).toMatchObject({ verwijderreden: 'overig', toelichting: 'Vervallen' });
+    expect((await sync([], '--reden', 'overig')).status).toBe(2);
+  });
+});
+
+describe('feed prune', () => {
+  it('says what the feed says, also when it had nothing to do', async () => {
+    const before = Object((await feed.api.call('GET', '/')).json).historieVanaf;
+    const pruned = await run(['prune', '--before', '2021-01-01', '--json']);
+    expect(JSON.parse(pruned.out)).toEqual({ upTo: 0, removed: 0, historieVanaf: before });
+  });
+
+  it('knows how many days a month has', async () => {
+    for (const day of ['2026-02-30', '2026-02-29T00:00:00Z', '2026-13-01']) {
+      expect((await run(['prune', '--before', day])).status).toBe(2);
+    }
+  });
+});
+
+describe('feed follow', () => {
+  it('does not go on with the place of another feed', async () => {
+    const words = ['--state', 'plaats.json', '--once', '--output', 'uit.ndjson'];
+    expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
+    expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
+    const other = await run(['follow', `${feed.server.url}/ander/v1`, ...words]);
+    expect([other.status, other.err]).toEqual([1, expect.stringContaining('plaats.json')]);
+  });
+
+  it('goes on with the place that was found through the host', async () => {
+    const words = ['--state', 'gastheer.json', '--once', '--output', 'uit.ndjson'];
+    for (const _ of ['first', 'second']) {
+      expect((await run(['follow', feed.server.url, ...words])).status).toBe(0);
+    }
+  });
+
+  it('is called wrongly with `--json` and nowhere for the records to go', async () => {
+    expect((await run(['follow', feed.mount, '--json'])).status).toBe(2);
+  });
+
+  it('ends quietly when nobody reads its output any more', async () => {
+    const { child, out, ended } = startFeedCommand(feed.databaseUrl, dir, ['follow', feed.mount, '--state', 'p.json']);
+    await expect.poll(out, PATIENT).toContain('"sequenceNumber"');
+    child.stdout?.destroy();
+    await feed.publish([vergadering(`na-${await head()}`)]);
+    const { err } = await ended;
+    expect(err).not.toMatch(/at .*:\d+:\d+/);
+  });
+});
