@@ -58,3 +58,12 @@ export async function readChangedSince(db: Db, keys: readonly string[], after: n
   );
   return new Set(rows.map(({ key }) => key));
 }
+
+/** Whether something was redacted by a record after a number. */
+export async function hasRedactionSince(db: Db, after: number): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from raadsfeed.record where op = 'redact' and sequence_number > $1::bigint limit 1`,
+    [after],
+  );
+  return rows.length > 0;
+}

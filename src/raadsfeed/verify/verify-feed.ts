@@ -1,10 +1,9 @@
 /** Checks the promises of the log on what is stored. It reads only, beside a running service. */
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import { type FeedRow, readFeedRow } from '../store/read-feed-row.ts';
-import { readChangedSince, readForVerify, readLeftovers, type StoredNumber } from '../store/read-for-verify.ts';
-import { type CheckedRecord, checkRecord } from './check-record.ts';
-import { createMeetingTimes } from './meeting-times.ts';
+import { readFeedRow } from '../store/read-feed-row.ts';
+import { hasRedactionSince, readChangedSince, readForVerify, readLeftovers } from '../store/read-for-verify.ts';
+import { createReplay } from './replay.ts';
 
 /** A promise that is broken. */
 export interface VerifyFault {
@@ -57,7 +56,11 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   const { beyondHead, unwritten } = await readLeftovers(db, (await readFeedRow(db)).head.sequenceNumber);
   if (beyondHead > 0) tell(`${beyondHead} rows stand beyond the head`);
   if (unwritten > 0) tell(`${unwritten} parts may still hold what was removed; run feed redact or restart the service`);
-  const { resources, suspects } = replay.finish();
+  const { resources, suspects, unnamed } = replay.finish();
+  // A redaction that came while this ran stands behind the head that was looked up to.
+  if (unnamed.length > 0 && !(await hasRedactionSince(db, head))) {
+    for (const number of unnamed) tell('holds no content any more, and no redaction names it', number);
+  }
   // What was published while this ran has taken the place of some: those are right.
   const changed = await readChangedSince(
     db,
@@ -68,76 +71,4 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
     if (!changed.has(key)) tell('is the last of its resource, but not in the current state', sequenceNumber);
   }
   return { head, historyAfter: feed.historyAfter.sequenceNumber, records, resources, faults, faultCount };
-}
-
-/** Plays the log record by record, and compares what follows from it with what is kept as the current state. */
-function createReplay(feed: FeedRow, now: Date, tell: (fault: string, sequenceNumber?: number) => void) {
-  const start = feed.historyAfter.sequenceNumber;
-  const head = feed.head.sequenceNumber;
-  const present = new Map<string, { hash: string | undefined; sequenceNumber: number; isState: boolean }>();
-  /** Places whose content is gone, until the redaction that says so comes by. */
-  const places = new Map<number, string>();
-  const times = createMeetingTimes(now);
-  let expected = start + 1;
-  let lastStoredAt = 0;
-
-  const play = (checked: CheckedRecord, row: StoredNumber): void => {
-    const { sequenceNumber, op, key, contentHash, redacted } = checked;
-    const inHistory = sequenceNumber > start;
-    const isPlace = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
-    if (isPlace) {
-      places.set(sequenceNumber, key);
-      present.delete(key);
-      times.forget(key);
-    } else if (op === 'upsert') {
-      times.note(key, checked);
-      if (inHistory && present.get(key)?.hash === contentHash)
-        tell('changes nothing, and yet is recorded', sequenceNumber);
-      present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
-      if (row.stateIdentity === key && row.stateHash !== contentHash)
-        tell('the state has another hash', sequenceNumber);
-    } else {
-      present.delete(key);
-      times.forget(key);
-      if (op === 'redact' && redacted.length === 0) tell('a redaction that names no number', sequenceNumber);
-      for (const number of redacted) {
-        if (number >= sequenceNumber) tell('a redaction that names a later number', sequenceNumber);
-        else if (number > start && !places.has(number))
-          tell(`number ${number} still holds what was redacted`, sequenceNumber);
-      }
-    }
-  };
-
-  return {
-    add(row: StoredNumber): void {
-      const { sequenceNumber, storedAt, merk } = row;
-      if (sequenceNumber > start) {
-        if (sequenceNumber !== expected) tell(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
-        expected = sequenceNumber + 1;
-      } else if (row.stateIdentity === null && row.op !== null) {
-        // Left behind by a prune that was interrupted: no reader can reach it.
-        return;
-      }
-      if (storedAt !== null) {
-        if (storedAt.getTime() < lastStoredAt) tell('was stored before the one in front of it', sequenceNumber);
-        lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
-      }
-      if (sequenceNumber === head && merk !== feed.head.merk) tell('the mark of the head is another', sequenceNumber);
-      const checked = checkRecord(row, (fault) => tell(fault, sequenceNumber));
-      if (checked !== undefined) play(checked, row);
-      if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)
-        tell('the state names another resource here', sequenceNumber);
-      if (row.stateIdentity !== null && checked?.op !== 'upsert')
-        tell('the state names a record that is no upsert', sequenceNumber);
-    },
-    finish() {
-      if (expected <= head) tell(`the numbers ${expected} to ${head} are missing`);
-      for (const number of times.broken())
-        tell('has `starttijd` and no `eindtijd`, though its meeting has ended', number);
-      const suspects = [...present].flatMap(([key, { isState, sequenceNumber }]) =>
-        isState ? [] : [{ key, sequenceNumber }],
-      );
-      return { resources: present.size, suspects };
-    },
-  };
 }

@@ -1,0 +1,192 @@
+/** `feed verify` against a feed in which one thing was put wrong by hand. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { Db } from '../../src/kernel/database/db.ts';
+import { typeParsers } from '../../src/kernel/database/type-parsers.ts';
+import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
+import { agendapunt, document, type FeedServer, removal, startFeed, vergadering } from './support.ts';
+
+let feed: FeedServer;
+let client: pg.Client;
+beforeAll(async () => {
+  feed = await startFeed();
+  await feed.publish([
+    vergadering('v-1'),
+    agendapunt('a-1'),
+    document('d-1', { omschrijving: 'eerst' }),
+    document('d-1', { omschrijving: 'daarna' }),
+    removal('delete', 'Agendapunt', 'a-1', { verwijderreden: 'overig', toelichting: 'Dubbel' }),
+    vergadering('v-2'),
+    removal('redact', 'Informatieobject', 'd-1'),
+    vergadering('v-1', { locatie: 'Raadzaal' }),
+    vergadering('v-3'),
+  ]);
+  client = new pg.Client({ connectionString: feed.databaseUrl, types: typeParsers });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await feed.stop();
+});
+
+const verified = () =>
+  verifyFeed(client, { clock: systemClock, signal: new AbortController().signal, progress: () => undefined });
+
+it('finds nothing wrong with it as it was published', async () => {
+  expect(await verified()).toMatchObject({ head: 9, records: 9, resources: 3, faults: [], faultCount: 0 });
+});
+
+const texts = (number: number, change: string): string =>
+  `update raadsfeed.tekst set ${change} where sequence_number = ${number}`;
+const removed = (resourceType: string, id: string, number: number, rest: string): string =>
+  `jsonb_build_object('sequenceNumber', ${number}, 'resourceType', '${resourceType}', 'resource',
+    jsonb_build_object('organisatiecode', 'gm9901', 'bronidentificatie', '${id}'),
+    'storedAt', (kop || case when rest is null then '' else '"}' end)::jsonb -> 'storedAt', ${rest})::text, rest = null`;
+
+it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
+  [
+    'a number is missing',
+    ['tekst', 'record', 'stand'].map((table) => `delete from raadsfeed.${table} where sequence_number = 6`),
+    { fault: 'the numbers 6 to 6 are missing' },
+  ],
+  [
+    'the text is gone',
+    ['delete from raadsfeed.tekst where sequence_number = 6'],
+    { sequenceNumber: 6, fault: 'has no text' },
+  ],
+  ['the text is no JSON', [texts(6, `rest = 'x'`)], { sequenceNumber: 6, fault: 'its text is not JSON' }],
+  [
+    'the same content is recorded again',
+    [
+      texts(
+        8,
+        `(kop, rest) = (select replace(kop, '"sequenceNumber":1,', '"sequenceNumber":8,'), rest from raadsfeed.tekst where sequence_number = 1)`,
+      ),
+    ],
+    { sequenceNumber: 8, fault: 'changes nothing, and yet is recorded' },
+  ],
+  [
+    'what was not there is deleted',
+    [
+      texts(6, `kop = ${removed('Vergadering', 'v-2', 6, `'op', 'delete', 'verwijderreden', 'correctie'`)}`),
+      `update raadsfeed.record set op = 'delete' where sequence_number = 6`,
+      'delete from raadsfeed.stand where sequence_number = 6',
+    ],
+    { sequenceNumber: 6, fault: 'deletes what was not there' },
+  ],
+  [
+    'the data was changed',
+    [texts(9, `rest = replace(rest, 'Vergadering v-3', 'Vergadering x-3')`)],
+    { sequenceNumber: 9, fault: 'its contentHash is not that of its data' },
+  ],
+  [
+    'the address leads elsewhere',
+    [texts(9, `rest = replace(rest, 'vergaderingen/v-3', 'vergaderingen/v-33')`)],
+    { sequenceNumber: 9, fault: 'its resourceUrl is not the address of its resource' },
+  ],
+  [
+    'a redacted place counts as an upsert',
+    [`update raadsfeed.record set op = 'upsert' where sequence_number = 3`],
+    { sequenceNumber: 7, fault: 'number 3 still holds what was redacted' },
+  ],
+  ['a redacted place holds content', [texts(3, `rest = '{}'`)], { sequenceNumber: 3, fault: 'its text is not JSON' }],
+  [
+    'a redaction forgets a place',
+    [texts(7, `kop = replace(kop, '[3,4]', '[4]')`)],
+    { sequenceNumber: 3, fault: 'holds no content any more, and no redaction names it' },
+  ],
+  [
+    'a redaction names a later number',
+    [texts(7, `kop = replace(kop, '[3,4]', '[3,4,8]')`)],
+    { sequenceNumber: 7, fault: 'a redaction that names a later number' },
+  ],
+  [
+    'a redaction leaves content of its resource',
+    [
+      texts(
+        7,
+        `kop = ${removed('Vergadering', 'v-2', 7, `'op', 'redact', 'verwijderreden', 'correctie', 'geredigeerdeSequenceNumbers', '[3,4]'::jsonb`)}`,
+      ),
+      `update raadsfeed.record set resource_type = 'Vergadering', bronidentificatie = 'v-2' where sequence_number = 7`,
+    ],
+    { sequenceNumber: 7, fault: 'number 6 still holds content of what was redacted' },
+  ],
+  [
+    'a reason is gone',
+    [texts(5, `kop = replace(kop, 'verwijderreden', 'reden')`)],
+    { sequenceNumber: 5, fault: 'has no verwijderreden' },
+  ],
+  [
+    'an explanation is gone',
+    [texts(5, `kop = replace(kop, 'toelichting', 'uitleg')`)],
+    { sequenceNumber: 5, fault: 'has no toelichting' },
+  ],
+  [
+    'the time goes back',
+    [`update raadsfeed.record set opgeslagen = opgeslagen - interval '1 day' where sequence_number = 8`],
+    { sequenceNumber: 8, fault: 'was stored before the one in front of it' },
+  ],
+  [
+    'the mark of the head is another',
+    ['update raadsfeed.feed set head_merk = head_merk # 1'],
+    { sequenceNumber: 9, fault: 'the mark of the head is another' },
+  ],
+  ['the head stands too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows stand beyond the head' }],
+  ['the head stands too high', ['update raadsfeed.feed set head = 10'], { fault: 'the numbers 10 to 10 are missing' }],
+  [
+    'current state is missing',
+    ['delete from raadsfeed.stand where sequence_number = 6'],
+    { sequenceNumber: 6, fault: 'is the last of its resource, but not in the current state' },
+  ],
+  [
+    'current state is of another resource',
+    [`update raadsfeed.stand set bronidentificatie = 'x' where sequence_number = 6`],
+    { sequenceNumber: 6, fault: 'the state names another resource here' },
+  ],
+  [
+    'current state has another hash',
+    [`update raadsfeed.stand set content_hash = 'sha256:0' where sequence_number = 6`],
+    { sequenceNumber: 6, fault: 'the state has another hash' },
+  ],
+  [
+    'what was removed is current state',
+    [`insert into raadsfeed.stand values ('gm9901', 'Agendapunt', 'a-1', 5, 'sha256:0')`],
+    { sequenceNumber: 5, fault: 'the state names a record that is no upsert' },
+  ],
+  [
+    'a file was not written anew',
+    ['insert into raadsfeed.opruimen (deel) values (0)'],
+    { fault: '1 parts may still hold what was removed; run feed redact or restart the service' },
+  ],
+])('tells that %s', async (_what, statements, fault) => {
+  await client.query('begin');
+  try {
+    for (const statement of statements) await client.query(statement);
+    expect((await verified()).faults).toContainEqual(fault);
+  } finally {
+    await client.query('rollback');
+  }
+});
+
+it('does not take a redaction that comes while it looks for a fault', async () => {
+  const other = await startFeed();
+  const lines = Array.from({ length: 1500 }, (_, i) => document(`d-${i}`));
+  await other.publish(lines.slice(0, 1000));
+  await other.publish(lines.slice(1000));
+  const changes = [removal('redact', 'Informatieobject', 'd-1400'), removal('delete', 'Informatieobject', 'd-3')];
+  const db: Db = {
+    async query<R extends pg.QueryResultRow>(query: string | pg.QueryConfig<unknown[]>, values?: unknown[]) {
+      const found = await other.pool.query<R>(query, values);
+      if (JSON.stringify(query).includes('raadsfeed-verify')) await other.publish(changes.splice(0));
+      return found;
+    },
+  };
+  const result = await verifyFeed(db, {
+    clock: systemClock,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  });
+  expect(result.faults).toEqual([]);
+  await other.stop();
+});
