@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { createRow } from '../../src/kernel/in-a-row.ts';
+
+it('does the work of a turn in its order at the end of that turn, and later work in a later one', async () => {
+  const inARow = createRow();
+  const done: string[] = [];
+  inARow(() => done.push('a'));
+  inARow(() => {
+    done.push('b');
+    inARow(() => done.push('c'));
+  });
+  await Promise.resolve();
+  expect(done).toEqual([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(done).toEqual(['a', 'b']);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(done).toEqual(['a', 'b', 'c']);
+});
