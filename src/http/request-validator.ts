@@ -64,11 +64,12 @@ function compile(operation: OpenapiOperation, { first, all, text }: Ajvs): Reque
   const path = text.compile(parametersSchema(operation, 'path', false));
   const query = text.compile(parametersSchema(operation, 'query', false));
   const headers = text.compile(parametersSchema(operation, 'header', true));
-  const integers = operation.parameters.filter(isQueryInteger).map(({ name }) => name);
+  const integers = { query: integersIn(operation, 'query'), header: integersIn(operation, 'header') };
   const body = operation.body === undefined ? undefined : schemaCheck(first, all, absolute(operation.body.schema));
   return {
     check(request, further) {
-      refuseOddNumbers(integers, request.query);
+      refuseOddNumbers(integers.query, request.query);
+      refuseOddNumbers(integers.header, request.headers);
       const faults = [
         ...parameterFaults('path', operation, faultsOf(path, request.params ?? {})),
         ...parameterFaults('query', operation, faultsOf(query, request.query ?? {})),
@@ -95,17 +96,19 @@ function faultsOf(validate: ValidateFunction, value: unknown): InvalidParam[] {
 }
 
 /** Coercion reads `1e2` and `0x10` as numbers too; a parameter that is a whole number has digits only. */
-function refuseOddNumbers(names: readonly string[], query: unknown): void {
-  if (!isRecord(query)) return;
+function refuseOddNumbers(names: readonly string[], given: unknown): void {
+  if (!isRecord(given)) return;
   for (const name of names) {
-    const value = query[name];
+    const value = given[name];
     // Something that is no number by any reading, so that the validator tells its fault among the others.
-    if (typeof value === 'string' && !/^-?\d+$/.test(value)) query[name] = '-';
+    if (typeof value === 'string' && !/^-?\d+$/.test(value)) given[name] = '-';
   }
 }
 
-function isQueryInteger({ in: place, schema }: OpenapiOperation['parameters'][number]): boolean {
-  return place === 'query' && 'type' in schema && schema.type === 'integer';
+function integersIn({ parameters }: OpenapiOperation, place: Place): string[] {
+  return parameters
+    .filter((parameter) => parameter.in === place && 'type' in parameter.schema && parameter.schema.type === 'integer')
+    .map(({ name }) => keyOf(place, name));
 }
 
 /** One object schema for all parameters in one place. */

@@ -138,13 +138,19 @@ export function flag(variable: string, options: WithDefault<boolean>): Setting<b
   return setting(variable, kind, options);
 }
 
-/** An absolute address with one of the given schemes, without a trailing slash; may be absent. */
-export function url(variable: string, options: Common & { schemes: readonly string[] }): Setting<string | undefined> {
+/**
+ * An absolute address with one of the given schemes; may be absent.
+ * @param options.exact it is passed on to others and kept as it is written; else it is built upon, and has no trailing slash
+ */
+export function url(
+  variable: string,
+  options: Common & { schemes: readonly string[]; exact?: true },
+): Setting<string | undefined> {
   const parse = (value: string): string => {
     const parsed = URL.canParse(value) ? new URL(value) : undefined;
     if (parsed === undefined) throw new Error('is not an address');
     if (!options.schemes.includes(parsed.protocol.slice(0, -1))) throw new Error('has another scheme');
-    return value.replace(/\/+$/, '');
+    return options.exact ? value : value.replace(/\/+$/, '');
   };
   const allowed = `address with ${options.schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`;
   return setting(variable, { allowed, parse, absent: () => undefined }, options);

@@ -10,8 +10,16 @@ export const raadsfeedSettings = {
     default: 'bronhouder',
     description: 'Source holder of its own data, or aggregator of others’ feeds.',
   }),
-  contact: url('RAADSFEED_CONTACT', { schemes: ['mailto', ...WEB], description: '`contact` in the service document.' }),
-  licentie: url('RAADSFEED_LICENTIE', { schemes: WEB, description: '`licentie` in the service document.' }),
+  contact: url('RAADSFEED_CONTACT', {
+    schemes: ['mailto', ...WEB],
+    exact: true,
+    description: '`contact` in the service document.',
+  }),
+  licentie: url('RAADSFEED_LICENTIE', {
+    schemes: WEB,
+    exact: true,
+    description: '`licentie` in the service document.',
+  }),
   retentie: text('RAADSFEED_RETENTIE', {
     default: 'permanent',
     pattern: /^(permanent|P(?=[0-9])([0-9]+Y)?([0-9]+M)?([0-9]+D)?|P[0-9]+W)$/,

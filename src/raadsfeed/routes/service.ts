@@ -21,17 +21,20 @@ export function serviceRoute(app: FastifyInstance, contract: Contract, parts: Ra
   });
 }
 
-/** Whether HTML is asked for by name, and JSON is not liked more (RFC 9110 12.5.1). */
+/** Whether HTML is what is wanted: liked more than JSON, or as much and asked for by its name (RFC 9110 12.5.1). */
 function prefersHtml(accept: string | undefined): boolean {
-  const weight = (type: string): number => {
-    const part = accept
-      ?.toLowerCase()
-      .split(',')
-      .find((range) => range.trim().split(';', 1)[0]?.trim() === type);
-    if (part === undefined) return 0;
-    const q = /;\s*q=([0-9.]+)/.exec(part)?.[1];
-    return q === undefined ? 1 : Number(q);
-  };
-  const html = weight('text/html');
-  return html > 0 && html >= weight('application/json');
+  const ranges = (accept ?? '*/*').split(',').map((part) => {
+    const [range = '', ...parameters] = part
+      .toLowerCase()
+      .split(';')
+      .map((piece) => piece.trim());
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    return { range, weight: q === undefined ? 1 : Number(q.slice(2)) || 0 };
+  });
+  /** Of the range that fits most closely. */
+  const weightOf = (...names: readonly string[]): number =>
+    names.map((name) => ranges.find(({ range }) => range === name)).find((found) => found !== undefined)?.weight ?? 0;
+  const html = weightOf('text/html', 'text/*', '*/*');
+  const json = weightOf('application/json', 'application/*', '*/*');
+  return html > json || (html > 0 && html === json && weightOf('text/html') > 0);
 }
