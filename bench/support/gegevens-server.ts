@@ -5,13 +5,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { serve } from '../../src/serve.ts';
 import { floorAnswers } from '../floors/gegevens.ts';
 import { serveParent } from './children.ts';
 
-const delay = monitorEventLoopDelay({ resolution: 5 });
+/** Of what is measured, in milliseconds. */
+const RESOLUTION_MS = 5;
+
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 let peak = 0;
 let looking: NodeJS.Timeout | undefined;
 
@@ -22,6 +26,8 @@ await serveParent(async (message) => {
   const stats = { url, heldMs: delay.max / 1e6, growthMb: peak / 1024 / 1024 };
   if (Object(message).reset === true) {
     global.gc?.();
+    // The next tick of the measure still finds that collecting; only after it may the measuring begin.
+    await sleep(20 * RESOLUTION_MS);
     const start = process.memoryUsage.rss();
     peak = 0;
     clearInterval(looking);

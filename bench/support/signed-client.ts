@@ -4,9 +4,23 @@ import { Agent, request } from 'node:http';
 import { loadPemKey } from '../../src/gegevens/jades/own-key.ts';
 import { createSigner, plainStyles } from '../../src/gegevens/jades/sign.ts';
 
+/** A request as it goes out. */
+export interface SignedRequest {
+  readonly headers: Record<string, string | number>;
+  readonly body: Buffer;
+}
+
+/** Milliseconds until the last byte, and how many bytes there were. */
+export interface Taken {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
 export interface SignedClient {
-  /** @returns milliseconds until the last byte, and how many bytes there were */
-  post(url: string, body: object, form: 'digest' | 'body'): Promise<{ readonly ms: number; readonly bytes: number }>;
+  sign(body: object, form: 'digest' | 'body'): Promise<SignedRequest>;
+  send(url: string, request: SignedRequest): Promise<Taken>;
+  /** Signs and sends. */
+  post(url: string, body: object, form: 'digest' | 'body'): Promise<Taken>;
   close(): void;
 }
 
@@ -14,17 +28,20 @@ export function createSignedClient(key: string, chain: string, authorization: st
   const own = loadPemKey({ key: readFileSync(key, 'utf8'), chain: readFileSync(chain, 'utf8') }, new Date());
   const signer = createSigner({ ...own, now: () => new Date() });
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-  return {
-    async post(url, body, form) {
-      const text = Buffer.from(JSON.stringify(body));
-      const { digest, signature } = await signer.sign(text, plainStyles[form]);
+  const client: SignedClient = {
+    async sign(value, form) {
+      const body = Buffer.from(JSON.stringify(value));
+      const { digest, signature } = await signer.sign(body, plainStyles[form]);
       const headers = {
         'content-type': 'application/json',
-        'content-length': text.length,
+        'content-length': body.length,
         authorization,
         digest,
         'nlgov-adr-payload-sig': signature,
       };
+      return { headers, body };
+    },
+    async send(url, { headers, body }) {
       const started = performance.now();
       return await new Promise((resolve, reject) => {
         const outgoing = request(url, { method: 'POST', agent, headers }, (incoming) => {
@@ -39,9 +56,11 @@ export function createSignedClient(key: string, chain: string, authorization: st
           });
         });
         outgoing.on('error', reject);
-        outgoing.end(text);
+        outgoing.end(body);
       });
     },
+    post: async (url, value, form) => client.send(url, await client.sign(value, form)),
     close: () => agent.destroy(),
   };
+  return client;
 }
