@@ -1,6 +1,7 @@
 /** The promises of the log, each against what could break it. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStream } from './stream-client.ts';
 import {
   agendapunt,
   asPage,
@@ -148,6 +149,22 @@ describe('a feed restored from a backup', () => {
     await expect.poll(namesOf, PATIENT).toEqual([]);
     await restored.publish([vergadering('v-5'), vergadering('v-6'), vergadering('v-7')]);
     expect(await namesOf()).toEqual(['v-5', 'v-6']);
+    await restored.stop();
+  });
+
+  it('ends the streams that are further than it is: what they wait for comes under numbers that they have had', async () => {
+    const restored = await startFeed();
+    await restored.publish(['v-1', 'v-2', 'v-3', 'v-4'].map((id) => vergadering(id)));
+    const stream = await openStream(`${restored.mount}/feed/stream`, { 'last-event-id': '0' });
+    await stream.waitFor(4);
+    await restoreTo(restored, 2);
+    await stream.ended;
+    const again = await restored.api.call('GET', '/feed/stream', { headers: { 'last-event-id': '4' } });
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('/snapshot')]);
+    const next = await openStream(`${restored.mount}/feed/stream`);
+    await restored.publish([vergadering('v-5')]);
+    expect((await next.waitFor(1)).map(({ id }) => id)).toEqual([3]);
+    next.close();
     await restored.stop();
   });
 });

@@ -59,12 +59,20 @@ export function createHub({ db, state, mountUrl, heartbeatSeconds, log }: HubOpt
   const unsubscribe = state.onChange((feed: FeedRow) => {
     wanted = feed.head.sequenceNumber;
     redactions = feed.redactions;
+    // A feed that was restored from a backup: its next numbers would be taken for ones that were sent.
+    if (position !== undefined && wanted < position) endAll();
     void sendNew();
   });
   const heartbeat = setInterval(() => {
     for (const stream of streams) stream.send(HEARTBEAT);
   }, heartbeatSeconds * 1000);
   heartbeat.unref();
+
+  const endAll = (): void => {
+    for (const stream of [...streams]) stream.end();
+    streams.clear();
+    position = undefined;
+  };
 
   const sendNew = async (): Promise<void> => {
     if (sending) return;
@@ -126,8 +134,7 @@ export function createHub({ db, state, mountUrl, heartbeatSeconds, log }: HubOpt
       closed = true;
       unsubscribe();
       clearInterval(heartbeat);
-      for (const stream of [...streams]) stream.end();
-      streams.clear();
+      endAll();
     },
   };
 }
