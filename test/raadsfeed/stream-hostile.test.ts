@@ -9,7 +9,7 @@ const MAX = 3;
 
 let feed: FeedServer;
 beforeAll(async () => {
-  feed = await startFeed({ RAADSFEED_STREAM_MAX: String(MAX) });
+  feed = await startFeed({ RAADSFEED_STREAM_MAX: String(MAX), RAADSFEED_STREAM_BUFFER_BYTES: '104857600' });
   await feed.publish(Array.from({ length: 20 }, (_, i) => vergadering(`v-${i}`)));
 });
 afterAll(() => feed.stop());
@@ -66,6 +66,30 @@ describe('a client that takes its time', () => {
     await expect.poll(() => text.includes('id: 171\n'), PATIENT).toBe(true);
     expect(text.includes('geheim groot-149')).toBe(false);
     socket.destroy();
+  });
+});
+
+describe('a client that lets what is new wait', () => {
+  it('is cut off when something is redacted, and does not get that when it comes back', async () => {
+    const filling = 'x'.repeat(150_000);
+    const socket = await ask();
+    await new Promise((resolve) => socket.once('data', resolve).resume());
+    socket.pause();
+    const ids = Array.from({ length: 100 }, (_, i) => `live-${i}`);
+    for (let from = 0; from < ids.length; from += 10) {
+      await feed.publish(
+        ids.slice(from, from + 10).map((id) => document(id, { omschrijving: `geheim ${id} ${filling}` })),
+      );
+    }
+    await feed.publish([removal('redact', 'Informatieobject', 'live-99')]);
+    // Time enough for every instance to have heard of it.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    let text = '';
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text = (text + piece).slice(-1_000_000);
+    });
+    await new Promise((resolve) => socket.once('close', resolve).resume());
+    expect(text.includes('geheim live-99')).toBe(false);
   });
 });
 

@@ -19,6 +19,8 @@ export interface LiveStream {
   position: number;
   /** Writes bytes; a stream whose client does not read ends itself. */
   send(bytes: Buffer): void;
+  /** What still waits for its client must not be sent any more: it connects again and resumes. */
+  forget(): void;
   /** Ends the answer in good order. */
   end(): void;
 }
@@ -58,6 +60,7 @@ export function createHub({ db, state, mountUrl, heartbeatSeconds, log }: HubOpt
 
   const unsubscribe = state.onChange((feed: FeedRow) => {
     wanted = feed.head.sequenceNumber;
+    if (redactions !== undefined && redactions !== feed.redactions) for (const stream of streams) stream.forget();
     redactions = feed.redactions;
     // A feed that was restored from a backup: its next numbers would be taken for ones that were sent.
     if (position !== undefined && wanted < position) endAll();

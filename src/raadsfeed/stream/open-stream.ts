@@ -40,6 +40,9 @@ export function openStream(response: ServerResponse, options: StreamOptions): Op
       if (response.writableLength > bufferBytes) cut();
       else response.write(bytes);
     },
+    forget() {
+      if (response.writableLength > 0) cut();
+    },
     end() {
       response.end();
     },
