@@ -1,13 +1,9 @@
 import { pino } from 'pino';
+import { hideSecrets } from './hide-secrets.ts';
 import { logError } from './log-error.ts';
 
 /** The part of a pino logger that ours is used through. */
 export type Logger = pino.Logger;
-
-/** Headers that may hold secrets or persons' identifiers; never logged, whoever hands them over. */
-const SECRET_PATHS = ['authorization', 'fsc-authorization', 'cookie', 'set-cookie', 'nlgov-adr-payload-sig'].flatMap(
-  (name) => [`headers["${name}"]`, `*.headers["${name}"]`],
-);
 
 /** The process's logger: JSON lines on the given stream (standard output when absent). */
 export function createLogger(level: string, stream?: pino.DestinationStream): Logger {
@@ -15,8 +11,18 @@ export function createLogger(level: string, stream?: pino.DestinationStream): Lo
     level,
     base: null,
     serializers: { err: (error: unknown) => logError(error) },
-    redact: { paths: SECRET_PATHS, censor: '[hidden]' },
+    formatters: { log: hideSecrets },
     timestamp: pino.stdTimeFunctions.isoTime,
   };
-  return stream === undefined ? pino(options) : pino(options, stream);
+  return hidingBindings(stream === undefined ? pino(options) : pino(options, stream));
+}
+
+/** Pino formats what is logged, not what a child logger is made with. */
+function hidingBindings(logger: Logger): Logger {
+  const { child } = logger;
+  return Object.defineProperty(logger, 'child', {
+    value(this: Logger, bindings: pino.Bindings, ...rest: unknown[]) {
+      return Reflect.apply(child, this, [hideSecrets(bindings), ...rest]);
+    },
+  });
 }
