@@ -5,17 +5,37 @@ import { toUtc } from './moments.ts';
 
 const NO_BSN = { code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' };
 
-/** What is wrong with the body of an action that a contract cannot express. The body may be anything: what has another form is skipped. */
-export function actieFaults(body: unknown, options: { readonly checkBsn: boolean }): InvalidParam[] {
-  if (!isObject(body)) return [];
-  const faults = [...illFormedTexts(body), ...(options.checkBsn ? bsnFaults(body) : [])];
-  if (typeof body.tijdstip === 'string' && toUtc(body.tijdstip) === undefined) {
-    faults.push({ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
-  }
-  return faults;
+interface FaultOptions {
+  readonly checkBsn: boolean;
 }
 
-function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Record<string, unknown>): InvalidParam[] {
+/** What is wrong with the body of an action that a contract cannot express. The body may be anything: what has another form is skipped. */
+export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[] {
+  if (!isObject(body)) return [];
+  const { tijdstip } = body;
+  return [...textFaults(body, options), ...(typeof tijdstip === 'string' ? momentFaults(toUtc(tijdstip)) : [])];
+}
+
+/** The faults of the body's texts: half characters, and numbers that are no citizen service number. */
+export function textFaults(body: Identified, { checkBsn }: FaultOptions): InvalidParam[] {
+  const faults = illFormedTexts(body);
+  return checkBsn ? [...faults, ...bsnFaults(body)] : faults;
+}
+
+/** @param utc what `toUtc` made of the body's `tijdstip` */
+export function momentFaults(utc: string | undefined): InvalidParam[] {
+  if (utc !== undefined) return [];
+  return [{ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' }];
+}
+
+/** The members of a body that identify persons, of any form. */
+interface Identified {
+  readonly soortAfnemerId?: unknown;
+  readonly afnemerId?: unknown;
+  readonly verwerkteObjecten?: unknown;
+}
+
+function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified): InvalidParam[] {
   const faults: InvalidParam[] = [];
   if (isWrong(soortAfnemerId, afnemerId)) faults.push({ name: 'afnemerId', ...NO_BSN });
   for (const [i, object] of (Array.isArray(verwerkteObjecten) ? verwerkteObjecten : []).entries()) {

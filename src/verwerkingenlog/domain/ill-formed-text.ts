@@ -17,9 +17,13 @@ export function illFormedTexts(value: unknown): InvalidParam[] {
 /** Nearly always: so it is asked first, without keeping places. */
 function isWellFormed(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null || depth === 0) return true;
+  if (!isObject(value) || depth === 0) return true;
   if (Array.isArray(value)) return value.every((part) => isWellFormed(part, depth - 1));
-  return Object.entries(value).every(([name, part]) => READ_ONLY.has(name) || isWellFormed(part, depth - 1));
+  return Object.keys(value).every((name) => READ_ONLY.has(name) || isWellFormed(value[name], depth - 1));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function findIllFormed(value: unknown, path: readonly string[]): InvalidParam[] {
@@ -27,7 +31,7 @@ function findIllFormed(value: unknown, path: readonly string[]): InvalidParam[] 
     if (value.isWellFormed()) return [];
     return [{ name: path.join('.'), code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
   }
-  if (typeof value !== 'object' || value === null || path.length === DEEPEST) return [];
+  if (!isObject(value) || path.length === DEEPEST) return [];
   return membersOf(value).flatMap(([key, part]) => findIllFormed(part, [...path, key]));
 }
 

@@ -1,5 +1,5 @@
 import type { InvalidParam } from '../../kernel/problem.ts';
-import { actieFaults } from './actie-faults.ts';
+import { momentFaults, textFaults } from './actie-faults.ts';
 import { toUtc } from './moments.ts';
 import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
 
@@ -38,6 +38,7 @@ export function readActie(
   body: ActieBody,
   options: { readonly checkBsn: boolean },
 ): { actie: Actie; faults: InvalidParam[] } {
+  const tijdstip = toUtc(body.tijdstip);
   const actie: Actie = {
     actieNaam: body.actieNaam ?? null,
     handelingNaam: body.handelingNaam ?? null,
@@ -56,10 +57,10 @@ export function readActie(
     verwerkingsactiviteitIdAfnemer: body.verwerkingsactiviteitIdAfnemer?.toLowerCase() ?? null,
     verwerkingsactiviteitUrlAfnemer: body.verwerkingsactiviteitUrlAfnemer ?? null,
     verwerkingIdAfnemer: body.verwerkingIdAfnemer?.toLowerCase() ?? null,
-    tijdstip: toUtc(body.tijdstip) ?? '',
+    tijdstip: tijdstip ?? '',
     verwerkteObjecten: body.verwerkteObjecten.map(readObject),
   };
-  return { actie, faults: actieFaults(body, options) };
+  return { actie, faults: [...textFaults(body, options), ...momentFaults(tijdstip)] };
 }
 
 /** @throws {TypeError} for a word that the contract does not let through */
