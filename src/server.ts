@@ -47,6 +47,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
       sendProblem(error, request, reply, platform.publicBaseUrl);
     },
   });
+  app.decorateRequest('caller');
   noteMethods(app);
   demandAccess(app);
   limitAnswerTime(app, server.requestTimeoutMs);

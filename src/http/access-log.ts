@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
-import { knownCaller } from './auth.ts';
 
 type RequestLabels = 'method' | 'route' | 'status';
 const histograms = new WeakMap<Registry, Histogram<RequestLabels>>();
@@ -48,7 +47,7 @@ export function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     // Comes however the exchange ends; `onResponse` only when the answer was sent whole.
     reply.raw.once('close', () => {
-      const caller = knownCaller(request);
+      const { caller } = request;
       request.log.info(
         {
           method: request.method,

@@ -7,21 +7,21 @@ import type { ServeOptions } from './contract.ts';
 import { headerValues } from './header-values.ts';
 import { platformProblems } from './problems.ts';
 
-const callers = new WeakMap<FastifyRequest, Caller>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who `authenticate` has let in; absent on a public route and before the token was verified. */
+    caller?: Caller;
+  }
+}
 
 /**
  * The caller that `authenticate` has let in.
  * @throws {TypeError} on a route that does not authenticate: a mistake of ours
  */
 export function callerOf(request: FastifyRequest): Caller {
-  const caller = callers.get(request);
+  const { caller } = request;
   if (caller === undefined) throw new TypeError('this route has no caller');
   return caller;
-}
-
-/** The caller, or `undefined` on a public route or before the token was verified. */
-export function knownCaller(request: FastifyRequest): Caller | undefined {
-  return callers.get(request);
 }
 
 export interface AuthenticateOptions {
@@ -39,7 +39,7 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
   const { verifier, service } = options;
   return ({ scopes = [] }) => {
     const admit = (request: FastifyRequest, caller: Caller): void => {
-      callers.set(request, caller);
+      request.caller = caller;
       if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
     };
     const verify = async (request: FastifyRequest, token: TokenRequest): Promise<void> => {
