@@ -1,3 +1,4 @@
+import { arrayLiteral } from '../../kernel/database/array-literal.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { placesByPerson, type StoredVersie } from './stored-versie.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
@@ -29,40 +30,34 @@ export async function appendVersies(
   const places = appends.flatMap(({ versie }, row) =>
     versie.vervallen ? [] : [...placesByPerson(versie)].map(([key, at]) => ({ row, key, at: `{${at.join(',')}}` })),
   );
+  const [first] = appends;
   const { rows } = await db.query<Appended>({
     ...(appends.length === 1 ? APPEND_ONE : APPEND_MANY),
     values: [
-      places.map(({ row }) => row),
-      places.map(({ key }) => key),
-      places.map(({ at }) => at),
+      arrayLiteral(places.map(({ row }) => row)),
+      arrayLiteral(places.map(({ key }) => key)),
+      arrayLiteral(places.map(({ at }) => at)),
       options.refuseUnknownActivity,
-      ...columns(appends.map(appendedRow)),
+      // A lone row is given as it is, many as a list of each column.
+      ...INPUT.map(([, read]) =>
+        first !== undefined && appends.length === 1 ? read(first, 0) : arrayLiteral(appends.map(read)),
+      ),
     ],
   });
   return rows;
 }
 
-/** What a row of the input has, in the order of `INPUT`. */
-function appendedRow({ versie, idempotency }: Append, row: number): unknown[] {
-  return [
-    row,
-    idempotency?.key ?? null,
-    idempotency?.content ?? null,
-    JSON.stringify(versie.objecten),
-    ...VERSIE_COLUMNS.map(([, , member]) => versie[member]),
-  ];
-}
-
-/** One row is given as it is, many as a list of each column. */
-function columns(rows: readonly unknown[][]): unknown[] {
-  const [first = []] = rows;
-  return rows.length === 1 ? first : first.map((_, column) => rows.map((row) => row[column]));
-}
-
-const INPUT = ['integer', 'uuid', 'uuid', 'json', ...VERSIE_COLUMNS.map(([, kind]) => kind)];
+/** What a row of the input has: kind, and where it comes from. */
+const INPUT: readonly (readonly [string, (append: Append, row: number) => string | number | boolean | null])[] = [
+  ['integer', (_, row) => row],
+  ['uuid', ({ idempotency }) => idempotency?.key ?? null],
+  ['uuid', ({ idempotency }) => idempotency?.content ?? null],
+  ['json', ({ versie }) => JSON.stringify(versie.objecten)],
+  ...VERSIE_COLUMNS.map(([, kind, member]) => [kind, ({ versie }: Append) => versie[member]] as const),
+];
 const FIRST_COLUMN = 5;
 const parameters = (list: '' | '[]'): string =>
-  INPUT.map((kind, i) => `$${FIRST_COLUMN + i}::${kind}${list}`).join(', ');
+  INPUT.map(([kind], i) => `$${FIRST_COLUMN + i}::${kind}${list}`).join(', ');
 
 /** Keys are taken in order, so that two groups never wait for each other in a circle. */
 const append = (source: string): string => `
