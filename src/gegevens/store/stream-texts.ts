@@ -19,12 +19,12 @@ export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, ta
   const { levering, from, to } = slice;
   const key = [levering.invoerId, levering.nummer];
   if (list === 'records') {
-    const text = `select tekst, 0 from gegevens.records
+    const text = `select tekst from gegevens.records
       where invoer_id = $1::bigint and levering = $2::int and soort = 0 and nummer >= $3::int and nummer < $4::int
       order by nummer`;
     return streamTexts(client, take, text, [...key, from, to]);
   }
-  const text = `select r.tekst, 0
+  const text = `select r.tekst
     from (
       select zaak from gegevens.zaken_bij
       where invoer_id = $1::bigint and levering = $2::int and bij >= $3::int and bij < $4::int
@@ -87,24 +87,41 @@ function endOfZaken(from: number, to: number): number {
 /**
  * Rows are taken one by one as their bytes come in, so that no list of them is ever in memory. The statement has no name: a query of
  * this form keeps it also behind a transaction pooler, where the next use may meet another server process.
- *
- * What lies ready on the connection, megabytes when the database is faster than we are, is not all taken in one turn of the event loop.
  */
 function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    const config: pg.QueryArrayConfig = { text, values, rowMode: 'array' };
-    // By callback, not by events: the driver sets one itself for its own deadline, and then tells an error to nobody else.
-    const running = new pg.Query<[string, number]>(config, (error) => (error == null ? resolve() : reject(error)));
-    const { stream } = client.connection;
-    const goOn = (): void => void stream.resume();
-    running.on('row', ([found, place], result) => {
-      // It keeps the rows for the callback.
-      if (result !== undefined) result.rows.length = 0;
-      take(found, place);
-      if (stream.isPaused() || !turn.spent()) return;
-      stream.pause();
-      turn.later(goOn);
-    });
-    client.query(running);
+    const done = (error: Error | null | undefined): void => (error == null ? resolve() : reject(error));
+    client.query(new TextsQuery(client.connection, take, { text, values }, done));
   });
+}
+
+/**
+ * Takes each row as the driver read it: making a row of it and telling all who listen costs more than what is done with a short text.
+ *
+ * What lies ready on the connection, megabytes when the database is faster than we are, is not all taken in one turn of the event loop.
+ */
+class TextsQuery extends pg.Query {
+  readonly #connection: pg.Connection;
+  readonly #take: TakeText;
+
+  /** @param done by callback, not by events: the driver sets one itself for its own deadline, and then tells an error to nobody else */
+  constructor(
+    connection: pg.Connection,
+    take: TakeText,
+    config: pg.QueryConfig<unknown[]>,
+    done: (error: Error | null | undefined) => void,
+  ) {
+    super(config, done);
+    this.#connection = connection;
+    this.#take = take;
+  }
+
+  /** Called by the driver for each row. @param message.fields the values in the form of text */
+  handleDataRow({ fields: [text, place] }: { fields: (string | null)[] }): void {
+    this.#take(text ?? '', Number(place ?? 0));
+    const { stream } = this.#connection;
+    if (stream.isPaused() || !turn.spent()) return;
+    stream.pause();
+    turn.later(() => stream.resume());
+  }
 }
