@@ -61,7 +61,7 @@ export async function readFeedPage(source: FeedPageSource, query: FeedQuery): Pr
     hasMore: last.sequenceNumber < head,
     keep: (bytes) => {
       // A full page is the same for ever; the page that reaches the head is not.
-      if (records.length === query.limit) pages.keep(key, age, { bytes, from, last });
+      if (records.length === query.limit || last.sequenceNumber < head) pages.keep(key, age, { bytes, from, last });
     },
   };
 }
@@ -88,7 +88,7 @@ async function readAll(
   if (range === undefined) throw invalidCursor('voor-de-geschiedenis');
   const { records, merk, lastMerk } = range;
   if ((known ?? merk) !== from.merk) throw invalidCursor('andere-geschiedenis');
-  return { records, last: { sequenceNumber: upTo, merk: lastMerk } };
+  return { records, last: { sequenceNumber: after + records.length, merk: lastMerk } };
 }
 
 async function readSome(
@@ -98,12 +98,12 @@ async function readSome(
   { limit, ...filter }: FeedQuery,
 ): Promise<Found> {
   await checkMark(db, feed, from);
-  const texts = await readFiltered(db, from.sequenceNumber, feed.head.sequenceNumber, limit, filter);
+  const { found: texts, isCut } = await readFiltered(db, from.sequenceNumber, feed.head.sequenceNumber, limit, filter);
   // With a filter nobody sees from the numbers that some were pruned away between the look at the feed and the read.
   within(await state.current(), from.sequenceNumber);
   const end = texts.at(-1);
   // Less than was asked for: everything up to the head was looked at.
-  const { sequenceNumber, merk } = end === undefined || texts.length < limit ? feed.head : end;
+  const { sequenceNumber, merk } = end === undefined || (texts.length < limit && !isCut) ? feed.head : end;
   const url = mountUrl();
   return { records: texts.map((text) => joinRecord(text, url)), last: { sequenceNumber, merk } };
 }

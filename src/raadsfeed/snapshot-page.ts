@@ -28,10 +28,10 @@ export async function readSnapshotPage(source: FeedPageSource, query: FeedQuery)
   const { db, mountUrl } = source;
   const { row, position } = await findPosition(source, query.cursor);
   const { feed, after } = position;
-  const found = await readSnapshot(db, after, feed.sequenceNumber, query.limit + 1, query);
+  const { found, isCut } = await readSnapshot(db, after, feed.sequenceNumber, query.limit + 1, query);
   const records = found.slice(0, query.limit);
   const last = records.at(-1);
-  const hasMore = found.length > records.length && last !== undefined;
+  const hasMore = (found.length > records.length || isCut) && last !== undefined;
   const url = mountUrl();
   return {
     records: joinRecords(records, url),

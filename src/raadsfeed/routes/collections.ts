@@ -39,11 +39,11 @@ export function collectionRoutes(
       const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
       if ('fault' in after) throw invalidCursor(after.fault);
       const size = limit ?? DEFAULT_LIMIT;
-      const found = await readCollection(db, { organisatiecode, resourceType }, after.position, size + 1);
+      const { found, isCut } = await readCollection(db, { organisatiecode, resourceType }, after.position, size + 1);
       const results = found.slice(0, size);
       const last = results.at(-1);
       const nextCursor =
-        found.length > size && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
+        (found.length > size || isCut) && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
       const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
       const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
       return sendBody(request, reply, {

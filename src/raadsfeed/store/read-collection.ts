@@ -1,6 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
 import { dataOf } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
+import { type Bounded, bounded, PAGE_OCTETS } from './page-budget.ts';
 
 /** A resource that is there now. */
 export interface CurrentResource {
@@ -16,25 +17,29 @@ interface Row {
   readonly rest: string;
 }
 
-/** The first `limit` resources of one kind and organisation after a name, in the order of their names. */
+/** The first `limit` resources of one kind and organisation after a name, in the order of their names, or as many as `PAGE_OCTETS` allow. */
 export async function readCollection(
   db: Db,
   of: { organisatiecode: string; resourceType: ResourceType },
   after: string,
   limit: number,
-): Promise<CurrentResource[]> {
-  const { rows } = await db.query<Row>({
+): Promise<Bounded<CurrentResource>> {
+  const { rows } = await db.query<Row & { readonly octets: number }>({
     name: 'raadsfeed-collection',
-    text: `select s.bronidentificatie, s.sequence_number, t.rest
-             from (select bronidentificatie, sequence_number from raadsfeed.stand
-                    where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie > $3::text
-                    order by bronidentificatie
-                    limit $4::integer) s
-             join raadsfeed.tekst t on t.deel = ((s.sequence_number >> 12) & 31) and t.sequence_number = s.sequence_number
-            order by s.bronidentificatie`,
-    values: [of.organisatiecode, of.resourceType, after, limit],
+    text: `select bronidentificatie, sequence_number, rest, octets
+             from (select s.bronidentificatie, s.sequence_number, t.rest, octet_length(t.rest) as eigen,
+                          sum(octet_length(t.rest)) over (order by s.bronidentificatie rows unbounded preceding) as octets
+                     from (select bronidentificatie, sequence_number from raadsfeed.stand
+                            where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie > $3::text
+                            order by bronidentificatie
+                            limit $4::integer) s
+                     join raadsfeed.tekst t
+                       on t.deel = ((s.sequence_number >> 12) & 31) and t.sequence_number = s.sequence_number) g
+            where octets - eigen < $5::bigint
+            order by bronidentificatie`,
+    values: [of.organisatiecode, of.resourceType, after, limit, PAGE_OCTETS],
   });
-  return rows.map((row) => toCurrent(row, of));
+  return bounded(rows.map((row) => ({ ...toCurrent(row, of), octets: row.octets })));
 }
 
 /** One resource as it is now; `undefined` when it is unknown or was removed. */

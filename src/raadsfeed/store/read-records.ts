@@ -2,6 +2,7 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { FeedPosition } from '../domain/cursor.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
+import { type Bounded, bounded, PAGE_OCTETS } from './page-budget.ts';
 import { partOf } from './text-parts.ts';
 
 /** A record as it is kept: text, never parsed on its way out. */
@@ -19,41 +20,47 @@ export interface RecordFilter {
 interface Row extends RecordText {
   readonly sequence_number: number;
   readonly merk: number;
+  readonly octets: number;
 }
 
-/** The first `limit` records after a place, up to and including `upTo`, that pass the filter. */
+/** The first `limit` records after a place, up to and including `upTo`, that pass the filter, or as many as `PAGE_OCTETS` allow. */
 export async function readFiltered(
   db: Db,
   after: number,
   upTo: number,
   limit: number,
   filter: RecordFilter,
-): Promise<StoredRecord[]> {
+): Promise<Bounded<StoredRecord>> {
   const { organisatiecode, resourceType } = filter;
-  const place = [after, upTo, limit];
+  const place = [after, upTo, limit, PAGE_OCTETS];
   // Three texts, so that each has the plan of its own index.
   const [name, condition, values] =
     organisatiecode === undefined
-      ? (['type', 'resource_type = $4::text', [...place, resourceType]] as const)
+      ? (['type', 'resource_type = $5::text', [...place, resourceType]] as const)
       : resourceType === undefined
-        ? (['organisation', 'organisatiecode = $4::text', [...place, organisatiecode]] as const)
+        ? (['organisation', 'organisatiecode = $5::text', [...place, organisatiecode]] as const)
         : ([
             'both',
-            'organisatiecode = $4::text and resource_type = $5::text',
+            'organisatiecode = $5::text and resource_type = $6::text',
             [...place, organisatiecode, resourceType],
           ] as const);
   const { rows } = await db.query<Row>({
     name: `raadsfeed-filtered-${name}`,
-    text: `select t.sequence_number, t.merk, t.kop, t.rest
-             from (select sequence_number from raadsfeed.record
-                    where sequence_number > $1::bigint and sequence_number <= $2::bigint and ${condition}
-                    order by sequence_number
-                    limit $3::integer) r
-             join raadsfeed.tekst t on t.deel = ((r.sequence_number >> 12) & 31) and t.sequence_number = r.sequence_number
-            order by r.sequence_number`,
+    text: `select sequence_number, merk, kop, rest, octets
+             from (select t.sequence_number, t.merk, t.kop, t.rest, octet_length(t.kop) + coalesce(octet_length(t.rest), 0) as eigen,
+                          sum(octet_length(t.kop) + coalesce(octet_length(t.rest), 0))
+                            over (order by r.sequence_number rows unbounded preceding) as octets
+                     from (select sequence_number from raadsfeed.record
+                            where sequence_number > $1::bigint and sequence_number <= $2::bigint and ${condition}
+                            order by sequence_number
+                            limit $3::integer) r
+                     join raadsfeed.tekst t
+                       on t.deel = ((r.sequence_number >> 12) & 31) and t.sequence_number = r.sequence_number) s
+            where octets - eigen < $4::bigint
+            order by sequence_number`,
     values: [...values],
   });
-  return rows.map(toStored);
+  return bounded(rows.map(toStored));
 }
 
 /** The mark of one record; `undefined` when it is not there. */
@@ -66,6 +73,6 @@ export async function readMark(db: Db, sequenceNumber: number): Promise<FeedPosi
   return rows[0]?.merk;
 }
 
-function toStored({ sequence_number: sequenceNumber, merk, kop, rest }: Row): StoredRecord {
-  return { sequenceNumber, merk, kop, rest };
+function toStored({ sequence_number: sequenceNumber, merk, kop, rest, octets }: Row) {
+  return { sequenceNumber, merk, kop, rest, octets };
 }

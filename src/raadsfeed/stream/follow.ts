@@ -33,7 +33,7 @@ export async function follow(stream: LiveStream, options: FollowOptions): Promis
     if (stream.position >= head && hub.join(stream)) return;
     const from = stream.position;
     const upTo = filtered ? head : Math.min(from + PAGE, head);
-    const records = filtered
+    const { found: records, isCut } = filtered
       ? await readFiltered(db, from, upTo, PAGE, filter)
       : await readEvents(db, from, upTo, PAGE);
     if (from < (await state.current()).historyAfter.sequenceNumber)
@@ -47,7 +47,8 @@ export async function follow(stream: LiveStream, options: FollowOptions): Promis
       // The client may have taken minutes: what was redacted by now must not be sent from memory.
       if (hub.redactions() !== redactions) break;
     }
-    if (stream.position === (records.at(-1)?.sequenceNumber ?? from) && records.length < PAGE) stream.position = upTo;
+    const isAll = records.length < PAGE && !isCut;
+    if (isAll && stream.position === (records.at(-1)?.sequenceNumber ?? from)) stream.position = upTo;
   }
 }
 

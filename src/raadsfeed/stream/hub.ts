@@ -82,7 +82,7 @@ export function createHub({ db, state, mountUrl, heartbeatSeconds, log }: HubOpt
     sending = true;
     try {
       while (!closed && streams.size > 0 && position !== undefined && position < wanted) {
-        const events = await readEvents(db, position, wanted, READ_LIMIT);
+        const { found: events } = await readEvents(db, position, wanted, READ_LIMIT);
         position = events.at(-1)?.sequenceNumber ?? wanted;
         fanOut(events, position);
       }

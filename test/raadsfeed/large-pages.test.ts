@@ -1,0 +1,61 @@
+/** Records so large that a page of as many as were asked for would be more than a service can hold. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openStream } from './stream-client.ts';
+import { asPage, document, type FeedServer, startFeed, vergadering } from './support.ts';
+
+const COUNT = 24;
+const LARGE = 'x'.repeat(2_000_000);
+/** A record may be the one with which a page becomes too large: 16 MiB and one of 4 MiB. */
+const LARGEST_PAGE = 20 * 1024 * 1024;
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed();
+  for (let i = 1; i <= COUNT; i += 3) {
+    const ids = [i, i + 1, i + 2].map((n) => `d-${String(n).padStart(2, '0')}`);
+    await feed.publish(ids.map((id) => document(id, { omschrijving: `${id} ${LARGE}` })));
+  }
+  await feed.publish([vergadering('klein')]);
+});
+afterAll(() => feed.stop());
+
+it.each([
+  ['/feed?limit=1000', COUNT + 1],
+  ['/feed?limit=1000&resourceType=Informatieobject', COUNT],
+  ['/feed?limit=1000&organisatiecode=gm9901', COUNT + 1],
+  ['/snapshot?limit=1000', COUNT + 1],
+  ['/snapshot?limit=1000&organisatiecode=gm9901', COUNT + 1],
+  ['/organisaties/gm9901/informatieobjecten?limit=1000', COUNT],
+])('gives pages that can be held, and everything once: %s', async (path, count) => {
+  const seen: string[] = [];
+  let pages = 0;
+  for (let next: string | null = path; next !== null; pages += 1) {
+    const answer = await feed.api.call('GET', next);
+    expect(answer.status).toBe(200);
+    expect(answer.text.length).toBeLessThan(LARGEST_PAGE);
+    const page = asPage(answer.json);
+    expect(page.hasMore).toBe(page.next !== null);
+    for (const { resource } of page.records) seen.push(resource.bronidentificatie);
+    for (const { bronidentificatie } of page.results) seen.push(String(bronidentificatie));
+    next = page.next === null ? null : page.next.slice(feed.mount.length);
+  }
+  expect(pages).toBeGreaterThan(2);
+  expect(seen).toHaveLength(count);
+  expect(seen.slice(0, COUNT)).toEqual(Array.from({ length: COUNT }, (_, i) => `d-${String(i + 1).padStart(2, '0')}`));
+});
+
+it('gives the same page again', async () => {
+  const [one, two] = [await feed.api.call('GET', '/feed?limit=1000'), await feed.api.call('GET', '/feed?limit=1000')];
+  expect(one.text === two.text).toBe(true);
+  expect(one.headers.get('cache-control')).toBe('public, max-age=60');
+});
+
+it.each(['', '?resourceType=Informatieobject'])(
+  'gives all of them to a stream that catches up, in order: %s',
+  async (query) => {
+    const stream = await openStream(`${feed.mount}/feed/stream${query}`, { 'last-event-id': '0' });
+    const events = await stream.waitFor(COUNT);
+    expect(events.slice(0, COUNT).map(({ id }) => id)).toEqual(Array.from({ length: COUNT }, (_, i) => i + 1));
+    stream.close();
+  },
+);
