@@ -64,6 +64,20 @@ describe('feed publish', () => {
 });
 
 describe('feed redact', () => {
+  it('vacuums what held the content', async () => {
+    await feed.publish([document('d-stof')]);
+    const vacuums = async (): Promise<number> => {
+      const { rows } = await feed.pool.query(
+        `select min(vacuum_count)::integer as least from pg_stat_user_tables
+          where schemaname = 'raadsfeed' and (relname in ('record', 'stand') or relname ~ '^tekst_')`,
+      );
+      return rows[0]?.least;
+    };
+    const before = await vacuums();
+    await run(['redact', '--resource', 'gm9901/Informatieobject/d-stof', '--reden', 'correctie']);
+    await expect.poll(vacuums, PATIENT).toBeGreaterThan(before);
+  });
+
   it('of an organisation that is not there does not bring it into the service document', async () => {
     const before = await organisations();
     const resource = { organisatiecode: 'gm0001', bronidentificatie: 'x' };

@@ -184,6 +184,31 @@ it('tells who asks with the tag of the page that the document has changed', asyn
   expect((await get('/', { 'if-none-match': `"a,b", ${tags[0]}, W/"c"` })).status).toBe(304);
 });
 
+it('asks nobody who he is, whatever he says of it', async () => {
+  for (const authorization of ['Bearer x', 'Basic eDp5', 'wat']) {
+    const answer = await get('/feed?limit=1', { authorization, 'fsc-authorization': authorization });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([200, null]);
+  }
+});
+
+it('gives an empty page for an organisation that it does not carry', async () => {
+  const { cursor } = asPage((await get('/feed')).json);
+  for (const path of ['/feed?organisatiecode=WS0999', '/feed?organisatiecode=ws0999&resourceType=Agendapunt']) {
+    expect(asPage((await get(path)).json)).toMatchObject({ records: [], cursor, hasMore: false, next: null });
+  }
+  expect(asPage((await get('/snapshot?organisatiecode=ws0999')).json)).toMatchObject({
+    ...{ records: [], feedCursor: cursor, cursor: null, hasMore: false, next: null },
+  });
+});
+
+it('shows names in its page as they are, and runs nothing of them', async () => {
+  const naam = `<img src=x onerror="alert(1)"> & 'Co'`;
+  await feed.publish([vergadering('v-html', {}, { provincie: 'pv27', naam })]);
+  const { text } = await get('/', { accept: 'text/html' });
+  expect(text).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp; &#39;Co&#39;');
+  expect(text).not.toContain('<img');
+});
+
 it('has no total anywhere', async () => {
   for (const path of ['/feed', '/snapshot', '/organisaties/gm9901/informatieobjecten']) {
     expect((await get(path)).json).not.toHaveProperty('total');

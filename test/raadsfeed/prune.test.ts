@@ -4,10 +4,14 @@ import { pruneTo, withLock } from './locks.ts';
 import { asPage, type FeedServer, PATIENT, readRecords, removal, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
+let snapshotCursor = '';
+let oldSnapshotCursor = '';
 beforeAll(async () => {
   feed = await startFeed();
   for (const locatie of ['eerst', 'daarna']) {
     await feed.publish(Array.from({ length: 10 }, (_, i) => vergadering(`v-${i}`, { locatie })));
+    snapshotCursor = asPage((await feed.api.call('GET', '/snapshot?limit=2')).json).cursor ?? '';
+    if (locatie === 'eerst') oldSnapshotCursor = snapshotCursor;
   }
   await feed.publish([removal('delete', 'Vergadering', 'v-9')]);
 });
@@ -31,6 +35,18 @@ it('keeps what is current in the snapshot, from before the history too', async (
   expect(numbers).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
   const current = (await readRecords(feed.api, '/snapshot')).map(({ sequenceNumber }) => sequenceNumber);
   expect(current).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19]);
+});
+
+it('refuses to go on with a snapshot that the feed cannot be read on from', async () => {
+  const call = async (cursor: string) => (await feed.api.call('GET', `/snapshot?cursor=${cursor}`)).json;
+  expect(await call(oldSnapshotCursor)).toMatchObject({
+    type: expect.stringMatching(/\/problems\/ongeldige-cursor$/),
+    detail: expect.stringContaining('/snapshot'),
+  });
+  // The other one began at number 20, and number 12 was the last to go.
+  expect(asPage(await call(snapshotCursor)).records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([
+    ...[13, 14, 15, 16, 17, 18, 19],
+  ]);
 });
 
 it('redacts current state from before the history, and names its number', async () => {

@@ -63,5 +63,6 @@ function sentence({ instancePath, message, params, keyword }: ErrorObject): stri
   const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
   const extra = keyword === 'additionalProperties' ? ` (${String(params.additionalProperty)})` : '';
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
-  return `${place === '' ? 'the line' : place} ${message ?? keyword}${extra}${allowed}`;
+  const said = keyword === 'false schema' ? 'may not be there with this op' : (message ?? keyword);
+  return `${place === '' ? 'the line' : place} ${said}${extra}${allowed}`;
 }

@@ -27,6 +27,13 @@ it('judges a line of a hundred thousand different references, and finds the one 
   ]);
 });
 
+it('says what may not be there', () => {
+  const resource = { organisatiecode: 'gm9901', bronidentificatie: 'v-1' };
+  const line = { op: 'delete', resourceType: 'Vergadering', resource, verwijderreden: 'correctie' };
+  expect(faultsOf({ ...line, data: 1 })).toContain('data may not be there with this op');
+  expect(faultsOf([line])).toEqual(['the line must be object']);
+});
+
 it('tells the first hundred faults of a line that has more', () => {
   const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`onbekend-${i}`, i]));
   const faults = faultsOf(vergadering('v1', unknown));
