@@ -1,0 +1,151 @@
+/** `feed follow` on a feed that does not keep to the specification, or forgets. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/http/openapi-document.ts';
+import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
+import { type Ended, runFeedCommand } from './cli.ts';
+
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body: object;
+}
+
+/** What the feed answers at each address below its own; each list is given in turn, its last for ever. */
+let answers: Record<string, Answer[]> = {};
+let asked: string[] = [];
+let server: Server;
+let base: string;
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+  server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    const list = answers[request.url?.split('?')[0] ?? ''] ?? [];
+    const {
+      status = 200,
+      headers = {},
+      body,
+    } = (list.length > 1 ? list.shift() : list[0]) ?? { status: 404, body: {} };
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  base = `http://127.0.0.1:${isRecord(address) ? address.port : 0}`;
+});
+afterAll(async () => {
+  server.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+let runs = 0;
+/** Follows once with a place of its own, or goes on with one. */
+const follow = (state = `plaats-${++runs}.json`, ...words: string[]): Promise<Ended> =>
+  runFeedCommand('postgres://niemand@127.0.0.1:1/geen', dir, [
+    ...['follow', `${base}/dienst`, '--state', state, '--output', `${state}.ndjson`, '--once', ...words],
+  ]);
+
+const service = {
+  body: {
+    get feedUrl() {
+      return `${base}/feed`;
+    },
+    snapshotUrl: '/snapshot',
+  },
+};
+const data = { naam: 'x' };
+const upsert = (sequenceNumber: number, more: object = {}) => ({
+  ...{ sequenceNumber, op: 'upsert', data, contentHash: contentHash(data) },
+  ...more,
+});
+const redact = (sequenceNumber: number, geredigeerdeSequenceNumbers?: unknown) => ({
+  ...{ sequenceNumber, op: 'redact', verwijderreden: 'correctie', geredigeerdeSequenceNumbers },
+});
+const snapshot = (...records: object[]): Answer => ({
+  body: { records, feedCursor: 'begin', cursor: null, hasMore: false, next: null },
+});
+const page = (cursor: string, head: number, hasMore: boolean, ...records: object[]): Answer => ({
+  body: { records, cursor, head, hasMore, next: null },
+});
+
+it('finds nothing wrong with a feed that is right, and keeps its records', async () => {
+  answers = {
+    '/dienst': [service],
+    '/snapshot': [snapshot(upsert(2), upsert(5))],
+    '/feed': [page('a', 8, true, upsert(6)), page('b', 8, false, redact(7, [5]), redact(8, []))],
+  };
+  const { status, err } = await follow('goed.json');
+  expect([status, err]).toEqual([0, expect.stringContaining('5 records, 0 faults')]);
+  const lines = (await readFile(join(dir, 'goed.json.ndjson'), 'utf8')).trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).sequenceNumber)).toEqual([2, 5, 6, 7, 8]);
+});
+
+describe('tells what is wrong with a feed and ends with status 1:', () => {
+  it.each<[string, Answer[], string]>([
+    ['a number that is missing', [page('a', 9, false, upsert(6), upsert(9))], 'the numbers 7 to 8 are missing'],
+    ['numbers that go back', [page('a', 9, true, upsert(9)), page('b', 9, false, upsert(8))], 'number 8 comes after 9'],
+    ['a number twice', [page('a', 6, false, upsert(6), upsert(6))], 'number 6 comes after 6'],
+    [
+      'a hash of something else',
+      [page('a', 6, false, upsert(6, { data: { naam: 'y' } }))],
+      'number 6: its contentHash',
+    ],
+    [
+      'data that is not there',
+      [page('a', 6, false, upsert(6, { data: undefined }))],
+      'number 6: an upsert has no data',
+    ],
+    [
+      'another operation',
+      [page('a', 6, false, { sequenceNumber: 6, op: 'merge', verwijderreden: 'x' })],
+      'op "merge" is not known',
+    ],
+    ['a redaction with content', [page('a', 6, false, { ...redact(6, [1]), data })], 'a redact holds content'],
+    ['a redaction without numbers', [page('a', 6, false, redact(6))], 'a redact names no numbers'],
+    ['a removal without a reason', [page('a', 6, false, { sequenceNumber: 6, op: 'delete' })], 'has no verwijderreden'],
+    ['a head that is behind', [page('a', 5, false, upsert(6))], 'head 5 is lower than number 6'],
+    ['an end that is none', [page('a', 9, false, upsert(6))], 'says to be at the end, but head is 9'],
+    ['something that is no record', [page('a', 6, false, { nummer: 6 }, upsert(6))], 'something that is no record'],
+  ])('%s', async (_what, pages, fault) => {
+    answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': pages };
+    const { status, err } = await follow();
+    expect([status, err]).toEqual([1, expect.stringContaining(fault)]);
+  });
+});
+
+describe('a feed that does not know the place any more', () => {
+  const invalid: Answer = {
+    status: 400,
+    body: { type: 'https://x.example/problems/ongeldige-cursor', detail: 'Begin opnieuw bij /snapshot.' },
+  };
+
+  it('is read anew only when that is asked for', async () => {
+    answers = { '/dienst': [service], '/snapshot': [snapshot(upsert(2))], '/feed': [page('a', 3, false, upsert(3))] };
+    expect((await follow('oud.json')).status).toBe(0);
+    answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];
+    const refused = await follow('oud.json');
+    expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('--restart')]);
+    answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];
+    asked = [];
+    expect(await follow('oud.json', '--restart')).toMatchObject({
+      status: 0,
+      err: expect.stringContaining('new snapshot'),
+    });
+    expect(asked).toEqual(['/feed?cursor=a', '/dienst', '/snapshot', '/feed?cursor=begin']);
+  });
+
+  it('is asked again after the time that it names when it is busy', async () => {
+    const busy: Answer = { status: 503, headers: { 'retry-after': '1' }, body: {} };
+    answers = { '/dienst': [service], '/snapshot': [busy, snapshot()], '/feed': [page('a', 6, false, upsert(6))] };
+    const { status, err } = await follow();
+    expect([status, err]).toEqual([0, expect.stringContaining('/snapshot answers 503; again in')]);
+  });
+});
+
+it('does not go on with a feed that says there is more and stays where it is', async () => {
+  answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': [page('begin', 6, true)] };
+  expect(await follow()).toMatchObject({ status: 1, err: expect.stringContaining('does not move on') });
+});
