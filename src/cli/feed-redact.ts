@@ -30,14 +30,11 @@ export function feedRedactCommand(): Command {
         const { reden: verwijderreden, toelichting } = options;
         requireToelichting(verwijderreden, toelichting);
         const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
-        const { rewriteParts } = await import('../raadsfeed/store/rewrite-parts.ts');
         const { vacuumFeed } = await import('../raadsfeed/store/vacuum-feed.ts');
         const changes = options.resource.map(
           (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
         );
         const outcomes = await createPublisher(platform).publish(changes);
-        // Also what an earlier one left that was broken off behind its commit: then there is nothing new to record.
-        await rewriteParts(platform.pool);
         await vacuumFeed(ownerUrl);
         const results = changes.map(({ resourceType, resource }, i) => {
           const outcome = outcomes[i] ?? 'no-op';

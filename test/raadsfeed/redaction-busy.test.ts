@@ -31,6 +31,18 @@ const verified = async () => {
   return (await verifyFeed(feed.pool, options)).faults;
 };
 
+/** What a process has done that is killed between the commit of a redaction and the end of its work. */
+async function redactAndDie(bronidentificatie: string): Promise<void> {
+  const resource = { organisatiecode: 'gm9901', bronidentificatie };
+  await transaction(feed.pool, (client) =>
+    publishBatch(
+      client,
+      [{ op: 'redact', resourceType: 'Informatieobject', resource, verwijderreden: 'persoonsgegevens' }],
+      new Date(),
+    ),
+  );
+}
+
 it('leaves nothing of any of them when several processes redact, publish and read at once', async () => {
   const ids = Array.from({ length: 40 }, (_, i) => `d-${i}`);
   // Twice, and over the border of the parts that texts are kept in.
@@ -80,16 +92,17 @@ it('leaves the bytes of every other record as they were', async () => {
   expect(same(after)).toBe(same(before));
 });
 
+it('is finished by the same line, published again, when it was broken off behind its commit', async () => {
+  await feed.publish([document('d-weer', { omschrijving: SECRET }), vergadering('nog-een')]);
+  await redactAndDie('d-weer');
+  expect(await filesWith(feed.databaseUrl, SECRET)).not.toEqual([]);
+  expect(await feed.publish([removal('redact', 'Informatieobject', 'd-weer')])).toEqual(['no-op']);
+  expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
+});
+
 it('is finished by the next service that starts, when its process died behind its commit', async () => {
   await feed.publish([document('d-dood', { omschrijving: SECRET }), vergadering('erachter')]);
-  const resource = { organisatiecode: 'gm9901', bronidentificatie: 'd-dood' };
-  await transaction(feed.pool, (client) =>
-    publishBatch(
-      client,
-      [{ op: 'redact', resourceType: 'Informatieobject', resource, verwijderreden: 'persoonsgegevens' }],
-      new Date(),
-    ),
-  );
+  await redactAndDie('d-dood');
   expect(await filesWith(feed.databaseUrl, SECRET)).not.toEqual([]);
   await feed.another();
   await expect.poll(() => filesWith(feed.databaseUrl, SECRET), PATIENT).toEqual([]);

@@ -28,7 +28,8 @@ export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): 
         await touchOrganisations(client, organisationsOf(changes), now);
         return found;
       });
-      if (changes.some((change, i) => change.op === 'redact' && outcomes[i] !== 'no-op')) await rewriteParts(pool);
+      // Also when all has been redacted before: that run may have been broken off behind its commit.
+      if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
       return outcomes;
     },
   };
