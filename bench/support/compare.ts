@@ -60,13 +60,18 @@ function quotient(a: number | undefined, b: number | undefined): number | undefi
   return a === undefined || b === undefined ? undefined : a / b;
 }
 
-/** Prints a comparison as a line. */
-export function tellComparison(title: string, connections: number, found: Comparison, toReach: number): void {
+/** Prints a comparison as a line. @param toReach the ratio that is the goal, if there is one */
+export function tellComparison(
+  title: string,
+  connections: number,
+  found: Comparison,
+  toReach: number | undefined,
+): void {
   const show = ({ rate, cpuUs }: Measured): string =>
     `${rate.toFixed(0).padStart(7)}/s${cpuUs === undefined ? '' : ` ${cpuUs.toFixed(0).padStart(5)} us`}`;
   const cpu = found.cpuRatio === undefined ? '' : `, by processor time ${found.cpuRatio.toFixed(2)}`;
-  const verdict = found.ratio >= toReach ? '' : '  BELOW';
+  const goal = toReach === undefined ? '' : ` (to reach ${toReach})${found.ratio >= toReach ? '' : '  BELOW'}`;
   console.log(
-    `${title.padEnd(34)}${String(connections).padStart(4)}${show(found.ours)}   ${found.name}${show(found.theirs)}   ratio ${found.ratio.toFixed(2)}${cpu} (to reach ${toReach})${verdict}`,
+    `${title.padEnd(34)}${String(connections).padStart(4)}${show(found.ours)}   ${found.name}${show(found.theirs)}   ratio ${found.ratio.toFixed(2)}${cpu}${goal}`,
   );
 }

@@ -21,6 +21,11 @@ const TEN = '/ori/v1/feed?limit=10';
 /** Headers that each server sets by itself. */
 const HOP = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
+const BARE = 'bare node:http';
+const NGINX = 'nginx, a file';
+/** With `sendfile` the kernel copies nothing, which no program that holds bytes comes up to: shown without a goal. */
+const GOALS_BESIDE_NGINX: Readonly<Record<string, number>> = { [NGINX]: 1 };
+
 interface Page {
   readonly title: string;
   readonly path: string;
@@ -55,24 +60,43 @@ async function measurePage(
       body: body.toString('base64'),
     }),
   );
-  const nginx = page.title === 'full page' ? await startNginx(dir, body) : undefined;
-  if (page.title === 'full page' && nginx === undefined) console.log('(nginx is not installed)');
+  const nginx = page.title === 'full page' ? await startBoth(dir, body) : [];
   try {
     for (const connections of CONNECTIONS) {
       const load = { connections, seconds, status: answer.statusCode, headers: page.headers };
       const ours = asked('ours', server, loader, url + page.path, load);
-      const sides = [asked('bare node:http', floor, loader, bare.url, load)];
-      if (nginx !== undefined) sides.push(asked('nginx, a file', undefined, loader, nginx.url, load));
+      const sides = [
+        asked(BARE, floor, loader, bare.url, load),
+        ...nginx.map(({ name, url }) => asked(name, undefined, loader, url, load)),
+      ];
       // Once for nothing: both are warm then.
       await inTurns(ours, sides, 1);
       for (const found of await inTurns(ours, sides, rounds)) {
-        const toReach = found.name === 'bare node:http' ? page.toReach : 1;
-        tellComparison(`${page.title} (${body.length} bytes)`, connections, found, toReach);
+        tellComparison(
+          `${page.title} (${body.length} bytes)`,
+          connections,
+          found,
+          found.name === BARE ? page.toReach : GOALS_BESIDE_NGINX[found.name],
+        );
       }
     }
   } finally {
-    await nginx?.stop();
+    for (const { stop } of nginx) await stop();
   }
+}
+
+/** None when it is not installed. */
+async function startBoth(dir: string, body: Buffer) {
+  const started = [];
+  for (const [i, name] of [NGINX, 'nginx, sendfile on'].entries()) {
+    const nginx = await startNginx(dir, body, { port: 18_091 + i, sendfile: i === 1 });
+    if (nginx === undefined) {
+      console.log('(nginx is not installed)');
+      return [];
+    }
+    started.push({ name, ...nginx });
+  }
+  return started;
 }
 
 async function pages(url: string): Promise<Page[]> {

@@ -5,17 +5,24 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+export interface NginxOptions {
+  readonly port: number;
+  /** The kernel sends the file by itself, and nothing is copied; off unless nginx is told. */
+  readonly sendfile: boolean;
+}
+
 /** Serves a body as a file with nginx; `undefined` when it is not installed. */
 export async function startNginx(
-  dir: string,
+  parent: string,
   body: Buffer,
-  port = 18_091,
+  { port, sendfile }: NginxOptions,
 ): Promise<{ url: string; stop: () => Promise<void> } | undefined> {
+  const dir = join(parent, `nginx-${port}`);
   await mkdir(join(dir, 'www'), { recursive: true });
   await writeFile(join(dir, 'www', 'page.json'), body);
   const conf = `user root; worker_processes 1; daemon off; pid ${dir}/nginx.pid; error_log ${dir}/nginx.log;
     events { worker_connections 1024; }
-    http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000; types { application/json json; }
+    http { access_log off; ${sendfile ? 'sendfile on; tcp_nopush on; ' : ''}keepalive_requests 100000000; types { application/json json; }
       server { listen 127.0.0.1:${port}; root ${dir}/www; } }`;
   await writeFile(join(dir, 'nginx.conf'), conf);
   const child = spawn('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { stdio: 'ignore' });
