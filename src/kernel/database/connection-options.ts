@@ -19,6 +19,8 @@ export function withSessionSettings(url: string, settings: SessionSettings): str
     `-c statement_timeout=${statementTimeoutMs}`,
     // Nothing waits between the statements of a transaction but code: a longer pause is a client that hangs.
     `-c idle_in_transaction_session_timeout=${statementTimeoutMs === 0 ? 0 : Math.max(statementTimeoutMs, 10_000)}`,
+    // Compiling a statement pays after a second of running; where it is on, a guess too high makes a page take a second.
+    '-c jit=off',
     ...(role === undefined ? [] : [`-c role=${role}`]),
   ];
   query.set('options', [query.get('options') ?? '', ...ours].join(' ').trim());

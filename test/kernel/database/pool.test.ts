@@ -44,9 +44,12 @@ describe('sessions', () => {
     try {
       const { rows } = await other.query(
         `select current_user as role, current_setting('statement_timeout') as statement,
-           current_setting('idle_in_transaction_session_timeout') as idle, current_setting('application_name') as name`,
+           current_setting('idle_in_transaction_session_timeout') as idle, current_setting('application_name') as name,
+           current_setting('jit') as jit`,
       );
-      expect(rows).toEqual([{ role: 'koppelvlak_dienst', statement: '1234ms', idle: '10s', name: 'koppelvlak test' }]);
+      expect(rows).toEqual([
+        { role: 'koppelvlak_dienst', statement: '1234ms', idle: '10s', name: 'koppelvlak test', jit: 'off' },
+      ]);
     } finally {
       await other.end();
     }
