@@ -119,3 +119,22 @@ it('lets go of one that the deadline has overtaken while it was made', async () 
   await expect.poll(() => gauge(server, 'gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
   expect(await gauge(server, 'gegevens_answers_waiting')).toBe(0);
 });
+
+it('stops making one that the deadline has overtaken', async () => {
+  const server = await supplier.another({ REQUEST_TIMEOUT_MS: '300', DATABASE_STATEMENT_TIMEOUT_MS: '600000' });
+  const { pool, asOwner } = supplier;
+  const making = `select 1 from pg_stat_activity where query like '%gegevens.records%' and wait_event_type = 'Lock'`;
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('lock table gegevens.records in access exclusive mode');
+    const answer = supplier.ask({}, { server });
+    await expect.poll(async () => (await asOwner(making)).length).toBe(1);
+    const { status, text } = await answer;
+    expect(status, text).toBe(502);
+    await expect.poll(async () => (await asOwner(making)).length).toBe(0);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});
