@@ -1,0 +1,90 @@
+import type { Append } from './append-versies.ts';
+import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
+
+type Value = string | number | boolean | null;
+
+/** What is given of each version: column, kind, and where it comes from. */
+export const INPUT: readonly (readonly [column: string, kind: string, read: (append: Append) => Value])[] = [
+  ['idempotentie', 'uuid', ({ idempotency }) => idempotency?.key ?? null],
+  ['inhoud', 'uuid', ({ idempotency }) => idempotency?.content ?? null],
+  ['objecten', 'json', ({ versie }) => JSON.stringify(versie.objecten)],
+  ...VERSIE_COLUMNS.map(([column, kind, member]) => [column, kind, ({ versie }: Append) => versie[member]] as const),
+];
+
+// Parameters of both statements: whether an unknown activity is refused, the persons' hashes, their positions, and the input. With many
+// versions the last one says in which of them, counted from 1, each person stands.
+const FIRST_COLUMN = 4;
+const LAST = FIRST_COLUMN + INPUT.length;
+
+/** A used key is taken over when it is older than it is kept. */
+const TAKE_OVER = `
+    on conflict (sleutel) do update set inhoud = excluded.inhoud, actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
+      where oud.tijdstip <= excluded.tijdstip - interval '24 hours'`;
+
+/** Keys are taken in order, so that two groups never wait for each other in a circle. */
+export const APPEND_MANY = {
+  name: 'verwerkingenlog-append',
+  text: `
+  with invoer as materialized (
+    select i.*, a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
+    from unnest(${INPUT.map(([, kind], i) => `$${FIRST_COLUMN + i}::${kind}[]`).join(', ')}) with ordinality
+      as i(${INPUT.map(([column]) => column).join(', ')}, rij)
+      left join verwerkingenlog.verwerkingsactiviteiten a using (verwerkingsactiviteit_id)
+  ), sleutels as (
+    insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
+    select idempotentie, inhoud, actie_id, tijdstip_registratie from invoer
+    where idempotentie is not null and not ($1::boolean and onbekend) order by idempotentie${TAKE_OVER}
+    returning actie_id
+  ), nieuw as materialized (
+    select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op from invoer
+    where not ($1::boolean and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
+  ), versies as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
+    select ${VERSIE_NAMES}, objecten, vervalt_op from nieuw
+  ), plaatsen as (
+    insert into verwerkingenlog.vindplaatsen
+      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities)
+    select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
+      n.verwerkingsactiviteit_id, n.vervalt_op, p.posities::integer[]
+    from unnest($2::uuid[], $3::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
+  )
+  select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`,
+};
+
+/** The parameter of a column, for a lone version. */
+function given(wanted: string): string {
+  const index = INPUT.findIndex(([column]) => column === wanted);
+  return `$${FIRST_COLUMN + index}::${INPUT[index]?.[1]}`;
+}
+
+const VERVALT_OP = `verwerkingenlog.vervalt_op(${given('tijdstip')}, ${given('bewaartermijn')})`;
+
+/** A lone version needs no table of input: what is given stands where it is used, which takes the database a sixth less time. */
+export const APPEND_ONE = {
+  name: 'verwerkingenlog-append-one',
+  text: `
+  with register as (
+    select ${given('verwerkingsactiviteit_id')} is not null and not exists (
+      select from verwerkingenlog.verwerkingsactiviteiten a
+      where a.verwerkingsactiviteit_id = ${given('verwerkingsactiviteit_id')}) as onbekend
+  ), sleutels as (
+    insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
+    select ${['idempotentie', 'inhoud', 'actie_id', 'tijdstip_registratie'].map(given).join(', ')} from register
+    where ${given('idempotentie')} is not null and not ($1::boolean and onbekend)${TAKE_OVER}
+    returning actie_id
+  ), oordeel as (
+    select onbekend, not ($1::boolean and onbekend) and (${given('idempotentie')} is null or exists (select from sleutels)) as nieuw
+    from register
+  ), versies as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
+    select ${VERSIE_COLUMNS.map(([column]) => given(column)).join(', ')}, ${given('objecten')}, ${VERVALT_OP} from oordeel where nieuw
+  ), plaatsen as (
+    insert into verwerkingenlog.vindplaatsen
+      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities)
+    select p.sleutel, ${['tijdstip', 'actie_id', 'versie'].map(given).join(', ')},
+      verwerkingenlog.categorie(${given('vertrouwelijkheid')}, ${given('ooit_vertrouwelijk')}),
+      ${given('verwerkingsactiviteit_id')}, ${VERVALT_OP}, p.posities::integer[]
+    from oordeel, unnest($2::uuid[], $3::text[]) as p(sleutel, posities) where nieuw
+  )
+  select nieuw as kept, onbekend as "unknownActivity" from oordeel`,
+};
