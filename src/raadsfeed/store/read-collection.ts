@@ -1,7 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
 import { dataOf } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
-import { type Bounded, bounded, PAGE_OCTETS } from './page-budget.ts';
+import { type Bounded, type PageRow, pageStatement, readPage } from './page-budget.ts';
 
 /** A resource that is there now. */
 export interface CurrentResource {
@@ -24,22 +24,20 @@ export async function readCollection(
   after: string,
   limit: number,
 ): Promise<Bounded<CurrentResource>> {
-  const { rows } = await db.query<Row & { readonly octets: number }>({
-    name: 'raadsfeed-collection',
-    text: `select bronidentificatie, sequence_number, rest, octets
-             from (select s.bronidentificatie, s.sequence_number, t.rest, octet_length(t.rest) as eigen,
-                          sum(octet_length(t.rest)) over (order by s.bronidentificatie rows unbounded preceding) as octets
-                     from (select bronidentificatie, sequence_number from raadsfeed.stand
-                            where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie > $3::text
-                            order by bronidentificatie
-                            limit $4::integer) s
-                     join raadsfeed.tekst t
-                       on t.deel = ((s.sequence_number >> 12) & 31) and t.sequence_number = s.sequence_number) g
-            where octets - eigen < $5::bigint
-            order by bronidentificatie`,
-    values: [of.organisatiecode, of.resourceType, after, limit, PAGE_OCTETS],
+  const places = `select bronidentificatie, sequence_number from raadsfeed.stand
+                   where organisatiecode = $2::text and resource_type = $3::text and bronidentificatie > $4::text
+                   order by bronidentificatie
+                   limit $5::integer`;
+  const columns = ['p.bronidentificatie', 'p.sequence_number'];
+  const { found, isCut } = await readPage<PageRow & Row>(limit, async (careful, octets) => {
+    const { rows } = await db.query<PageRow & Row>({
+      name: `raadsfeed-collection${careful ? '-careful' : ''}`,
+      text: pageStatement(careful, { columns, places, order: 'bronidentificatie' }),
+      values: [octets, of.organisatiecode, of.resourceType, after, limit],
+    });
+    return rows;
   });
-  return bounded(rows.map((row) => ({ ...toCurrent(row, of), octets: row.octets })));
+  return { found: found.map((row) => toCurrent(row, of)), isCut };
 }
 
 /** One resource as it is now; `undefined` when it is unknown or was removed. */

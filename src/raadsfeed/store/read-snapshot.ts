@@ -1,7 +1,10 @@
 import type { Db } from '../../kernel/database/db.ts';
-import type { RecordText } from '../domain/record-text.ts';
-import { type Bounded, bounded, PAGE_OCTETS } from './page-budget.ts';
+import { type Bounded, type PageRow, pageStatement, readPage } from './page-budget.ts';
 import type { RecordFilter, StoredRecord } from './read-records.ts';
+
+interface Row extends PageRow {
+  readonly sequence_number: number;
+}
 
 /**
  * The first `limit` resources of the current state whose record stands after `after` and not after `upTo`, in the order of the feed, or as
@@ -15,31 +18,22 @@ export async function readSnapshot(
   limit: number,
   { organisatiecode, resourceType }: RecordFilter,
 ): Promise<Bounded<Omit<StoredRecord, 'merk'>>> {
-  const { rows } = await db.query<RecordText & { sequence_number: number; octets: number }>({
-    name: organisatiecode === undefined ? 'raadsfeed-snapshot' : 'raadsfeed-snapshot-organisation',
-    text: `select sequence_number, kop, rest, octets
-             from (select t.sequence_number, t.kop, t.rest, octet_length(t.kop) + coalesce(octet_length(t.rest), 0) as eigen,
-                          sum(octet_length(t.kop) + coalesce(octet_length(t.rest), 0))
-                            over (order by s.sequence_number rows unbounded preceding) as octets
-                     from (select sequence_number from raadsfeed.stand
-                            where sequence_number > $1::bigint and sequence_number <= $2::bigint
-                              and resource_type = any ($5::text[])${organisatiecode === undefined ? '' : ' and organisatiecode = $6::text'}
-                            order by sequence_number
-                            limit $3::integer) s
-                     join raadsfeed.tekst t
-                       on t.deel = ((s.sequence_number >> 12) & 31) and t.sequence_number = s.sequence_number) g
-            where octets - eigen < $4::bigint
-            order by sequence_number`,
-    values: [
-      after,
-      upTo,
-      limit,
-      PAGE_OCTETS,
-      resourceType === undefined ? ['Vergadering', 'Agendapunt', 'Informatieobject'] : [resourceType],
-      ...(organisatiecode === undefined ? [] : [organisatiecode]),
-    ],
+  const places = `select sequence_number from raadsfeed.stand
+                   where sequence_number > $2::bigint and sequence_number <= $3::bigint
+                     and resource_type = any ($5::text[])${organisatiecode === undefined ? '' : ' and organisatiecode = $6::text'}
+                   order by sequence_number
+                   limit $4::integer`;
+  const types = resourceType === undefined ? ['Vergadering', 'Agendapunt', 'Informatieobject'] : [resourceType];
+  const { found, isCut } = await readPage<Row>(limit, async (careful, octets) => {
+    const { rows } = await db.query<Row>({
+      name: `raadsfeed-snapshot${organisatiecode === undefined ? '' : '-organisation'}${careful ? '-careful' : ''}`,
+      text: pageStatement(careful, { columns: ['t.sequence_number'], places, order: 'sequence_number' }),
+      values: [octets, after, upTo, limit, types, ...(organisatiecode === undefined ? [] : [organisatiecode])],
+    });
+    return rows;
   });
-  return bounded(
-    rows.map(({ sequence_number: sequenceNumber, kop, rest, octets }) => ({ sequenceNumber, kop, rest, octets })),
-  );
+  return {
+    found: found.map(({ sequence_number: sequenceNumber, kop, rest }) => ({ sequenceNumber, kop, rest })),
+    isCut,
+  };
 }
