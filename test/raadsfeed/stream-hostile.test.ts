@@ -44,6 +44,30 @@ describe('a client that goes away before its stream has begun', () => {
   });
 });
 
+describe('a stream that does not come about', () => {
+  it('takes no place when it is refused', async () => {
+    for (let i = 0; i < 2 * MAX; i += 1) {
+      expect((await feed.api.call('GET', '/feed/stream?cursor=x')).status).toBe(400);
+      expect((await feed.api.call('HEAD', '/feed/stream')).status).toBe(200);
+    }
+  });
+
+  it('is answered in time when the database is not, and goes no further after that', async () => {
+    const late = await feed.another({ REQUEST_TIMEOUT_MS: '1000', RAADSFEED_STREAM_MAX: '1' });
+    await withLock(feed.databaseUrl, 'raadsfeed.feed', async () => {
+      expect((await late.api.call('GET', '/feed/stream')).status).toBe(503);
+    });
+    const open = async () => {
+      const stream = await openStream(`${late.mount}/feed/stream`);
+      stream.close();
+      return stream.status;
+    };
+    await expect.poll(open, PATIENT).toBe(200);
+    const unforeseen = late.server.logged.filter(({ msg }) => /hijack|sent|Promise/i.test(String(msg)));
+    expect(unforeseen).toEqual([]);
+  });
+});
+
 describe('a client that takes its time', () => {
   it('is not sent from memory what was redacted meanwhile', async () => {
     const filling = 'x'.repeat(150_000);
