@@ -17,10 +17,15 @@ export interface RunningCommand {
 }
 
 /** Starts `koppelvlak feed …` beside a service, as its operator does. Standard input is left open. */
-export function startFeedCommand(databaseUrl: string, dir: string, words: readonly string[]): RunningCommand {
+export function startFeedCommand(
+  databaseUrl: string,
+  dir: string,
+  words: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): RunningCommand {
   const child = spawn(process.execPath, [MAIN, 'feed', ...words], {
     cwd: dir,
-    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, DATABASE_CONNECT_TIMEOUT_MS: '30000' },
+    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, DATABASE_CONNECT_TIMEOUT_MS: '30000', ...more },
   });
   let out = '';
   let err = '';

@@ -27,12 +27,27 @@ const head = async (): Promise<number> => asPage((await feed.api.call('GET', '/f
 const organisations = async (): Promise<unknown[]> => Object((await feed.api.call('GET', '/')).json).organisaties;
 
 describe('feed publish', () => {
-  it.each([['publish'], ['publish', '--partial']])('reads a named pipe as it reads a file: %s %s', async (...words) => {
+  it.each([[['publish']], [['publish', '--partial']]])('reads a named pipe as it reads a file: %j', async (words) => {
     const pipe = join(dir, `pijp-${words.length}`);
     execFileSync('mkfifo', [pipe]);
     const lines = toText([vergadering(`pijp-${words.length}-1`), vergadering(`pijp-${words.length}-2`)]);
     const [ended] = await Promise.all([run([...words, '--json', pipe]), writeFile(pipe, lines)]);
     expect([ended.status, JSON.parse(ended.out)]).toMatchObject([0, { lines: 2, recorded: 2 }]);
+  });
+
+  it('takes no more memory for many lines than for few', async () => {
+    const path = join(dir, 'veel.ndjson');
+    const text = 'Een regel van ongeveer twee kilobyte. '.repeat(50);
+    const lines = Array.from({ length: 30_000 }, (_, i) =>
+      vergadering(`veel-${i}`, { vergadertoelichting: `${i} ${text}` }),
+    );
+    await writeFile(path, toText(lines));
+    // All of them together would be twice this, and more once they are read.
+    const small = { NODE_OPTIONS: '--max-old-space-size=32' };
+    const { child, ended } = startFeedCommand(feed.databaseUrl, dir, ['publish', '--json', path], small);
+    child.stdin?.end();
+    const { status, out } = await ended;
+    expect([status, JSON.parse(out)]).toMatchObject([0, { lines: 30_000, recorded: 30_000 }]);
   });
 
   it('ends at once on Ctrl-C, also while it waits for standard input', async () => {
