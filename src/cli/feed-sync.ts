@@ -59,7 +59,10 @@ export function feedSyncCommand(): Command {
             }
           },
         });
-        const deleted = await publishRemovals(createPublisher(platform), missing?.removals ?? [], interrupted);
+        const deleted =
+          missing === undefined
+            ? 0
+            : await publishRemovals(platform.pool, createPublisher(platform), missing, interrupted);
         output.result({ lines, recorded, noOp, deleted }, () => {
           output.line(`${lines} resources: ${recorded} recorded, ${noOp} no-op; ${deleted} others deleted.`);
         });

@@ -10,6 +10,9 @@ export const MASS_DELETE_PART = 0.1;
 
 /** What a full state of an organisation lacks. */
 export interface Missing {
+  readonly organisatiecode: string;
+  /** What was recorded after this number is newer than the state. */
+  readonly upTo: number;
   /** How many resources the organisation had. */
   readonly present: number;
   readonly removals: readonly Removal[];
@@ -30,15 +33,20 @@ export async function findMissing(
   const removals = present
     .filter(({ resourceType, resource }) => !keys.has(resourceKey(resourceType, resource)))
     .map(({ resourceType, resource }): Removal => ({ op: 'delete', resourceType, resource, ...because }));
-  return { present: present.length, removals, isMassDelete: removals.length > present.length * MASS_DELETE_PART };
+  const isMassDelete = removals.length > present.length * MASS_DELETE_PART;
+  return { organisatiecode, upTo, present: present.length, removals, isMassDelete };
 }
 
-/** Publishes removals in batches; returns how many were recorded. */
+/** Publishes removals in batches, but of nothing that others have published anew since; returns how many were recorded. */
 export async function publishRemovals(
+  pool: Pool,
   publisher: Publisher,
-  removals: readonly Removal[],
+  { organisatiecode, upTo, removals: found }: Missing,
   signal: AbortSignal,
 ): Promise<number> {
+  const still = await readStateOf(pool, organisatiecode, upTo);
+  const unchanged = new Set(still.map(({ resourceType, resource }) => resourceKey(resourceType, resource)));
+  const removals = found.filter(({ resourceType, resource }) => unchanged.has(resourceKey(resourceType, resource)));
   let recorded = 0;
   for (let from = 0; from < removals.length; from += BATCH_CHANGES) {
     signal.throwIfAborted();
