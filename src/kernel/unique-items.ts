@@ -3,14 +3,19 @@
  * validator's own comparison, each with each, most of ten minutes.
  */
 
-import type { Ajv2020 } from 'ajv/dist/2020.js';
-import type { DataValidateFunction } from 'ajv/dist/types/index.js';
+import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/index.js';
 
 /** Deeper than any contract describes: two values that differ only below are told apart anyway. */
 const DEPTH = 64;
 
+/** A validator of whatever dialect. */
+interface Validator {
+  removeKeyword(keyword: string): unknown;
+  addKeyword(definition: KeywordDefinition): unknown;
+}
+
 /** Takes the place of the validator's own keyword. Call before anything is compiled. */
-export function useLinearUniqueItems(ajv: Ajv2020): void {
+export function useLinearUniqueItems(ajv: Validator): void {
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',

@@ -76,5 +76,5 @@ function isPlain({ method, url = '', headers }: IncomingMessage, prefix: string)
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
   if (headers.expect !== undefined || headers.upgrade !== undefined) return false;
   const { accept } = headers;
-  return accept === undefined || accept === 'application/json' || accept.includes('*/*');
+  return accept === undefined || accept === 'application/json' || (accept.includes('*/*') && !/q=/i.test(accept));
 }

@@ -99,7 +99,9 @@ describe('an answer given again', () => {
     const first = await exchange(feed, path);
     expect(await exchange(feed, path, {}, 'HEAD')).toBe(first.slice(0, first.indexOf('\r\n\r\n') + 4));
     expect(await exchange(feed, path, {}, 'POST')).toMatch(/^HTTP\/1\.1 405 /);
-    expect(await exchange(feed, path, { accept: 'image/png' })).toMatch(/^HTTP\/1\.1 406 /);
+    for (const accept of ['image/png', 'text/html, */*;q=0', 'application/json;q=0, */*']) {
+      expect(await exchange(feed, path, { accept }), accept).toMatch(/^HTTP\/1\.1 406 /);
+    }
     expect(await exchange(feed, path, { 'content-length': '0' })).toBe(first);
   });
 

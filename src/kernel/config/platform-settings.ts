@@ -135,7 +135,9 @@ export const databaseSettings = {
 export const tokenSettings = {
   oauthIssuer: url('OAUTH_ISSUER', {
     schemes: ['https', 'http'],
-    description: 'Issuer of OAuth access tokens; switches this kind on.',
+    // Tokens and metadata name it to the letter (RFC 8414 section 3.3).
+    exact: true,
+    description: 'Issuer of OAuth access tokens, as they name it; switches this kind on.',
   }),
   oauthAudience: optionalText('OAUTH_AUDIENCE', { description: 'Audience that an OAuth token must name.' }),
   oauthJwksUrl: url('OAUTH_JWKS_URL', {

@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
+import { useLinearUniqueItems } from '../../../kernel/unique-items.ts';
 import { isJsonObject, type JsonObject, toPointer, valueAt } from './json-pointer.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 import { schemaAt, schemaPlace, withSchemaAt } from './schema-place.ts';
@@ -114,6 +115,7 @@ function compile(schema: JsonObject, place: readonly string[], allErrors: boolea
       ? new Ajv2019(options)
       : new Ajv(options);
   addFormatsModule.default(ajv);
+  useLinearUniqueItems(ajv);
   ajv.addSchema({ ...rest, $id: 'model:' });
   return ajv.compile({ $ref: `model:#${encodeURI(toPointer(place))}` });
 }
