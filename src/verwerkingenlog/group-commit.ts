@@ -30,7 +30,7 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** The end of a group starts the next one: nothing ever waits for a clock, and a lone item goes at once. */
+/** The end of a group starts the next one: nothing ever waits for a clock, and a lone item goes in the turn in which it came. */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
@@ -72,12 +72,14 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   return {
     add(item) {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
+      // When all that came together are there: a group of only the first would keep the others waiting for its commit.
+      if (waiting.length === 0) queueMicrotask(start);
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
-        start();
       });
     },
-    idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
+    idle: () =>
+      running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve)),
   };
 }
 
