@@ -103,7 +103,8 @@ export const databaseSettings = {
   readUrl: url('DATABASE_READ_URL', {
     ...SECRET,
     schemes: POSTGRES,
-    description: 'Replica for the reads of the feed. Absent: `DATABASE_URL`.',
+    description:
+      'Replica for the reads of the feed; one, for behind an address of several the head would go back. Absent: `DATABASE_URL`.',
   }),
   pruneUrl: url('DATABASE_PRUNE_URL', {
     ...SECRET,
