@@ -78,15 +78,33 @@ function digits(number: number, count: number): string {
 
 /** The first version of a new action. */
 export function eersteVersie(actie: Actie, actieId: string, at: Date, auteur: Auteur): Versie {
-  const { verwerkteObjecten, ...velden } = actie;
+  // Named one by one: copying all but the objects takes twice as long, and this is done for every action.
   return {
-    ...velden,
-    ...auteur,
+    actieNaam: actie.actieNaam,
+    handelingNaam: actie.handelingNaam,
+    verwerkingNaam: actie.verwerkingNaam,
+    verwerkingId: actie.verwerkingId,
+    verwerkingsactiviteitId: actie.verwerkingsactiviteitId,
+    verwerkingsactiviteitUrl: actie.verwerkingsactiviteitUrl,
+    vertrouwelijkheid: actie.vertrouwelijkheid,
+    bewaartermijn: actie.bewaartermijn,
+    uitvoerder: actie.uitvoerder,
+    systeem: actie.systeem,
+    gebruiker: actie.gebruiker,
+    gegevensbron: actie.gegevensbron,
+    soortAfnemerId: actie.soortAfnemerId,
+    afnemerId: actie.afnemerId,
+    verwerkingsactiviteitIdAfnemer: actie.verwerkingsactiviteitIdAfnemer,
+    verwerkingsactiviteitUrlAfnemer: actie.verwerkingsactiviteitUrlAfnemer,
+    verwerkingIdAfnemer: actie.verwerkingIdAfnemer,
+    tijdstip: actie.tijdstip,
+    door: auteur.door,
+    verzoekId: auteur.verzoekId,
     actieId,
     versie: 1,
     tijdstipRegistratie: moment(at),
     vervallen: false,
     ooitVertrouwelijk: actie.vertrouwelijkheid !== 'normaal',
-    objecten: verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
+    objecten: actie.verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
   };
 }
