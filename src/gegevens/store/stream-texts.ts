@@ -18,12 +18,12 @@ export type TakeText = (text: string, place: number) => void;
 export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, take: TakeText): Promise<void> {
   const { levering, from, to } = slice;
   const key = [levering.invoerId, levering.nummer];
-  if (list === 'records') {
-    const text = `select tekst from gegevens.records
-      where invoer_id = $1::bigint and levering = $2::int and soort = 0 and nummer >= $3::int and nummer < $4::int
+  const range = `select tekst from gegevens.records
+      where invoer_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int and nummer < $5::int
       order by nummer`;
-    return streamTexts(client, take, text, [...key, from, to]);
-  }
+  if (list === 'records') return streamTexts(client, take, range, [...key, 0, from, to]);
+  // With all of its records go all of its cases: no need to look up which.
+  if (from === 0 && to === levering.records) return streamTexts(client, take, range, [...key, 1, 0, levering.zaken]);
   const text = `select r.tekst
     from (
       select zaak from gegevens.zaken_bij
