@@ -14,6 +14,7 @@ import { type InvalidParam, Problem } from '../kernel/problem.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 import { createRequestValidators } from './request-validator.ts';
+import { mediaTypeWeight, readWeights } from './weighted-list.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -138,24 +139,10 @@ function acceptable(operation: OpenapiOperation): Check {
     if (accept === undefined || accept === '*/*' || operation.produces.length === 0) return;
     let verdict = accepted.get(accept);
     if (verdict === undefined) {
-      verdict = operation.produces.some((type) => accepts(accept, type));
+      const ranges = readWeights(accept);
+      verdict = operation.produces.some((type) => mediaTypeWeight(ranges, type) > 0);
       if (accepted.size < 100) accepted.set(accept, verdict);
     }
     if (!verdict) throw new Problem(platformProblems.notAcceptable);
   };
-}
-
-/** The range that fits the type most closely decides, also when it is one with quality 0. */
-function accepts(accept: string, type: string): boolean {
-  const ranges = accept.split(',').map((part) => {
-    const [range = '', ...parameters] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    return { range, refused: parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) };
-  });
-  const closest = [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*']
-    .map((wanted) => ranges.find(({ range }) => range === wanted))
-    .find((found) => found !== undefined);
-  return closest !== undefined && !closest.refused;
 }

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import { readWeights } from '../../http/weighted-list.ts';
 
 export type Encoding = 'zstd' | 'br' | 'gzip' | 'identity';
 
@@ -24,12 +25,7 @@ export function chooseEncoding(accept: string | undefined): Encoding {
 }
 
 function weigh(accept: string): Encoding {
-  const weights = new Map<string, number>();
-  for (const part of accept.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
-    const q = parameters.find((parameter) => parameter.startsWith('q='));
-    weights.set(name, q === undefined ? 1 : Number(q.slice(2)) || 0);
-  }
+  const weights = new Map(readWeights(accept).map(({ name, weight }) => [name, weight]));
   const weightOf = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0;
   let best: Encoding = 'identity';
   // Plain is always allowed, but anything asked for by name goes before it.

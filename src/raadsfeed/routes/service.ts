@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../http/contract.ts';
+import { mediaTypeWeight, readWeights } from '../../http/weighted-list.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { serviceDocument } from '../service-document.ts';
 import { servicePage } from '../service-page.ts';
@@ -23,18 +24,8 @@ export function serviceRoute(app: FastifyInstance, contract: Contract, parts: Ra
 
 /** Whether HTML is what is wanted: liked more than JSON, or as much and asked for by its name (RFC 9110 12.5.1). */
 function prefersHtml(accept: string | undefined): boolean {
-  const ranges = (accept ?? '*/*').split(',').map((part) => {
-    const [range = '', ...parameters] = part
-      .toLowerCase()
-      .split(';')
-      .map((piece) => piece.trim());
-    const q = parameters.find((parameter) => parameter.startsWith('q='));
-    return { range, weight: q === undefined ? 1 : Number(q.slice(2)) || 0 };
-  });
-  /** Of the range that fits most closely. */
-  const weightOf = (...names: readonly string[]): number =>
-    names.map((name) => ranges.find(({ range }) => range === name)).find((found) => found !== undefined)?.weight ?? 0;
-  const html = weightOf('text/html', 'text/*', '*/*');
-  const json = weightOf('application/json', 'application/*', '*/*');
-  return html > json || (html > 0 && html === json && weightOf('text/html') > 0);
+  const ranges = readWeights(accept ?? '*/*');
+  const html = mediaTypeWeight(ranges, 'text/html');
+  const json = mediaTypeWeight(ranges, 'application/json');
+  return html > json || (html > 0 && html === json && ranges.some(({ name }) => name === 'text/html'));
 }
