@@ -8,9 +8,9 @@ import { serialize } from 'pg-protocol';
 import type { Pool } from './pool.ts';
 import { UnnamedClient } from './unnamed-client.ts';
 
-/** The connection goes back to the pool when somebody waits for one, when nothing was asked for so long, in milliseconds, */
+/** The connection goes back to the pool when nothing was asked for this time, in milliseconds; and at once when somebody waits for one. */
 const IDLE_MS = 1000;
-/** and at times anyhow: the pool renews connections, and only looks at those that come back. */
+/** It goes back after this time in any case, in milliseconds: the pool renews connections, and only looks at those that come back. */
 const HOLD_MS = 60_000;
 
 /** A statement without parameters whose answer is one row with one text. */

@@ -36,12 +36,8 @@ export async function readPage<R extends PageRow>(
 ): Promise<Bounded<WholeRow<R>>> {
   const rows = await read(false, Math.floor(PAGE_OCTETS / limit));
   if (rows.every(isWhole)) return { found: rows, isCut: false };
-  return bounded((await read(true, PAGE_OCTETS)).filter(isWhole));
-}
-
-/** @param rows with the octets up to and including each */
-export function bounded<T extends { readonly octets?: number }>(rows: T[]): Bounded<T> {
-  return { found: rows, isCut: (rows.at(-1)?.octets ?? 0) >= PAGE_OCTETS };
+  const found = (await read(true, PAGE_OCTETS)).filter(isWhole);
+  return { found, isCut: (found.at(-1)?.octets ?? 0) >= PAGE_OCTETS };
 }
 
 function isWhole<R extends PageRow>(row: R): row is WholeRow<R> {
@@ -49,7 +45,8 @@ function isWhole<R extends PageRow>(row: R): row is WholeRow<R> {
 }
 
 /**
- * The statement for texts of the records `p`.
+ * The statement for texts of the records `p`. The texts are looked up part by part: choosing the part anew for each number costs more than the
+ * lookup itself.
  * @param columns of `p` and `t`, beside `kop` and `rest`
  * @param places a statement of the records in question, with their `sequence_number`
  * @param order a column of `p`
@@ -58,16 +55,25 @@ export function pageStatement(
   careful: boolean,
   { columns, places, order }: { columns: readonly string[]; places: string; order: string },
 ): string {
-  const from = `from (${places}) p
-                join raadsfeed.tekst t on t.deel = ((p.sequence_number >> 12) & 31) and t.sequence_number = p.sequence_number`;
+  const start = `with p as materialized (${places}), delen as (
+      select ((sequence_number >> 12) & 31)::smallint as deel, array_agg(sequence_number) as nummers from p group by 1
+    )`;
+  const from = `from delen d
+                cross join lateral (
+                  select sequence_number, merk, kop, rest from raadsfeed.tekst
+                   where deel = d.deel and sequence_number = any (d.nummers)
+                  offset 0) t
+                join p on p.sequence_number = t.sequence_number`;
   if (!careful) {
-    return `select ${columns.join(', ')}, case when octet_length(t.rest) > $1::integer then null else t.kop end as kop,
+    return `${start}
+            select ${columns.join(', ')}, case when octet_length(t.rest) > $1::integer then null else t.kop end as kop,
                    case when octet_length(t.rest) <= $1::integer then t.rest end as rest
               ${from}
              order by p.${order}`;
   }
   const names = columns.map((column) => column.replace(/^.*\./, ''));
-  return `select ${names.join(', ')}, kop, rest, octets
+  return `${start}
+          select ${names.join(', ')}, kop, rest, octets
             from (select ${columns.join(', ')}, t.kop, t.rest, octet_length(t.kop) + coalesce(octet_length(t.rest), 0) as eigen,
                          sum(octet_length(t.kop) + coalesce(octet_length(t.rest), 0))
                            over (order by p.${order} rows unbounded preceding) as octets

@@ -2,7 +2,7 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { FeedPosition } from '../domain/cursor.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
-import { type Bounded, bounded, PAGE_OCTETS } from './page-budget.ts';
+import { type Bounded, type PageRow, pageStatement, readPage, type WholeRow } from './page-budget.ts';
 import { partOf } from './text-parts.ts';
 
 /** A record as it is kept: text, never parsed on its way out. */
@@ -17,10 +17,9 @@ export interface RecordFilter {
   readonly resourceType?: ResourceType | undefined;
 }
 
-interface Row extends RecordText {
+interface Row extends PageRow {
   readonly sequence_number: number;
   readonly merk: number;
-  readonly octets: number;
 }
 
 /** The first `limit` records after a place, up to and including `upTo`, that pass the filter, or as many as `PAGE_OCTETS` allow. */
@@ -32,44 +31,31 @@ export async function readFiltered(
   filter: RecordFilter,
 ): Promise<Bounded<StoredRecord>> {
   const { organisatiecode, resourceType } = filter;
-  const place = [after, upTo, limit, PAGE_OCTETS];
   // Three texts, so that each has the plan of its own index.
   const [name, condition, values] =
     organisatiecode === undefined
-      ? (['type', 'resource_type = $5::text', [...place, resourceType]] as const)
+      ? (['type', 'resource_type = $5::text', [resourceType]] as const)
       : resourceType === undefined
-        ? (['organisation', 'organisatiecode = $5::text', [...place, organisatiecode]] as const)
+        ? (['organisation', 'organisatiecode = $5::text', [organisatiecode]] as const)
         : ([
             'both',
             'organisatiecode = $5::text and resource_type = $6::text',
-            [...place, organisatiecode, resourceType],
+            [organisatiecode, resourceType],
           ] as const);
-  const { rows } = await db.query<Row>({
-    name: `raadsfeed-filtered-${name}`,
-    // The texts are looked up part by part: choosing the part anew for each number costs more than the lookup itself.
-    text: `with gevonden as materialized (
-             select sequence_number from raadsfeed.record
-              where sequence_number > $1::bigint and sequence_number <= $2::bigint and ${condition}
-              order by sequence_number
-              limit $3::integer
-           ), delen as (
-             select ((sequence_number >> 12) & 31)::smallint as deel, array_agg(sequence_number) as nummers
-               from gevonden
-              group by 1
-           )
-           select sequence_number, merk, kop, rest, octets
-             from (select t.*, sum(eigen) over (order by sequence_number rows unbounded preceding) as octets
-                     from delen d
-                    cross join lateral (
-                      select sequence_number, merk, kop, rest, octet_length(kop) + coalesce(octet_length(rest), 0) as eigen
-                        from raadsfeed.tekst
-                       where deel = d.deel and sequence_number = any (d.nummers)
-                      offset 0) t) s
-            where octets - eigen < $4::bigint
-            order by sequence_number`,
-    values: [...values],
+  const places = `select sequence_number from raadsfeed.record
+                   where sequence_number > $2::bigint and sequence_number <= $3::bigint and ${condition}
+                   order by sequence_number
+                   limit $4::integer`;
+  const columns = ['p.sequence_number', 't.merk'];
+  const { found, isCut } = await readPage<Row>(limit, async (careful, octets) => {
+    const { rows } = await db.query<Row>({
+      name: `raadsfeed-filtered-${name}${careful ? '-careful' : ''}`,
+      text: pageStatement(careful, { columns, places, order: 'sequence_number' }),
+      values: [octets, after, upTo, limit, ...values],
+    });
+    return rows;
   });
-  return bounded(rows.map(toStored));
+  return { found: found.map(toStored), isCut };
 }
 
 /** The mark of one record; `undefined` when it is not there. */
@@ -82,6 +68,6 @@ export async function readMark(db: Db, sequenceNumber: number): Promise<FeedPosi
   return rows[0]?.merk;
 }
 
-function toStored({ sequence_number: sequenceNumber, merk, kop, rest, octets }: Row) {
-  return { sequenceNumber, merk, kop, rest, octets };
+function toStored({ sequence_number: sequenceNumber, merk, kop, rest }: WholeRow<Row>): StoredRecord {
+  return { sequenceNumber, merk, kop, rest };
 }

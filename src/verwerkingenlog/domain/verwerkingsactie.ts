@@ -64,47 +64,22 @@ export interface Versie extends ActieVelden, Auteur {
   readonly objecten: readonly GenummerdObject[];
 }
 
-/** A moment of the years 1 to 9999 as answers show it: UTC, without a fraction of zero. Takes half the time of `toISOString`. */
+/** A moment as answers show it: UTC, without a fraction of zero. @throws {RangeError} for an invalid date */
 export function moment(at: Date): string {
-  const day = `${digits(at.getUTCFullYear(), 4)}-${digits(at.getUTCMonth() + 1, 2)}-${digits(at.getUTCDate(), 2)}`;
-  const time = `${digits(at.getUTCHours(), 2)}:${digits(at.getUTCMinutes(), 2)}:${digits(at.getUTCSeconds(), 2)}`;
-  const milliseconds = at.getUTCMilliseconds();
-  return `${day}T${time}${milliseconds === 0 ? '' : `.${digits(milliseconds, 3)}`}Z`;
-}
-
-function digits(number: number, count: number): string {
-  return String(number).padStart(count, '0');
+  return at.toISOString().replace('.000Z', 'Z');
 }
 
 /** The first version of a new action. */
 export function eersteVersie(actie: Actie, actieId: string, at: Date, auteur: Auteur): Versie {
-  // Named one by one: copying all but the objects takes twice as long, and this is done for every action.
+  const { verwerkteObjecten, ...velden } = actie;
   return {
-    actieNaam: actie.actieNaam,
-    handelingNaam: actie.handelingNaam,
-    verwerkingNaam: actie.verwerkingNaam,
-    verwerkingId: actie.verwerkingId,
-    verwerkingsactiviteitId: actie.verwerkingsactiviteitId,
-    verwerkingsactiviteitUrl: actie.verwerkingsactiviteitUrl,
-    vertrouwelijkheid: actie.vertrouwelijkheid,
-    bewaartermijn: actie.bewaartermijn,
-    uitvoerder: actie.uitvoerder,
-    systeem: actie.systeem,
-    gebruiker: actie.gebruiker,
-    gegevensbron: actie.gegevensbron,
-    soortAfnemerId: actie.soortAfnemerId,
-    afnemerId: actie.afnemerId,
-    verwerkingsactiviteitIdAfnemer: actie.verwerkingsactiviteitIdAfnemer,
-    verwerkingsactiviteitUrlAfnemer: actie.verwerkingsactiviteitUrlAfnemer,
-    verwerkingIdAfnemer: actie.verwerkingIdAfnemer,
-    tijdstip: actie.tijdstip,
-    door: auteur.door,
-    verzoekId: auteur.verzoekId,
+    ...velden,
+    ...auteur,
     actieId,
     versie: 1,
     tijdstipRegistratie: moment(at),
     vervallen: false,
     ooitVertrouwelijk: actie.vertrouwelijkheid !== 'normaal',
-    objecten: actie.verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
+    objecten: verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
   };
 }

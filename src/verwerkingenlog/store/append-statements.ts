@@ -59,7 +59,7 @@ function given(wanted: string): string {
 
 const VERVALT_OP = `verwerkingenlog.vervalt_op(${given('tijdstip')}, ${given('bewaartermijn')})`;
 
-/** A lone version needs no table of input: what is given stands where it is used, which takes the database a sixth less time. */
+/** A lone version needs no table of input: what is given stands where it is used, which takes the database less time. */
 export const APPEND_ONE = {
   name: 'verwerkingenlog-append-one',
   text: `
