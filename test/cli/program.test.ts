@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settings } from '../../src/kernel/config/read-config.ts';
-import { startProgram, temporaryHome } from '../demo/support.ts';
+import { temporaryHome } from '../demo/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { startProgram } from '../support/program.ts';
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 let database: TestDatabase;

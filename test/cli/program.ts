@@ -1,11 +1,5 @@
-import { startProgram } from '../demo/support.ts';
 import { createDatabase } from '../support/database.ts';
-
-export interface Ended {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { type Ended, startProgram } from '../support/program.ts';
 
 /** The program beside a database of its own, as an operator of an aggregator runs it. */
 export interface ProgramOnDatabase {

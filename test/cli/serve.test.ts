@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { socketUrl } from '../../src/kernel/database/socket-url.ts';
-import { hasPostgres, type Running, startProgram, temporaryHome, waitForText } from '../demo/support.ts';
+import { hasPostgres, temporaryHome, waitForText } from '../demo/support.ts';
+import { type Running, startProgram } from '../support/program.ts';
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 let running: Running | undefined;

@@ -4,7 +4,8 @@ import { connect, createServer } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/http/openapi-document.ts';
-import { freePorts, hasPostgres, startProgram, temporaryHome, waitForDemo, waitForText } from './support.ts';
+import { startProgram } from '../support/program.ts';
+import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from './support.ts';
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 beforeAll(async () => {

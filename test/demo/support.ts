@@ -1,42 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../../src/http/openapi-document.ts';
-
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
-
-export interface Running {
-  readonly child: ChildProcess;
-  /** Everything written so far. */
-  readonly output: () => { stdout: string; stderr: string };
-  readonly ended: Promise<{ status: number | null; stdout: string; stderr: string }>;
-}
+import type { Running } from '../support/program.ts';
 
 /** A directory of its own for a program under test. */
 export async function temporaryHome(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'koppelvlak-program-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
-
-/** Starts the program as a user would, with nothing in its environment but what is given. */
-export function startProgram(args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = once(child, 'close').then(() => ({ status: child.exitCode, stdout, stderr }));
-  return { child, output: () => ({ stdout, stderr }), ended };
 }
 
 /** The environment of a demo on free ports. */

@@ -1,11 +1,7 @@
-/** The commands as an operator runs them: the program itself, beside a running service. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Ended, type Running, startProgram } from '../support/program.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
-
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
 let supplier: Supplier;
 beforeAll(async () => {
@@ -13,59 +9,37 @@ beforeAll(async () => {
 });
 afterAll(() => supplier.close());
 
-interface Ended {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function start(words: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [MAIN, 'gegevens', ...words], {
-    env: { PATH: process.env.PATH, DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<Ended>((resolve, reject) => {
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (text) => {
-      out += text;
-    });
-    child.stderr.on('data', (text) => {
-      err += text;
-    });
-    child.on('error', reject);
-    child.on('close', (status) => resolve({ status, out, err }));
-  });
-  return { child, ended };
+function start(words: readonly string[]): Running {
+  return startProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '1' });
 }
 
 const run = (...words: readonly string[]): Promise<Ended> => start(words).ended;
 const json = async (...words: readonly string[]): Promise<Record<string, Record<string, unknown>[]>> =>
-  JSON.parse((await run(...words, '--json')).out);
+  JSON.parse((await run(...words, '--json')).stdout);
 
 const noord = (records: number) => messageFile(shvMessage({ leveringen: [{ naam: 'Noord', records }] }));
 
 describe('import', () => {
   it('tells what was stored', async () => {
     const path = noord(3);
-    const { status, out } = await run('import', '--variant', 'shv', path);
-    expect([status, out]).toEqual([0, `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 3 records\n`]);
+    const { status, stdout } = await run('import', '--variant', 'shv', path);
+    expect([status, stdout]).toEqual([0, `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 3 records\n`]);
     const again = await run('import', '--variant', 'shv', path);
-    expect(again.out).toContain('; replaces 1 earlier');
+    expect(again.stdout).toContain('; replaces 1 earlier');
   });
 
   it('takes several files, stores the good ones, and ends with 1 when one was not', async () => {
     const zaken = { naam: 'Stad', records: ['a', 'b'], zaken: [['a'], ['b']] };
     const good = messageFile(vsMessage({ leveringen: [zaken] }));
     const bad = messageFile('{"leveringen": [{\n"teller": 1.5}]}');
-    const { status, out, err } = await run('import', '--variant', 'vs', good, bad, '/nergens.json');
+    const { status, stdout, stderr } = await run('import', '--variant', 'vs', good, bad, '/nergens.json');
     expect(status).toBe(1);
-    expect(out).toContain('1 levering(en), 2 records, 2 zaken');
-    expect(out).toMatch(
+    expect(stdout).toContain('1 levering(en), 2 records, 2 zaken');
+    expect(stdout).toMatch(
       /nothing stored, 7 fault\(s\)\n(.*\n)+ {2}line 2 {2}\/leveringen\/0\/teller {2}must be integer\n/,
     );
-    expect(out).toContain('/nergens.json: ENOENT');
-    expect(err).toContain('2 of 3 files not stored');
+    expect(stdout).toContain('/nergens.json: ENOENT');
+    expect(stderr).toContain('2 of 3 files not stored');
   });
 
   it('has one result for machines', async () => {
@@ -101,9 +75,9 @@ describe('import', () => {
       )
       .toBeGreaterThan(1_000_000);
     child.kill(signal);
-    const { status, err } = await ended;
+    const { status, stderr } = await ended;
     expect(status).toBe(signal === 'SIGINT' ? 1 : null);
-    if (signal === 'SIGINT') expect(err).toMatch(/interrupted/);
+    if (signal === 'SIGINT') expect(stderr).toMatch(/interrupted/);
     await expect
       .poll(() => supplier.asOwner('select count(*)::int as n from pg_stat_progress_copy'), { timeout: 20_000 })
       .toEqual([{ n: 0 }]);
@@ -133,18 +107,18 @@ describe('what there is', () => {
       bestand: 'bericht.json',
     });
     const id = String(rest?.id);
-    expect((await run('list')).out).toMatch(/Rest +2026-01-01 to 2026-03-31 +2 +0 .* current/);
+    expect((await run('list')).stdout).toMatch(/Rest +2026-01-01 to 2026-03-31 +2 +0 .* current/);
     expect(await json('show', id)).toMatchObject({ organisatie: 'Rest', kop: { schuldhulptrajecten: [] } });
-    expect((await run('show', id)).out).toContain('vingerafdruk');
+    expect((await run('show', id)).stdout).toContain('vingerafdruk');
     expect((await run('show', '999999')).status).toBe(1);
     expect((await run('show', 'x')).status).toBe(2);
-    expect(await run('remove', id, '999999')).toMatchObject({ status: 1, out: `No longer delivered: ${id}\n` });
-    expect((await run('list', '--all')).out).toMatch(/Rest .* verwijderd/);
-    expect((await run('prune')).out).toBe('Pruned 0 versions with 0 records.\n');
+    expect(await run('remove', id, '999999')).toMatchObject({ status: 1, stdout: `No longer delivered: ${id}\n` });
+    expect((await run('list', '--all')).stdout).toMatch(/Rest .* verwijderd/);
+    expect((await run('prune')).stdout).toBe('Pruned 0 versions with 0 records.\n');
     await supplier.asOwner(`update gegevens.leveringen set vervallen_op = now() - interval '2 days' where id = ${id}`);
-    expect((await run('prune', '--older-than', '3')).out).toBe('Pruned 0 versions with 0 records.\n');
+    expect((await run('prune', '--older-than', '3')).stdout).toBe('Pruned 0 versions with 0 records.\n');
     expect(await json('prune', '--dry-run')).toMatchObject({ dryRun: true, records: 2 });
-    expect((await run('prune')).out).toBe('Pruned 1 versions with 2 records.\n');
+    expect((await run('prune')).stdout).toBe('Pruned 1 versions with 2 records.\n');
     expect((await run('show', id)).status).toBe(1);
   });
 });
@@ -156,17 +130,17 @@ describe('the journal', () => {
     const { entries } = await json('journal', '--variant', 'shv', '--since', '2026-01-01', '--limit', '1');
     const [entry] = entries ?? [];
     expect(entry).toMatchObject({ variant: 'shv', records: 1, vraag: '{"page":1,"pageSize":1}' });
-    expect((await run('journal')).out).toContain(String(entry?.antwoordDigest));
-    expect((await run('journal', String(entry?.id))).out).toContain(String(entry?.antwoordHandtekening));
+    expect((await run('journal')).stdout).toContain(String(entry?.antwoordDigest));
+    expect((await run('journal', String(entry?.id))).stdout).toContain(String(entry?.antwoordHandtekening));
     expect((await run('journal', '999999')).status).toBe(1);
-    expect((await run('journal', '--oin', '00000099000000009999')).out).toBe('Nothing was delivered.\n');
+    expect((await run('journal', '--oin', '00000099000000009999')).stdout).toBe('Nothing was delivered.\n');
     expect((await run('journal', '--since', 'gisteren')).status).toBe(2);
   });
 });
 
 it('explains every word with an example', async () => {
   for (const word of ['import', 'list', 'show', 'remove', 'prune', 'journal']) {
-    const { status, out } = await run(word, '--help');
-    expect([status, out]).toEqual([0, expect.stringMatching(/Example:\n {2}\$ koppelvlak gegevens/)]);
+    const { status, stdout } = await run(word, '--help');
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/Example:\n {2}\$ koppelvlak gegevens/)]);
   }
 });

@@ -1,5 +1,4 @@
 /** The requester's tool, against the real service and against suppliers that do something wrong. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -7,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainStyles } from '../../src/gegevens/jades/sign.ts';
+import { type Ended, startProgram } from '../support/program.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { createRequester, type Requester } from './support/requester.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const dir = mkdtempSync(join(tmpdir(), 'afnemer-'));
 const tokenFile = join(dir, 'token.txt');
 
@@ -48,35 +47,25 @@ afterAll(async () => {
   await supplier.close();
 });
 
-async function request(url: string, ...words: string[]): Promise<{ status: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [MAIN, 'gegevens', 'request', url, '--variant', 'shv', ...words], {
-    env: {
-      PATH: process.env.PATH,
-      GEGEVENS_TRUST_ANCHORS: supplier.authority.root,
-      GEGEVENS_SIGNING_KEY: supplier.authority.requester.key,
-      GEGEVENS_SIGNING_CHAIN: supplier.authority.requester.chain,
-      GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (text) => {
-    out += text;
-  });
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  const [status] = await once(child, 'close');
-  return { status, out, err };
+function request(url: string, ...words: string[]): Promise<Ended> {
+  const env = {
+    GEGEVENS_TRUST_ANCHORS: supplier.authority.root,
+    GEGEVENS_SIGNING_KEY: supplier.authority.requester.key,
+    GEGEVENS_SIGNING_CHAIN: supplier.authority.requester.chain,
+    GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+  };
+  return startProgram(['gegevens', 'request', url, '--variant', 'shv', ...words], env).ended;
 }
 
 describe('against a good supplier', () => {
   it('follows the pages, checks them, and writes one file that can be imported', async () => {
     const out = join(dir, 'alles.json');
     const url = `${supplier.server.url}/shv/v1/gegevens`;
-    const { status, err } = await request(url, '--token-file', tokenFile, '--page-size', '2', '--out', out);
-    expect([status, err]).toEqual([0, expect.stringMatching(/page 3 of 3: 1 records, signed by 00000099000000002000/)]);
+    const { status, stderr } = await request(url, '--token-file', tokenFile, '--page-size', '2', '--out', out);
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringMatching(/page 3 of 3: 1 records, signed by 00000099000000002000/),
+    ]);
     const merged = JSON.parse(readFileSync(out, 'utf8'));
     expect(merged.leveringen.map(({ teller }: { teller: number }) => teller)).toEqual([1, 2, 3, 4]);
     const { delivery } = await supplier.import('shv', out);
@@ -87,9 +76,9 @@ describe('against a good supplier', () => {
     const keep = join(dir, 'bewaard');
     const url = `${supplier.server.url}/shv/v1/gegevens`;
     const words = ['--token-file', tokenFile, '--form', 'body', '--organisation', 'noord', '--keep', keep, '--json'];
-    const { status, out } = await request(url, ...words);
+    const { status, stdout } = await request(url, ...words);
     expect(status).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
+    expect(JSON.parse(stdout)).toMatchObject({
       pages: [{ page: 1, form: 'body', signer: { oin: '00000099000000002000' } }],
     });
     expect(readdirSync(keep).toSorted()).toEqual(['page-1.exchange.json', 'page-1.json']);
@@ -99,8 +88,8 @@ describe('against a good supplier', () => {
 
   it('says what a refusal says', async () => {
     const url = `${supplier.server.url}/shv/v1/gegevens`;
-    const { status, err } = await request(url, '--token-file', tokenFile, '--organisation', 'niemand');
-    expect([status, err]).toEqual([
+    const { status, stderr } = await request(url, '--token-file', tokenFile, '--organisation', 'niemand');
+    expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(/status 422: .*onbekende-organisatie - Onbekende organisatie/),
     ]);
@@ -112,8 +101,8 @@ describe('against a good supplier', () => {
     [['--token-file', tokenFile, '--page', '0'], 2, /whole number/],
     [['--token-file', tokenFile, '--header', 'geen header'], 1, /not a header/],
   ])('explains %j', async (words, expected, text) => {
-    const { status, err } = await request(`${supplier.server.url}/shv/v1/gegevens`, ...words);
-    expect([status, err]).toEqual([expected, expect.stringMatching(text)]);
+    const { status, stderr } = await request(`${supplier.server.url}/shv/v1/gegevens`, ...words);
+    expect([status, stderr]).toEqual([expected, expect.stringMatching(text)]);
   });
 });
 
@@ -157,8 +146,8 @@ describe('against a supplier that', () => {
     ],
   ])('%s', async (_what, answers, complaint) => {
     answerOf = answers;
-    const { status, err } = await request(otherUrl, '--token-file', tokenFile);
-    expect([status, err]).toEqual([1, expect.stringMatching(complaint)]);
+    const { status, stderr } = await request(otherUrl, '--token-file', tokenFile);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(complaint)]);
   });
 
   it('is away for a moment', async () => {
@@ -167,7 +156,7 @@ describe('against a supplier that', () => {
       asked += 1;
       return asked === 1 ? { body: '{}', status: 502, headers: { 'retry-after': '0' } } : { body: body() };
     };
-    const { status, err } = await request(otherUrl, '--token-file', tokenFile);
-    expect([status, err]).toEqual([0, expect.stringMatching(/status 502: trying again/)]);
+    const { status, stderr } = await request(otherUrl, '--token-file', tokenFile);
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/status 502: trying again/)]);
   });
 });

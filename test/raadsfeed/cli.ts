@@ -1,51 +1,41 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Ended, type Running, startProgram } from '../support/program.ts';
+import { asPage, type FeedServer, startFeed } from './support.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
-
-export interface Ended {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
+/** A service, and its operator in a folder beside it. */
+export interface FeedOperator {
+  readonly feed: FeedServer;
+  /** The operator's folder. */
+  readonly dir: string;
+  /** Starts `koppelvlak feed …`; standard input is left open. */
+  start(words: readonly string[], more?: Readonly<Record<string, string>>): Running;
+  /** Runs it to its end on the given standard input. */
+  run(words: readonly string[], input?: string): Promise<Ended>;
+  head(): Promise<number>;
+  stop(): Promise<void>;
 }
 
-export interface RunningCommand {
-  readonly child: ChildProcess;
-  /** What has come on standard output by now. */
-  readonly out: () => string;
-  readonly ended: Promise<Ended>;
-}
-
-/** Starts `koppelvlak feed …` beside a service, as its operator does. Standard input is left open. */
-export function startFeedCommand(
-  databaseUrl: string,
-  dir: string,
-  words: readonly string[],
-  more: Readonly<Record<string, string>> = {},
-): RunningCommand {
-  const child = spawn(process.execPath, [MAIN, 'feed', ...words], {
-    cwd: dir,
-    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, DATABASE_CONNECT_TIMEOUT_MS: '30000', ...more },
-  });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (text) => {
-    out += text;
-  });
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  child.stdin.on('error', () => undefined);
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (status) => resolve({ status, out, err }));
-  });
-  return { child, out: () => out, ended };
-}
-
-/** Runs a command to its end on the given standard input. */
-export function runFeedCommand(databaseUrl: string, dir: string, words: readonly string[], input = ''): Promise<Ended> {
-  const { child, ended } = startFeedCommand(databaseUrl, dir, words);
-  child.stdin?.end(input);
-  return ended;
+export async function startFeedOperator(): Promise<FeedOperator> {
+  const feed = await startFeed();
+  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+  const env = { DATABASE_URL: feed.databaseUrl, DATABASE_CONNECT_TIMEOUT_MS: '30000' };
+  const start: FeedOperator['start'] = (words, more = {}) =>
+    startProgram(['feed', ...words], { ...env, ...more }, { cwd: dir, input: 'pipe' });
+  return {
+    feed,
+    dir,
+    start,
+    run(words, input = '') {
+      const { child, ended } = start(words);
+      child.stdin?.end(input);
+      return ended;
+    },
+    head: async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).head,
+    async stop() {
+      await feed.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,29 +1,28 @@
 /** The commands in the hands of an operator who is in a hurry: pipes, broken-off runs, slips of the pen. */
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
-import { type Ended, runFeedCommand, startFeedCommand } from './cli.ts';
+import type { Ended } from '../support/program.ts';
+import { type FeedOperator, startFeedOperator } from './cli.ts';
 import { filesWith } from './database-files.ts';
-import { asPage, document, type FeedServer, PATIENT, readRecords, startFeed, vergadering } from './support.ts';
+import { document, type FeedServer, PATIENT, readRecords, vergadering } from './support.ts';
 
+let operator: FeedOperator;
 let feed: FeedServer;
 let dir: string;
 beforeAll(async () => {
-  feed = await startFeed();
-  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+  operator = await startFeedOperator();
+  ({ feed, dir } = operator);
 });
-afterAll(async () => {
-  await feed.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => operator?.stop());
 
-const run = (words: string[], input = ''): Promise<Ended> => runFeedCommand(feed.databaseUrl, dir, words, input);
+const run = (words: readonly string[], input?: string): Promise<Ended> => operator.run(words, input);
+const head = (): Promise<number> => operator.head();
+
 const toText = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-const head = async (): Promise<number> => asPage((await feed.api.call('GET', '/feed?limit=1')).json).head;
 const organisations = async (): Promise<unknown[]> => Object((await feed.api.call('GET', '/')).json).organisaties;
 
 describe('feed publish', () => {
@@ -32,7 +31,7 @@ describe('feed publish', () => {
     execFileSync('mkfifo', [pipe]);
     const lines = toText([vergadering(`pijp-${words.length}-1`), vergadering(`pijp-${words.length}-2`)]);
     const [ended] = await Promise.all([run([...words, '--json', pipe]), writeFile(pipe, lines)]);
-    expect([ended.status, JSON.parse(ended.out)]).toMatchObject([0, { lines: 2, recorded: 2 }]);
+    expect([ended.status, JSON.parse(ended.stdout)]).toMatchObject([0, { lines: 2, recorded: 2 }]);
   });
 
   it('takes no more memory for many lines than for few', async () => {
@@ -44,25 +43,25 @@ describe('feed publish', () => {
     await writeFile(path, toText(lines));
     // All of them together would be twice this, and more once they are read.
     const small = { NODE_OPTIONS: '--max-old-space-size=32' };
-    const { child, ended } = startFeedCommand(feed.databaseUrl, dir, ['publish', '--json', path], small);
+    const { child, ended } = operator.start(['publish', '--json', path], small);
     child.stdin?.end();
-    const { status, out } = await ended;
-    expect([status, JSON.parse(out)]).toMatchObject([0, { lines: 30_000, recorded: 30_000 }]);
+    const { status, stdout } = await ended;
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { lines: 30_000, recorded: 30_000 }]);
   });
 
   it('ends at once on Ctrl-C, also while it waits for standard input', async () => {
-    const { child, ended } = startFeedCommand(feed.databaseUrl, dir, ['publish', '--partial', '-']);
+    const { child, ended } = operator.start(['publish', '--partial', '-']);
     const before = await head();
     // One batch: what is in the feed says that it has come as far as waiting for more.
     child.stdin?.write(toText(Array.from({ length: 1000 }, (_, i) => vergadering(`half-${i}`))));
     await expect.poll(head, PATIENT).toBe(before + 1000);
     child.kill('SIGINT');
-    expect(await ended).toMatchObject({ status: 1, err: expect.stringContaining('interrupted') });
+    expect(await ended).toMatchObject({ status: 1, stderr: expect.stringContaining('interrupted') });
   });
 
   it('tells the first wrong line with `--strict` for machines too', async () => {
-    const { status, out } = await run(['publish', '--strict', '--json'], toText([vergadering('goed'), {}, {}]));
-    expect([status, JSON.parse(out)]).toMatchObject([
+    const { status, stdout } = await run(['publish', '--strict', '--json'], toText([vergadering('goed'), {}, {}]));
+    expect([status, JSON.parse(stdout)]).toMatchObject([
       1,
       { recorded: 0, noOp: 0, refused: 1, faults: [{ file: 'standard input', line: 2 }] },
     ]);
@@ -97,9 +96,12 @@ describe('feed redact', () => {
     const before = await organisations();
     const resource = { organisatiecode: 'gm0001', bronidentificatie: 'x' };
     const line = { op: 'delete', resourceType: 'Agendapunt', resource, verwijderreden: 'correctie' };
-    expect((await run(['publish'], toText([line]))).out).toContain('1 no-op');
+    expect((await run(['publish'], toText([line]))).stdout).toContain('1 no-op');
     const redacted = await run(['redact', '--resource', 'gm0001/Vergadering/x', '--reden', 'correctie']);
-    expect([redacted.status, redacted.out]).toEqual([0, expect.stringContaining('nothing in the feed holds content')]);
+    expect([redacted.status, redacted.stdout]).toEqual([
+      0,
+      expect.stringContaining('nothing in the feed holds content'),
+    ]);
     expect(await organisations()).toEqual(before);
   });
 
@@ -120,7 +122,7 @@ describe('feed redact', () => {
       ),
     );
     expect(await filesWith(feed.databaseUrl, 'Afgebroken-Geheim')).not.toEqual([]);
-    expect((await run(['verify'])).out).toContain('run feed redact');
+    expect((await run(['verify'])).stdout).toContain('run feed redact');
     await run(['redact', '--resource', 'gm9901/Informatieobject/d-af', '--reden', 'persoonsgegevens']);
     expect(await filesWith(feed.databaseUrl, 'Afgebroken-Geheim')).toEqual([]);
     expect((await run(['verify'])).status).toBe(0);
@@ -134,10 +136,10 @@ describe('feed sync', () => {
     await feed.publish(all);
     const sync = (left: readonly object[], ...words: string[]) =>
       run(['sync', '--organisatie', 'PV27', '--json', ...words], toText(left));
-    expect(await sync(all.slice(4))).toMatchObject({ status: 1, out: '' });
-    expect(JSON.parse((await sync(all.slice(3))).out)).toMatchObject({ deleted: 3 });
+    expect(await sync(all.slice(4))).toMatchObject({ status: 1, stdout: '' });
+    expect(JSON.parse((await sync(all.slice(3))).stdout)).toMatchObject({ deleted: 3 });
     const because = ['--reden', 'overig', '--toelichting', 'Vervallen'];
-    expect(JSON.parse((await sync([], '--allow-mass-delete', ...because)).out)).toMatchObject({ deleted: 27 });
+    expect(JSON.parse((await sync([], '--allow-mass-delete', ...because)).stdout)).toMatchObject({ deleted: 27 });
     expect((await readRecords(feed.api)).at(-1)).toMatchObject({ verwijderreden: 'overig', toelichting: 'Vervallen' });
     expect((await sync([], '--reden', 'overig')).status).toBe(2);
   });
@@ -147,7 +149,7 @@ describe('feed prune', () => {
   it('says what the feed says, also when it had nothing to do', async () => {
     const before = Object((await feed.api.call('GET', '/')).json).historieVanaf;
     const pruned = await run(['prune', '--before', '2021-01-01', '--json']);
-    expect(JSON.parse(pruned.out)).toEqual({ upTo: 0, removed: 0, historieVanaf: before });
+    expect(JSON.parse(pruned.stdout)).toEqual({ upTo: 0, removed: 0, historieVanaf: before });
   });
 
   it('knows how many days a month has', async () => {
@@ -163,7 +165,7 @@ describe('feed follow', () => {
     expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
     expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
     const other = await run(['follow', `${feed.server.url}/ander/v1`, ...words]);
-    expect([other.status, other.err]).toEqual([1, expect.stringContaining('plaats.json')]);
+    expect([other.status, other.stderr]).toEqual([1, expect.stringContaining('plaats.json')]);
   });
 
   it('goes on with the place that was found through the host', async () => {
@@ -178,11 +180,11 @@ describe('feed follow', () => {
   });
 
   it('ends quietly when nobody reads its output any more', async () => {
-    const { child, out, ended } = startFeedCommand(feed.databaseUrl, dir, ['follow', feed.mount, '--state', 'p.json']);
-    await expect.poll(out, PATIENT).toContain('"sequenceNumber"');
+    const { child, output, ended } = operator.start(['follow', feed.mount, '--state', 'p.json']);
+    await expect.poll(() => output().stdout, PATIENT).toContain('"sequenceNumber"');
     child.stdout?.destroy();
     await feed.publish([vergadering(`na-${await head()}`)]);
-    const { err } = await ended;
-    expect(err).not.toMatch(/at .*:\d+:\d+/);
+    const { stderr } = await ended;
+    expect(stderr).not.toMatch(/at .*:\d+:\d+/);
   });
 });

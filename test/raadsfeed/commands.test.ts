@@ -1,33 +1,23 @@
 /** The commands as an operator runs them: the program itself, beside a running service. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ended, runFeedCommand } from './cli.ts';
+import type { Ended } from '../support/program.ts';
+import { type FeedOperator, startFeedOperator } from './cli.ts';
 import { filesWith } from './database-files.ts';
-import {
-  agendapunt,
-  asPage,
-  document,
-  type FeedServer,
-  readRecords,
-  removal,
-  startFeed,
-  vergadering,
-} from './support.ts';
+import { agendapunt, asPage, document, type FeedServer, readRecords, removal, vergadering } from './support.ts';
 
+let operator: FeedOperator;
 let feed: FeedServer;
 let dir: string;
 beforeAll(async () => {
-  feed = await startFeed();
-  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
+  operator = await startFeedOperator();
+  ({ feed, dir } = operator);
 });
-afterAll(async () => {
-  await feed.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => operator?.stop());
 
-const run = (words: string[], input = ''): Promise<Ended> => runFeedCommand(feed.databaseUrl, dir, words, input);
+const run = (words: readonly string[], input?: string): Promise<Ended> => operator.run(words, input);
+const head = (): Promise<number> => operator.head();
 
 async function file(name: string, lines: readonly (object | string)[]): Promise<string> {
   const path = join(dir, name);
@@ -35,15 +25,13 @@ async function file(name: string, lines: readonly (object | string)[]): Promise<
   return path;
 }
 
-const head = async (): Promise<number> => asPage((await feed.api.call('GET', '/feed?limit=1')).json).head;
-
 describe('feed publish', () => {
   it('records lines once, and again as no-op', async () => {
     const path = await file('a.ndjson', [vergadering('v-1'), '', agendapunt('a-1'), document('d-1')]);
     const first = await run(['publish', '--json', path]);
-    expect([first.status, first.err]).toEqual([0, '']);
+    expect([first.status, first.stderr]).toEqual([0, '']);
     const again = await run(['publish', '--json', path]);
-    expect(JSON.parse(again.out)).toEqual({ lines: 3, recorded: 0, noOp: 3, refused: 0, faults: [] });
+    expect(JSON.parse(again.stdout)).toEqual({ lines: 3, recorded: 0, noOp: 3, refused: 0, faults: [] });
     expect(await head()).toBe(3);
   });
 
@@ -56,16 +44,16 @@ describe('feed publish', () => {
       vergadering('v-4', { locatie: '\ud800' }),
       JSON.stringify(vergadering('v-5')).replace('"naam"', '"naam":"eerder","naam"'),
     ]);
-    const { status, err } = await run(['publish', path]);
+    const { status, stderr } = await run(['publish', path]);
     expect(status).toBe(1);
-    for (const line of [2, 3, 4, 5, 6]) expect(err).toContain(`fout.ndjson:${line}: `);
-    expect(err).toContain('onbekend');
-    expect(err).toContain('fout.ndjson:6: a name stands twice in one object');
+    for (const line of [2, 3, 4, 5, 6]) expect(stderr).toContain(`fout.ndjson:${line}: `);
+    expect(stderr).toContain('onbekend');
+    expect(stderr).toContain('fout.ndjson:6: a name stands twice in one object');
     expect(await head()).toBe(3);
     const strict = await run(['publish', '--strict', path]);
-    expect(strict.err).not.toContain('fout.ndjson:3');
+    expect(strict.stderr).not.toContain('fout.ndjson:3');
     const partial = await run(['publish', '--partial', '--json', path]);
-    expect([partial.status, JSON.parse(partial.out)]).toMatchObject([1, { recorded: 1, refused: 5 }]);
+    expect([partial.status, JSON.parse(partial.stdout)]).toMatchObject([1, { recorded: 1, refused: 5 }]);
     expect(await head()).toBe(4);
   });
 
@@ -73,8 +61,8 @@ describe('feed publish', () => {
     const lines = `${JSON.stringify(vergadering('v-1'))}\r\n\ufeff${JSON.stringify(vergadering('v-1'))}`;
     expect((await run(['publish', '-'], lines)).status).toBe(1);
     const other = await run(['publish', '--organisatie', 'GM0001'], JSON.stringify(vergadering('v-9')));
-    expect(other.err).toContain('is not of gm0001');
-    expect((await run(['publish'], JSON.stringify(vergadering('v-1')))).out).toContain('1 no-op');
+    expect(other.stderr).toContain('is not of gm0001');
+    expect((await run(['publish'], JSON.stringify(vergadering('v-1')))).stdout).toContain('1 no-op');
   });
 
   it('says what it takes when it is called wrongly', async () => {
@@ -96,7 +84,7 @@ describe('feed sync', () => {
     await run(['publish', await file('vol.ndjson', full)]);
     const path = await file('stand.ndjson', [...full.slice(1), document('s-nieuw'), ...rest]);
     const synced = await run(['sync', '--organisatie', 'gm9901', '--json', path]);
-    expect(JSON.parse(synced.out)).toEqual({ lines: 23, recorded: 1, noOp: 22, deleted: 2 });
+    expect(JSON.parse(synced.stdout)).toEqual({ lines: 23, recorded: 1, noOp: 22, deleted: 2 });
     const records = (await readRecords(feed.api)).slice(-2);
     expect(records.map(({ op, resource }) => [op, resource.bronidentificatie])).toEqual([
       ['delete', 'd-1'],
@@ -109,10 +97,10 @@ describe('feed sync', () => {
     const path = await file('klein.ndjson', [vergadering('v-1')]);
     const refused = await run(['sync', '--organisatie', 'gm9901', path]);
     expect([refused.status, await head()]).toEqual([1, before]);
-    expect(refused.err).toContain('--allow-mass-delete');
+    expect(refused.stderr).toContain('--allow-mass-delete');
     expect((await run(['sync', '--organisatie', 'gm9901', await file('leeg.ndjson', [])])).status).toBe(1);
     const double = await run(['sync', '--organisatie', 'gm9901'], `${JSON.stringify(vergadering('v-1'))}\n`.repeat(2));
-    expect(double.err).toContain('twice');
+    expect(double.stderr).toContain('twice');
     const forced = await run(['sync', '--organisatie', 'gm9901', '--allow-mass-delete', path]);
     expect(forced.status).toBe(0);
     expect(asPage((await feed.api.call('GET', '/snapshot')).json).records).toHaveLength(1);
@@ -131,7 +119,7 @@ describe('feed redact', () => {
       '--json',
     ]);
     expect(redacted.status).toBe(0);
-    expect(JSON.parse(redacted.out)).toMatchObject([{ resource: 'gm9901/Informatieobject/geheim/1' }]);
+    expect(JSON.parse(redacted.stdout)).toMatchObject([{ resource: 'gm9901/Informatieobject/geheim/1' }]);
     expect(await filesWith(feed.databaseUrl, 'Zeer-Geheim-Woord')).toEqual([]);
     expect((await feed.api.call('GET', '/feed')).text).not.toContain('Zeer-Geheim-Woord');
   });
@@ -146,7 +134,7 @@ describe('feed prune', () => {
     await feed.publish([vergadering('v-1', { locatie: 'Raadzaal' }), vergadering('v-50')]);
     const end = await head();
     const pruned = await run(['prune', '--before', moment, '--json']);
-    expect(JSON.parse(pruned.out)).toMatchObject({ upTo: end - 2 });
+    expect(JSON.parse(pruned.stdout)).toMatchObject({ upTo: end - 2 });
     const page = asPage((await feed.api.call('GET', '/feed')).json);
     expect(page.records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([end - 1, end]);
     const refused = await feed.api.call('GET', `/feed?cursor=${first}`);
@@ -160,9 +148,9 @@ describe('feed follow', () => {
   it('reads the snapshot, then the feed, and goes on where it was', async () => {
     const words = ['follow', feed.mount, '--state', 'plaats.json', '--output', 'uit.ndjson', '--once', '--json'];
     const state = await readRecords(feed.api, '/snapshot');
-    expect(JSON.parse((await run(words)).out)).toMatchObject({ records: state.length, faults: 0 });
+    expect(JSON.parse((await run(words)).stdout)).toMatchObject({ records: state.length, faults: 0 });
     await feed.publish([vergadering('v-60'), removal('redact', 'Vergadering', 'v-60')]);
-    expect(JSON.parse((await run(words)).out)).toMatchObject({ records: 2, faults: 0, lastNumber: await head() });
+    expect(JSON.parse((await run(words)).stdout)).toMatchObject({ records: 2, faults: 0, lastNumber: await head() });
     const lines = (await readFile(join(dir, 'uit.ndjson'), 'utf8')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).op)).toEqual([...state.map(() => 'upsert'), 'redact', 'redact']);
     expect(await run(['follow', feed.server.url, '--state', 'b.json', '--once'])).toMatchObject({ status: 0 });
@@ -174,7 +162,7 @@ describe('feed verify', () => {
   it('tells of an agenda item that has begun and has no end, once its meeting has ended, and only of that', async () => {
     const times = { aanvang: '2026-01-15T19:30:00+01:00', einde: '2026-01-15T22:10:00+01:00' };
     const begun = { vergadering: { bronidentificatie: 'v-einde' }, starttijd: '2026-01-15T20:00:00+01:00' };
-    const verified = async () => JSON.parse((await run(['verify', '--json'])).out).faults;
+    const verified = async () => JSON.parse((await run(['verify', '--json'])).stdout).faults;
     await feed.publish([agendapunt('a-open', begun), vergadering('v-einde')]);
     expect(await verified()).toEqual([]);
     await feed.publish([vergadering('v-einde', { ...times, einde: '2999-01-15T22:10:00+01:00' })]);
@@ -189,7 +177,7 @@ describe('feed verify', () => {
 
   it('finds nothing wrong with all of the above, and tells what is once it is', async () => {
     const fine = await run(['verify', '--json']);
-    expect([fine.status, JSON.parse(fine.out).faults]).toEqual([0, []]);
+    expect([fine.status, JSON.parse(fine.stdout).faults]).toEqual([0, []]);
     const end = await head();
     await feed.pool.query(
       `update raadsfeed.tekst set rest = replace(rest, 'Vergadering v-', 'Vergadering x-') where sequence_number > $1`,
@@ -197,10 +185,10 @@ describe('feed verify', () => {
     );
     const changed = await run(['verify', '--json']);
     expect(changed.status).toBe(1);
-    expect(changed.out).toContain('contentHash is not that of its data');
+    expect(changed.stdout).toContain('contentHash is not that of its data');
     await feed.pool.query('delete from raadsfeed.record where sequence_number = $1', [end - 1]);
-    expect((await run(['verify'])).out).toContain('is not in the index of records');
+    expect((await run(['verify'])).stdout).toContain('is not in the index of records');
     await feed.pool.query('delete from raadsfeed.tekst where sequence_number = $1', [end - 1]);
-    expect((await run(['verify'])).out).toContain(`the numbers ${end - 1} to ${end - 1} are missing`);
+    expect((await run(['verify'])).stdout).toContain(`the numbers ${end - 1} to ${end - 1} are missing`);
   });
 });

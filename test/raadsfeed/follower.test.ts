@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/http/openapi-document.ts';
 import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
-import { type Ended, runFeedCommand } from './cli.ts';
+import { type Ended, startProgram } from '../support/program.ts';
 
 interface Answer {
   readonly status?: number;
@@ -44,9 +44,11 @@ afterAll(async () => {
 let runs = 0;
 /** Follows once with a place of its own, or goes on with one. */
 const follow = (state = `plaats-${++runs}.json`, ...words: string[]): Promise<Ended> =>
-  runFeedCommand('postgres://niemand@127.0.0.1:1/geen', dir, [
-    ...['follow', `${base}/dienst`, '--state', state, '--output', `${state}.ndjson`, '--once', ...words],
-  ]);
+  startProgram(
+    ['feed', 'follow', `${base}/dienst`, '--state', state, '--output', `${state}.ndjson`, '--once', ...words],
+    {},
+    { cwd: dir },
+  ).ended;
 
 const service = {
   body: {
@@ -77,8 +79,8 @@ it('finds nothing wrong with a feed that is right, and keeps its records', async
     '/snapshot': [snapshot(upsert(2), upsert(5))],
     '/feed': [page('a', 8, true, upsert(6)), page('b', 8, false, redact(7, [5]), redact(8, []))],
   };
-  const { status, err } = await follow('goed.json');
-  expect([status, err]).toEqual([0, expect.stringContaining('5 records, 0 faults')]);
+  const { status, stderr } = await follow('goed.json');
+  expect([status, stderr]).toEqual([0, expect.stringContaining('5 records, 0 faults')]);
   const lines = (await readFile(join(dir, 'goed.json.ndjson'), 'utf8')).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).sequenceNumber)).toEqual([2, 5, 6, 7, 8]);
 });
@@ -111,8 +113,8 @@ describe('tells what is wrong with a feed and ends with status 1:', () => {
     ['something that is no record', [page('a', 6, false, { nummer: 6 }, upsert(6))], 'something that is no record'],
   ])('%s', async (_what, pages, fault) => {
     answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': pages };
-    const { status, err } = await follow();
-    expect([status, err]).toEqual([1, expect.stringContaining(fault)]);
+    const { status, stderr } = await follow();
+    expect([status, stderr]).toEqual([1, expect.stringContaining(fault)]);
   });
 });
 
@@ -127,12 +129,12 @@ describe('a feed that does not know the place any more', () => {
     expect((await follow('oud.json')).status).toBe(0);
     answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];
     const refused = await follow('oud.json');
-    expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('--restart')]);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('--restart')]);
     answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];
     asked = [];
     expect(await follow('oud.json', '--restart')).toMatchObject({
       status: 0,
-      err: expect.stringContaining('new snapshot'),
+      stderr: expect.stringContaining('new snapshot'),
     });
     expect(asked).toEqual(['/feed?cursor=a', '/dienst', '/snapshot', '/feed?cursor=begin']);
   });
@@ -140,12 +142,12 @@ describe('a feed that does not know the place any more', () => {
   it('is asked again after the time that it names when it is busy', async () => {
     const busy: Answer = { status: 503, headers: { 'retry-after': '1' }, body: {} };
     answers = { '/dienst': [service], '/snapshot': [busy, snapshot()], '/feed': [page('a', 6, false, upsert(6))] };
-    const { status, err } = await follow();
-    expect([status, err]).toEqual([0, expect.stringContaining('/snapshot answers 503; again in')]);
+    const { status, stderr } = await follow();
+    expect([status, stderr]).toEqual([0, expect.stringContaining('/snapshot answers 503; again in')]);
   });
 });
 
 it('does not go on with a feed that says there is more and stays where it is', async () => {
   answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': [page('begin', 6, true)] };
-  expect(await follow()).toMatchObject({ status: 1, err: expect.stringContaining('does not move on') });
+  expect(await follow()).toMatchObject({ status: 1, stderr: expect.stringContaining('does not move on') });
 });
