@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { request } from 'undici';
+import { generateHistory } from '../../test/raadsfeed/generate-history.ts';
 import { startChild } from './children.ts';
 import { inTurns, tellComparison } from './compare.ts';
 import { CONNECTIONS, type PagesOptions } from './feed-pages.ts';
@@ -33,7 +34,7 @@ export async function measureHistory({ databaseUrl, loader, seconds, rounds }: P
   }
 }
 
-/** Adds generated records up to a number, as text, past the writer: ten million take minutes, not a quarter of an hour. */
+/** Adds generated records up to a number. */
 export async function growHistory(databaseUrl: string, records: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -41,7 +42,7 @@ export async function growHistory(databaseUrl: string, records: number): Promise
     const { rows } = await client.query('select head::int as head from raadsfeed.feed');
     const STEP = 500_000;
     for (let from = Number(rows[0].head); from < records; from += STEP) {
-      await client.query(GROW, [from + 1, Math.min(from + STEP, records)]);
+      await generateHistory(client, from + 1, Math.min(from + STEP, records));
       console.error(`${Math.min(from + STEP, records)} records of history`);
     }
     await client.query('vacuum analyze raadsfeed.record');
@@ -50,26 +51,6 @@ export async function growHistory(databaseUrl: string, records: number): Promise
     await client.end();
   }
 }
-
-const GROW = `
-  with nieuw as (
-    select n, 'gm' || (9000 + n % 20) as code, 'document-' || n as id from generate_series($1::bigint, $2::bigint) n
-  ), records as (
-    insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, opgeslagen)
-    select n, 'upsert', 'Informatieobject', code, id, now() from nieuw
-  ), teksten as (
-    insert into raadsfeed.tekst (deel, sequence_number, merk, kop, rest)
-    select (n >> 12) & 31, n, 0,
-           '{"sequenceNumber":' || n || ',"op":"upsert","resourceType":"Informatieobject","resource":{"organisatiecode":"' || code ||
-             '","bronidentificatie":"' || id || '"},"storedAt":"2026-01-15T14:35:42.000Z","contentHash":"sha256:' || repeat('0', 64) ||
-             '","resourceUrl":"',
-           '/organisaties/' || code || '/informatieobjecten/' || id || '","data":{"omschrijving":"' || repeat(md5(n::text), 20) || '"}}'
-      from nieuw
-  ), standen as (
-    insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
-    select code, 'Informatieobject', id, n, 'sha256:' || repeat('0', 64) from nieuw
-  )
-  update raadsfeed.feed set head = $2::bigint, head_merk = 0, laatst_opgeslagen = now()`;
 
 /** A page in the middle of a long history beside one of a short history, in turns. */
 export async function measureLength(

@@ -16,6 +16,8 @@ export interface Bounded<T> {
 
 /** A row of a statement of `pageStatement`. */
 export interface PageRow {
+  readonly sequence_number: number;
+  readonly merk: number;
   /** `null`: the record is so large that all of them might be too much. */
   readonly kop: string | null;
   readonly rest: string | null;
@@ -45,39 +47,38 @@ function isWhole<R extends PageRow>(row: R): row is WholeRow<R> {
 }
 
 /**
- * The statement for texts of the records `p`. The texts are looked up part by part: choosing the part anew for each number costs more than the
- * lookup itself.
- * @param columns of `p` and `t`, beside `kop` and `rest`
- * @param places a statement of the records in question, with their `sequence_number`
- * @param order a column of `p`
+ * The statement for the texts of records, with their `sequence_number` and `merk`. The texts are looked up part by part: choosing the part
+ * anew for each number costs more than the lookup itself. All are looked up before anything is joined to them: the database might look them
+ * up anew for each record otherwise.
+ * @param places a statement of the records in question: their `sequence_number` and `columns`
+ * @param columns what else of `places` is wanted
+ * @param order a column of `places`
  */
 export function pageStatement(
   careful: boolean,
-  { columns, places, order }: { columns: readonly string[]; places: string; order: string },
+  { places, columns = [], order = 'sequence_number' }: { places: string; columns?: readonly string[]; order?: string },
 ): string {
-  const start = `with p as materialized (${places}), delen as (
+  const isJoined = columns.length > 0;
+  const names = ['sequence_number', 'merk', ...columns].join(', ');
+  const texts = `with p as materialized (${places}), delen as (
       select ((sequence_number >> 12) & 31)::smallint as deel, array_agg(sequence_number) as nummers from p group by 1
+    ), t as ${isJoined ? 'materialized' : 'not materialized'} (
+      select gevonden.* from delen d cross join lateral (
+        select sequence_number, merk, kop, rest from raadsfeed.tekst where deel = d.deel and sequence_number = any (d.nummers) offset 0
+      ) gevonden
     )`;
-  const from = `from delen d
-                cross join lateral (
-                  select sequence_number, merk, kop, rest from raadsfeed.tekst
-                   where deel = d.deel and sequence_number = any (d.nummers)
-                  offset 0) t
-                join p on p.sequence_number = t.sequence_number`;
+  const from = isJoined ? 't join p using (sequence_number)' : 't';
   if (!careful) {
-    return `${start}
-            select ${columns.join(', ')}, case when octet_length(t.rest) > $1::integer then null else t.kop end as kop,
-                   case when octet_length(t.rest) <= $1::integer then t.rest end as rest
-              ${from}
-             order by p.${order}`;
+    return `${texts}
+            select ${names}, case when octet_length(rest) > $1::integer then null else kop end as kop,
+                   case when octet_length(rest) <= $1::integer then rest end as rest
+              from ${from}
+             order by ${order}`;
   }
-  const names = columns.map((column) => column.replace(/^.*\./, ''));
-  return `${start}
-          select ${names.join(', ')}, kop, rest, octets
-            from (select ${columns.join(', ')}, t.kop, t.rest, octet_length(t.kop) + coalesce(octet_length(t.rest), 0) as eigen,
-                         sum(octet_length(t.kop) + coalesce(octet_length(t.rest), 0))
-                           over (order by p.${order} rows unbounded preceding) as octets
-                    ${from}) g
+  return `${texts}
+          select ${names}, kop, rest, octets
+            from (select *, sum(eigen) over (order by ${order} rows unbounded preceding) as octets
+                    from (select ${names}, kop, rest, octet_length(kop) + coalesce(octet_length(rest), 0) as eigen from ${from}) e) g
            where octets - eigen < $1::integer
            order by ${order}`;
 }

@@ -28,11 +28,10 @@ export async function readCollection(
                    where organisatiecode = $2::text and resource_type = $3::text and bronidentificatie > $4::text
                    order by bronidentificatie
                    limit $5::integer`;
-  const columns = ['p.bronidentificatie', 'p.sequence_number'];
   const { found, isCut } = await readPage<PageRow & Row>(limit, async (careful, octets) => {
     const { rows } = await db.query<PageRow & Row>({
       name: `raadsfeed-collection${careful ? '-careful' : ''}`,
-      text: pageStatement(careful, { columns, places, order: 'bronidentificatie' }),
+      text: pageStatement(careful, { places, columns: ['bronidentificatie'], order: 'bronidentificatie' }),
       values: [octets, of.organisatiecode, of.resourceType, after, limit],
     });
     return rows;

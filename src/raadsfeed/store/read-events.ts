@@ -10,14 +10,13 @@ export interface StoredEvent extends Omit<StoredRecord, 'merk'> {
 }
 
 interface Row extends PageRow {
-  readonly sequence_number: number;
   readonly organisatiecode: string;
   readonly resource_type: ResourceType;
 }
 
 /** The first `limit` records after a number, up to and including `upTo`, or as many as `PAGE_OCTETS` allow. */
 export async function readEvents(db: Db, after: number, upTo: number, limit: number): Promise<Bounded<StoredEvent>> {
-  const columns = ['p.sequence_number', 'p.organisatiecode', 'p.resource_type'];
+  const columns = ['organisatiecode', 'resource_type'];
   const places = `select sequence_number, organisatiecode, resource_type from raadsfeed.record
                    where sequence_number > $2::bigint and sequence_number <= $3::bigint
                    order by sequence_number
@@ -25,7 +24,7 @@ export async function readEvents(db: Db, after: number, upTo: number, limit: num
   const { found, isCut } = await readPage<Row>(limit, async (careful, octets) => {
     const { rows } = await db.query<Row>({
       name: `raadsfeed-events${careful ? '-careful' : ''}`,
-      text: pageStatement(careful, { columns, places, order: 'sequence_number' }),
+      text: pageStatement(careful, { places, columns }),
       values: [octets, after, upTo, limit],
     });
     return rows;

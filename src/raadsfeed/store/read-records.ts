@@ -17,11 +17,6 @@ export interface RecordFilter {
   readonly resourceType?: ResourceType | undefined;
 }
 
-interface Row extends PageRow {
-  readonly sequence_number: number;
-  readonly merk: number;
-}
-
 /** The first `limit` records after a place, up to and including `upTo`, that pass the filter, or as many as `PAGE_OCTETS` allow. */
 export async function readFiltered(
   db: Db,
@@ -46,11 +41,10 @@ export async function readFiltered(
                    where sequence_number > $2::bigint and sequence_number <= $3::bigint and ${condition}
                    order by sequence_number
                    limit $4::integer`;
-  const columns = ['p.sequence_number', 't.merk'];
-  const { found, isCut } = await readPage<Row>(limit, async (careful, octets) => {
-    const { rows } = await db.query<Row>({
+  const { found, isCut } = await readPage(limit, async (careful, octets) => {
+    const { rows } = await db.query<PageRow>({
       name: `raadsfeed-filtered-${name}${careful ? '-careful' : ''}`,
-      text: pageStatement(careful, { columns, places, order: 'sequence_number' }),
+      text: pageStatement(careful, { places }),
       values: [octets, after, upTo, limit, ...values],
     });
     return rows;
@@ -68,6 +62,6 @@ export async function readMark(db: Db, sequenceNumber: number): Promise<FeedPosi
   return rows[0]?.merk;
 }
 
-function toStored({ sequence_number: sequenceNumber, merk, kop, rest }: WholeRow<Row>): StoredRecord {
+function toStored({ sequence_number: sequenceNumber, merk, kop, rest }: WholeRow<PageRow>): StoredRecord {
   return { sequenceNumber, merk, kop, rest };
 }

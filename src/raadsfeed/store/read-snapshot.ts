@@ -2,10 +2,6 @@ import type { Db } from '../../kernel/database/db.ts';
 import { type Bounded, type PageRow, pageStatement, readPage } from './page-budget.ts';
 import type { RecordFilter, StoredRecord } from './read-records.ts';
 
-interface Row extends PageRow {
-  readonly sequence_number: number;
-}
-
 /**
  * The first `limit` resources of the current state whose record stands after `after` and not after `upTo`, in the order of the feed, or as
  * many as `PAGE_OCTETS` allow.
@@ -24,10 +20,10 @@ export async function readSnapshot(
                    order by sequence_number
                    limit $4::integer`;
   const types = resourceType === undefined ? ['Vergadering', 'Agendapunt', 'Informatieobject'] : [resourceType];
-  const { found, isCut } = await readPage<Row>(limit, async (careful, octets) => {
-    const { rows } = await db.query<Row>({
+  const { found, isCut } = await readPage(limit, async (careful, octets) => {
+    const { rows } = await db.query<PageRow>({
       name: `raadsfeed-snapshot${organisatiecode === undefined ? '' : '-organisation'}${careful ? '-careful' : ''}`,
-      text: pageStatement(careful, { columns: ['t.sequence_number'], places, order: 'sequence_number' }),
+      text: pageStatement(careful, { places }),
       values: [octets, after, upTo, limit, types, ...(organisatiecode === undefined ? [] : [organisatiecode])],
     });
     return rows;

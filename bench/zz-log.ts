@@ -1,0 +1,125 @@
+/**
+ * How many actions a second are kept durably, over HTTP, with tokens, validation, encryption and idempotency keys on; and what the
+ * unavoidable part of that costs in the same run. All ways take turns: `node bench/log.ts [seconds] [turns] [connections,…]`
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { createLogger } from '../src/kernel/log.ts';
+import { startTokens } from '../test/support/tokens.ts';
+import { copyRows } from './floors/log-copy.ts';
+import { insertOneByOne } from './floors/log-insert.ts';
+import { pgbenchRate } from './floors/log-pgbench.ts';
+import { type Child, startChild } from './support/children.ts';
+import type { Load, LoadResult } from './support/raw-client.ts';
+import { sampleActies } from './support/sample-actie.ts';
+import { middle, ratioText } from './support/turns.ts';
+
+const measureMs = Number(process.argv[2] ?? 2) * 1000;
+const turns = Number(process.argv[3] ?? 3);
+const connectionCounts = (process.argv[4] ?? '1,16,64,256').split(',').map(Number);
+
+const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
+const postgres = await startEmbedded({ dir, log: createLogger('error'), settings: { max_connections: '400' } });
+const tokens = await startTokens();
+const client = await startChild(new URL('./support/load-process.ts', import.meta.url));
+const { authorization } = await tokens.bearer(['create:normal']);
+const bodies = sampleActies(2000);
+const servers: Child[] = [];
+
+type Way = (connections: number) => Promise<LoadResult | undefined>;
+
+async function overHttp(env: Record<string, string>): Promise<Way> {
+  const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
+    DATABASE_URL: postgres.url,
+    VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
+    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    ...tokens.env,
+    ...env,
+  });
+  servers.push(server);
+  const { url } = Object(await server.ask({}));
+  return async (connections) => {
+    const load: Load = {
+      url: `${url}/verwerkingenlog/v1/verwerkingsacties`,
+      method: 'POST',
+      connections,
+      warmUpMs: 500,
+      measureMs,
+      headers: { authorization },
+      idempotencyKeys: true,
+      bodies,
+      expectStatus: 201,
+    };
+    return Object(await client.ask(load));
+  };
+}
+
+try {
+  const grouped = await overHttp({});
+  const alone = await overHttp({ VERWERKINGENLOG_GROUP_SIZE: '1' });
+  const memory = await overHttp({ BENCH_MEMORY: 'true' });
+  const insert: Way = (connections) => insertOneByOne(postgres.url, connections, measureMs);
+  const ways: readonly (readonly [string, Way])[] = [
+    ['over HTTP, groups share a transaction', grouped],
+    ['over HTTP, grouping off', alone],
+    ['over HTTP, the same route from memory', memory],
+    ['pg, one plain insert per transaction', insert],
+    [
+      'pgbench, one prepared insert per transaction',
+      (connections) => pgbenchRate(postgres.url, connections, measureMs),
+    ],
+  ];
+  // Freshly started servers run slower than they will all day.
+  for (const way of [grouped, alone, memory]) for (let i = 0; i < 2; i += 1) await way(64);
+
+  console.log(`${turns} turns of ${measureMs / 1000} s; the middle of the turns`);
+  console.log(`${'way'.padEnd(48)}conn.   per second    median       p99`);
+  const results = new Map<number, Map<Way, LoadResult[]>>();
+  for (const connections of connectionCounts) {
+    const byWay = new Map<Way, LoadResult[]>(ways.map(([, way]) => [way, []]));
+    results.set(connections, byWay);
+    for (let turn = 0; turn < turns; turn += 1) {
+      for (const [_t, way] of ways) {
+        const result = await way(connections);
+        if (result !== undefined) {
+          byWay.get(way)?.push(result);
+          console.log(turn, _t.slice(0, 30), result.perSecond.toFixed(0));
+        }
+      }
+    }
+    for (const [title, way] of ways) row(title, connections, byWay.get(way) ?? []);
+  }
+  const copied = await copyRows(postgres.url, 200_000);
+  console.log(`${'copy of the same rows into the same indexes'.padEnd(53)}${copied.toFixed(0).padStart(9)} rows/s`);
+
+  const of = (way: Way, connections: number): LoadResult[] => results.get(connections)?.get(way) ?? [];
+  const rates = (way: Way): number[] => of(way, 64).map(({ perSecond }) => perSecond);
+  const medians = (way: Way): number[] => of(way, 1).map(({ medianMs }) => medianMs);
+  const over = (a: number[], b: number[]): string => ratioText(a.map((figure, i) => figure / (b[i] ?? Number.NaN)));
+  const floor = medians(insert).map((ms, i) => ms + (medians(memory)[i] ?? Number.NaN));
+  console.log('\nratios within a turn');
+  console.log(`  64 connections, grouped / grouping off (to reach: 3)          ${over(rates(grouped), rates(alone))}`);
+  console.log(`  64 connections, grouped / from memory (to reach: 0.4)         ${over(rates(grouped), rates(memory))}`);
+  console.log(
+    `  64 connections, grouped / copy                                ${(middle(rates(grouped)) / copied).toFixed(2)}`,
+  );
+  console.log(`  1 connection, latency / (from memory + insert) (at most 1.3)  ${over(medians(grouped), floor)}`);
+} finally {
+  for (const server of servers) await server.stop();
+  await client.stop();
+  await tokens.close();
+  await postgres.stop();
+  await rm(dir, { recursive: true, force: true });
+}
+
+function row(title: string, connections: number, results: readonly LoadResult[]): void {
+  if (results.length === 0) return;
+  const ms = (value: number): string => `${value.toFixed(2)} ms`.padStart(10);
+  const rate = middle(results.map(({ perSecond }) => perSecond)).toFixed(0);
+  const median = middle(results.map(({ medianMs }) => medianMs));
+  const p99 = middle(results.map(({ p99Ms }) => p99Ms));
+  console.log(`${title.padEnd(48)}${String(connections).padStart(5)}${rate.padStart(9)}/s${ms(median)}${ms(p99)}`);
+}

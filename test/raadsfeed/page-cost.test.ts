@@ -1,0 +1,101 @@
+/** However the database plans them, and whatever it knows of the tables: pages look at the blocks that hold their records, and hardly at others. */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Db } from '../../src/kernel/database/db.ts';
+import { typeParsers } from '../../src/kernel/database/type-parsers.ts';
+import { readCollection } from '../../src/raadsfeed/store/read-collection.ts';
+import { readEvents } from '../../src/raadsfeed/store/read-events.ts';
+import { readRange } from '../../src/raadsfeed/store/read-range.ts';
+import { readFiltered } from '../../src/raadsfeed/store/read-records.ts';
+import { readSnapshot } from '../../src/raadsfeed/store/read-snapshot.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { generateHistory } from './generate-history.ts';
+
+const RECORDS = 10_000;
+const AFTER = 4000;
+const LIMIT = 200;
+/** A record of a page lies in a block of its own at most, and three indexes lead to it. */
+const MOST_BLOCKS = 4 * LIMIT;
+
+const organisatiecode = 'gm9007';
+const resourceType = 'Informatieobject';
+
+const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
+  [
+    'all',
+    async (db) =>
+      (await readRange(db, { after: AFTER, upTo: AFTER + LIMIT, mountUrl: 'https://raad.example' }))?.records.length ??
+      0,
+  ],
+  [
+    'of an organisation',
+    async (db) => (await readFiltered(db, AFTER, RECORDS, LIMIT, { organisatiecode })).found.length,
+  ],
+  ['of a kind', async (db) => (await readFiltered(db, AFTER, RECORDS, LIMIT, { resourceType })).found.length],
+  [
+    'of both',
+    async (db) => (await readFiltered(db, AFTER, RECORDS, LIMIT, { organisatiecode, resourceType })).found.length,
+  ],
+  ['of a stream', async (db) => (await readEvents(db, AFTER, RECORDS, LIMIT)).found.length],
+  ['of a snapshot', async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, {})).found.length],
+  [
+    'of a snapshot of an organisation',
+    async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, { organisatiecode })).found.length,
+  ],
+  [
+    'of a collection',
+    async (db) => (await readCollection(db, { organisatiecode, resourceType }, '', LIMIT)).found.length,
+  ],
+];
+
+/** Nobody but the test says what the database knows. */
+const KEEP_STATISTICS = `
+  do $$ declare t regclass; begin
+    for t in select oid from pg_class where relnamespace = 'raadsfeed'::regnamespace and relkind = 'r'
+    loop execute format('alter table %s set (autovacuum_enabled = false)', t); end loop;
+  end $$`;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database?.drop());
+
+describe.each([
+  ['nothing', ''],
+  ['the index of records', 'vacuum analyze raadsfeed.record'],
+  ['all', 'vacuum analyze'],
+])('when the database knows of %s', (_what, statistics) => {
+  let client: pg.Client;
+  beforeAll(async () => {
+    client = new pg.Client({ connectionString: database.url, types: typeParsers });
+    await client.connect();
+    const { rows } = await client.query('select head from raadsfeed.feed');
+    if (Number(rows[0].head) === 0) {
+      await client.query(KEEP_STATISTICS);
+      await generateHistory(client, 1, RECORDS);
+    }
+    if (statistics !== '') await client.query(statistics);
+  });
+  afterAll(() => client?.end());
+
+  async function blocks(): Promise<number> {
+    // The blocks that a transaction looked at are added up when it ends.
+    await client.query('select pg_stat_force_next_flush()');
+    const { rows } = await client.query(
+      `select sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit, 0) + coalesce(idx_blks_read, 0))::int as blocks
+         from pg_statio_user_tables where schemaname = 'raadsfeed'`,
+    );
+    return Number(rows[0].blocks);
+  }
+
+  it.each(reads)('a page %s', async (_kind, read) => {
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await client.query(`set plan_cache_mode = ${mode}`);
+      const before = await blocks();
+      const found = await read(client);
+      expect([mode, found]).toEqual([mode, LIMIT]);
+      expect((await blocks()) - before, mode).toBeLessThan(MOST_BLOCKS);
+    }
+  });
+});
