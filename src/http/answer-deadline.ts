@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Line } from '../kernel/line.ts';
 import { Problem } from '../kernel/problem.ts';
 import { platformProblems } from './problems.ts';
 
@@ -12,20 +13,19 @@ const CHECKS_PER_DEADLINE = 20;
  */
 export function limitAnswerTime(app: FastifyInstance, milliseconds: number): void {
   // In the order of their deadlines, for all have the same time.
-  const dueTimes = new Map<FastifyReply, number>();
+  const line = new Line<{ readonly reply: FastifyReply; readonly due: number }>();
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const [reply, due] of dueTimes) {
-      if (due > now) break;
-      dueTimes.delete(reply);
-      answerLate(reply);
+    for (let { first } = line; first !== undefined && first.item.due <= now; { first } = line) {
+      first.leave();
+      answerLate(first.item.reply);
     }
   }, milliseconds / CHECKS_PER_DEADLINE);
   timer.unref();
   app.addHook('onRequest', (_request, reply, done) => {
-    dueTimes.set(reply, performance.now() + milliseconds);
+    const place = line.join({ reply, due: performance.now() + milliseconds });
     // Fires however the exchange ends, also when the client goes away.
-    reply.raw.once('close', () => dueTimes.delete(reply));
+    reply.raw.once('close', () => place.leave());
     done();
   });
   app.addHook('onClose', async () => clearInterval(timer));
