@@ -15,8 +15,8 @@ import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts
 import { readVersie } from './store/read-versie.ts';
 import { reveal } from './store/stored-versie.ts';
 
-/** Groups that are in the database at the same time: one is written while the other is committed. */
-const GROUPS_IN_FLIGHT = 2;
+/** A second one would take few at a time, at the cost of a whole group: the first is large, and while it is committed few more come. */
+const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
 /** A replayed key can vanish while it is looked at (its 24 hours end); then it is free. */
 const REPLAY_TRIES = 3;

@@ -30,7 +30,10 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** The end of a group starts the next one: nothing ever waits for a clock, and a lone item goes in the turn in which it came. */
+/**
+ * The end of a group starts the next one, before anybody hears of it: nothing ever waits for a clock, a lone item goes in the turn in
+ * which it came, and the next group is committed while this one's answers are made.
+ */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
@@ -41,9 +44,11 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
       const group = take();
       running += 1;
       options.observe?.(group.length);
-      void run(group, options).then(() => {
+      const end = (): void => {
         running -= 1;
         start();
+      };
+      void run(group, options, end).then(() => {
         if (running === 0) for (const resolve of onIdle.splice(0)) resolve();
       });
     }
@@ -83,10 +88,18 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   };
 }
 
-/** Never rejects: every item of the group is settled. */
-async function run<T, R>(group: readonly Waiting<T, R>[], options: GroupCommitOptions<T, R>): Promise<void> {
+/**
+ * Never rejects: every item of the group is settled.
+ * @param end called once, when no more of the group is to be committed
+ */
+async function run<T, R>(
+  group: readonly Waiting<T, R>[],
+  options: GroupCommitOptions<T, R>,
+  end: () => void,
+): Promise<void> {
   try {
     const results = await options.commit(group.map(({ item }) => item));
+    end();
     for (const [i, { resolve, reject }] of group.entries()) {
       const result = results[i];
       if (result === undefined) reject(new TypeError('a group has fewer results than items'));
@@ -95,9 +108,10 @@ async function run<T, R>(group: readonly Waiting<T, R>[], options: GroupCommitOp
   } catch (error) {
     if (group.length > 1 && options.isFaultOfItem(error)) {
       const half = Math.ceil(group.length / 2);
-      await run(group.slice(0, half), options);
-      await run(group.slice(half), options);
+      await run(group.slice(0, half), options, () => undefined);
+      await run(group.slice(half), options, end);
     } else {
+      end();
       for (const { reject } of group) reject(error);
     }
   }

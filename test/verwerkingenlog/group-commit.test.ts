@@ -48,6 +48,14 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a', 'b']]);
   });
 
+  it('begins the next group before anybody hears of the one before', async () => {
+    const { groups, commits, endAll } = stage({ size: 1 });
+    const results = ['a', 'b'].map((item) => commits.add(item).then(() => groups.push([`${item} heard`])));
+    await endAll();
+    await Promise.all(results);
+    expect(groups).toEqual([['a'], ['b'], ['a heard'], ['b heard']]);
+  });
+
   it('is not idle while an item waits for its start', async () => {
     const { groups, commits, endAll } = stage();
     const result = commits.add('a');
