@@ -49,7 +49,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
         start();
       };
       void run(group, options, end).then(() => {
-        if (running === 0) for (const resolve of onIdle.splice(0)) resolve();
+        if (running === 0 && waiting.length === 0) for (const resolve of onIdle.splice(0)) resolve();
       });
     }
   }

@@ -67,14 +67,17 @@ describe('API-Version', () => {
 });
 
 describe('Accept', () => {
-  it.each(['text/html', 'application/json;q=0', 'image/*, text/plain', 'application/json;q=0, */*'])(
-    'is answered 406 to %s',
-    async (accept) => {
-      const reply = await ask(`${server.url}${OPEN}/databank`, { headers: { accept } });
-      expect(reply.status).toBe(406);
-      expect(reply.body.type).toBe(`${server.url}/problems/not-acceptable`);
-    },
-  );
+  it.each([
+    'text/html',
+    'application/json;q=0',
+    'application/json;q=wat',
+    'image/*, text/plain',
+    'application/json;q=0, */*',
+  ])('is answered 406 to %s', async (accept) => {
+    const reply = await ask(`${server.url}${OPEN}/databank`, { headers: { accept } });
+    expect(reply.status).toBe(406);
+    expect(reply.body.type).toBe(`${server.url}/problems/not-acceptable`);
+  });
 
   it.each([
     'application/json',

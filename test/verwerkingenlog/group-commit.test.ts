@@ -65,6 +65,17 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a'], ['idle']]);
   });
 
+  it('is not idle while somebody who heard of his item adds another', async () => {
+    const { groups, commits, endAll } = stage();
+    const heard: string[] = [];
+    const result = commits.add('a').then(async () => heard.push(await commits.add('b')));
+    const idle = commits.idle().then(() => heard.push('idle'));
+    await endAll();
+    await Promise.all([result, idle]);
+    expect(heard).toEqual(['b kept', 'idle']);
+    expect(groups).toEqual([['a'], ['b']]);
+  });
+
   it('has no more groups under way than it may', async () => {
     const { groups, commits, endAll } = stage({ inFlight: 2, size: 1 });
     const results = ['a', 'b', 'c'].map((item) => commits.add(item));
