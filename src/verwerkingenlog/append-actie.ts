@@ -7,6 +7,7 @@ import { turn } from '../kernel/turn.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { type Ahead, createAhead } from './make-ahead.ts';
 import { type Asked, callersKey, type Made, makeAppend } from './make-append.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies } from './store/append-versies.ts';
@@ -58,9 +59,10 @@ export function createAppendActie(
     }
   }
 
-  const groups = createGroupCommit<Asked, Made & { readonly result: Appended }>({
+  const ahead = createAhead<Asked, Made>((asked) => makeAppend(asked, keys));
+  const groups = createGroupCommit<Ahead<Asked, Made>, Made & { readonly result: Appended }>({
     commit: async (group) => {
-      const made = await makeAll(group, keys);
+      const made = await allMade(group);
       const results = await keep(made.map(({ append }) => append));
       return made.flatMap((one, i) => {
         const result = results[i];
@@ -70,7 +72,7 @@ export function createAppendActie(
     size: groupSize,
     inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
     maxWaiting: MAX_WAITING,
-    key: ({ auteur, idempotencyKey }) =>
+    key: ({ item: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: (error) => error instanceof pg.DatabaseError && !isDatabaseAway(error),
     full: () => new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } }),
@@ -91,7 +93,8 @@ export function createAppendActie(
   return {
     async append(actie, auteur, idempotencyKey) {
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
-        const { versie, append, result } = await groups.add({ actie, auteur, at: clock.now(), idempotencyKey });
+        const asked = ahead({ actie, auteur, at: clock.now(), idempotencyKey });
+        const { versie, append, result } = await groups.add(asked);
         appended(result);
         if (result.kept) return versie;
         if (result.unknownActivity && options.refuseUnknownActivity) throw unknownActivityProblem();
@@ -104,14 +107,13 @@ export function createAppendActie(
   };
 }
 
-/** In a row for the whole group: the processor then has the code of making and encrypting at hand, which halves what they cost. */
-async function makeAll(group: readonly Asked[], keys: IdentityKeys): Promise<Made[]> {
-  const made: Made[] = [];
-  for (const asked of group) {
+async function allMade(group: readonly Ahead<Asked, Made>[]): Promise<Made[]> {
+  const all: Made[] = [];
+  for (const one of group) {
     if (turn.spent()) await turn.breathe();
-    made.push(makeAppend(asked, keys));
+    all.push(one.made());
   }
-  return made;
+  return all;
 }
 
 function registrationMonths(group: readonly Append[]): Date[] {

@@ -1,0 +1,71 @@
+import process from 'node:process';
+import { turn as sharedTurn, type TurnMeasure } from '../kernel/turn.ts';
+
+/** An item, and what is made of it: once, when that is asked for or before that when there was time. */
+export interface Ahead<T, M> {
+  readonly item: T;
+  /** @throws what the making threw */
+  made(): M;
+}
+
+/**
+ * What comes together is made when the last of it has come, one right after another: the processor then has the code at hand, which
+ * halves what it costs. Who asks later, when the database is free, does not wait for it any more.
+ * @param turn what it takes of the event loop is measured there, with other large work
+ */
+export function createAhead<T, M>(
+  make: (item: T) => M,
+  turn: Pick<TurnMeasure, 'spent' | 'later'> = sharedTurn,
+): (item: T) => Ahead<T, M> {
+  let waiting: Once<T, M>[] = [];
+  const makeWaiting = (): void => {
+    const making = waiting;
+    waiting = [];
+    for (const [i, one] of making.entries()) {
+      if (turn.spent()) {
+        waiting = making.slice(i);
+        turn.later(makeWaiting);
+        return;
+      }
+      one.settle();
+    }
+  };
+  return (item) => {
+    const one = new Once(item, make);
+    if (waiting.length === 0) process.nextTick(makeWaiting);
+    waiting.push(one);
+    return one;
+  };
+}
+
+type Outcome<M> = { readonly made: M } | { readonly error: unknown };
+
+class Once<T, M> implements Ahead<T, M> {
+  readonly item: T;
+  readonly #make: (item: T) => M;
+  #outcome: Outcome<M> | undefined;
+
+  constructor(item: T, make: (item: T) => M) {
+    this.item = item;
+    this.#make = make;
+  }
+
+  settle(): Outcome<M> {
+    this.#outcome ??= this.#attempt();
+    return this.#outcome;
+  }
+
+  made(): M {
+    const outcome = this.settle();
+    if ('error' in outcome) throw outcome.error;
+    return outcome.made;
+  }
+
+  #attempt(): Outcome<M> {
+    try {
+      return { made: this.#make(this.item) };
+    } catch (error) {
+      return { error };
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { nextTick } from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createAhead } from '../../src/verwerkingenlog/make-ahead.ts';
+
+/** A maker that tells when it made what, in turns of which `share` things can be made. */
+function stage(share = 100) {
+  const seen: string[] = [];
+  let left = share;
+  const ahead = createAhead<string, string>(
+    (item) => {
+      seen.push(`make ${item}`);
+      left -= 1;
+      if (item === 'bad') throw new Error('cannot be made');
+      return `${item} made`;
+    },
+    {
+      spent: () => left <= 0,
+      later: (go) => {
+        seen.push('later');
+        setImmediate(() => {
+          left = share;
+          go();
+        });
+      },
+    },
+  );
+  return { seen, ahead };
+}
+
+describe('what is made ahead', () => {
+  it('is made when all that came together are there, before anything else is read', async () => {
+    const { seen, ahead } = stage();
+    queueMicrotask(() => {
+      ahead('a');
+      seen.push('came a');
+      queueMicrotask(() => {
+        ahead('b');
+        seen.push('came b');
+      });
+    });
+    await nextTurn();
+    expect(seen).toEqual(['came a', 'came b', 'make a', 'make b']);
+  });
+
+  it('is made at once when it is asked for sooner, and only once', async () => {
+    const { seen, ahead } = stage();
+    const a = ahead('a');
+    ahead('b');
+    expect(a.made()).toBe('a made');
+    expect(seen).toEqual(['make a']);
+    await nextTurn();
+    expect(a.made()).toBe('a made');
+    expect(a.item).toBe('a');
+    expect(seen).toEqual(['make a', 'make b']);
+  });
+
+  it('leaves the event loop to others when its share of a turn is spent', async () => {
+    const { seen, ahead } = stage(2);
+    for (const item of ['a', 'b', 'c', 'd', 'e']) ahead(item);
+    await new Promise<void>((resolve) => nextTick(resolve));
+    ahead('f');
+    expect(seen).toEqual(['make a', 'make b', 'later']);
+    for (let turns = 0; turns < 3; turns += 1) await nextTurn();
+    expect(seen).toEqual(['make a', 'make b', 'later', 'make c', 'make d', 'later', 'make e', 'make f']);
+  });
+
+  it('tells who asks for it why it could not be made, and nobody else', async () => {
+    const { seen, ahead } = stage();
+    const [bad, good] = [ahead('bad'), ahead('good')];
+    await nextTurn();
+    expect(() => bad.made()).toThrow('cannot be made');
+    expect(() => bad.made()).toThrow('cannot be made');
+    expect(good.made()).toBe('good made');
+    expect(seen).toEqual(['make bad', 'make good']);
+  });
+});
