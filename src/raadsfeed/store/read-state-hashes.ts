@@ -1,5 +1,5 @@
+import { arrayOf } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import { textArray } from '../../kernel/database/text-array.ts';
 import type { Resource } from '../domain/resource.ts';
 import { resourceKey } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
@@ -26,9 +26,9 @@ export async function readStateHashes(
                                    and stand.bronidentificatie = g.bronidentificatie
                                  limit 1) as s`,
     values: [
-      textArray(resources.map(({ resource }) => resource.organisatiecode)),
-      textArray(resources.map(({ resourceType }) => resourceType)),
-      textArray(resources.map(({ resource }) => resource.bronidentificatie)),
+      arrayOf.text(resources.map(({ resource }) => resource.organisatiecode)),
+      arrayOf.text(resources.map(({ resourceType }) => resourceType)),
+      arrayOf.text(resources.map(({ resource }) => resource.bronidentificatie)),
     ],
   });
   return new Map(rows.map((row) => [resourceKey(row.resource_type, row), row.content_hash]));

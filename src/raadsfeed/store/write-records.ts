@@ -1,5 +1,5 @@
+import { arrayOf } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import { textArray } from '../../kernel/database/text-array.ts';
 import type { Change } from '../domain/change.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
@@ -53,15 +53,15 @@ export async function writeRecords(db: Db, records: readonly NumberedRecord[], s
     values: [
       records.map(({ sequenceNumber }) => sequenceNumber),
       records.map(({ merk }) => merk),
-      textArray(records.map(({ change }) => change.op)),
-      textArray(records.map(({ change }) => change.resourceType)),
-      textArray(records.map(({ change }) => change.resource.organisatiecode)),
-      textArray(records.map(({ change }) => change.resource.bronidentificatie)),
-      textArray(records.map(({ text }) => text.kop)),
-      textArray(records.map(({ text }) => text.rest)),
-      textArray(records.map(({ change }) => change.herkomst?.feedUrl ?? null)),
+      arrayOf.text(records.map(({ change }) => change.op)),
+      arrayOf.text(records.map(({ change }) => change.resourceType)),
+      arrayOf.text(records.map(({ change }) => change.resource.organisatiecode)),
+      arrayOf.text(records.map(({ change }) => change.resource.bronidentificatie)),
+      arrayOf.text(records.map(({ text }) => text.kop)),
+      arrayOf.text(records.map(({ text }) => text.rest)),
+      arrayOf.text(records.map(({ change }) => change.herkomst?.feedUrl ?? null)),
       records.map(({ change }) => change.herkomst?.sequenceNumber ?? null),
-      textArray(records.map(({ change }) => (change.op === 'upsert' ? change.contentHash : null))),
+      arrayOf.text(records.map(({ change }) => (change.op === 'upsert' ? change.contentHash : null))),
       records.map((_, i) => isLast.has(i)),
       storedAt.toISOString(),
     ],

@@ -1,10 +1,11 @@
+import type { ArrayKind } from '../../kernel/database/array-of.ts';
 import type { Append } from './append-versies.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
 
 type Value = string | number | boolean | null;
 
 /** What is given of each version: column, kind, and where it comes from. */
-export const INPUT: readonly (readonly [column: string, kind: string, read: (append: Append) => Value])[] = [
+export const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append: Append) => Value])[] = [
   ['idempotentie', 'uuid', ({ idempotency }) => idempotency?.key ?? null],
   ['inhoud', 'uuid', ({ idempotency }) => idempotency?.content ?? null],
   ['objecten', 'json', ({ versie }) => JSON.stringify(versie.objecten)],

@@ -1,4 +1,4 @@
-import { arrayLiteral } from '../../kernel/database/array-literal.ts';
+import { arrayOf } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { APPEND_MANY, APPEND_ONE, INPUT } from './append-statements.ts';
 import { placesByPerson, type StoredVersie } from './stored-versie.ts';
@@ -34,8 +34,8 @@ export async function appendVersies(
   );
   const shared = [
     options.refuseUnknownActivity,
-    arrayLiteral(places.map(({ key }) => key)),
-    arrayLiteral(places.map(({ at }) => at)),
+    arrayOf.uuid(places.map(({ key }) => key)),
+    arrayOf.text(places.map(({ at }) => at)),
   ];
   const [lone] = appends;
   const query =
@@ -45,8 +45,8 @@ export async function appendVersies(
           ...APPEND_MANY,
           values: [
             ...shared,
-            ...INPUT.map(([, , read]) => arrayLiteral(appends.map(read))),
-            arrayLiteral(places.map(({ row }) => row)),
+            ...INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read))),
+            arrayOf.integer(places.map(({ row }) => row)),
           ],
         };
   const { rows } = await db.query<Appended>(query);
