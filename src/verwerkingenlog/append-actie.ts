@@ -19,6 +19,8 @@ import { reveal } from './store/stored-versie.ts';
 /** A second one would take few at a time, at the cost of a whole group: the first is large, and while it is committed few more come. */
 const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
+/** What the database does not take, and what cannot even be written for it. */
+const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
 /** A replayed key can vanish while it is looked at (its 24 hours end); then it is free. */
 const REPLAY_TRIES = 3;
 
@@ -74,7 +76,7 @@ export function createAppendActie(
     maxWaiting: MAX_WAITING,
     key: ({ item: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
-    isFaultOfItem: (error) => error instanceof pg.DatabaseError && !isDatabaseAway(error),
+    isFaultOfItem: (error) => !isDatabaseAway(error) && BAD_VALUE.some((kind) => error instanceof kind),
     full: () => new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } }),
     observe: (size) => groupSizes.observe(size),
   });

@@ -9,8 +9,8 @@ export interface Ahead<T, M> {
 }
 
 /**
- * What comes together is made when the last of it has come, one right after another: the processor then has the code at hand, which
- * halves what it costs. Who asks later, when the database is free, does not wait for it any more.
+ * What comes together is made when the last of it has come, one right after another: the processor then has the code at hand, so
+ * that it costs less. Who asks later, when the database is free, does not wait for it any more.
  * @param turn what it takes of the event loop is measured there, with other large work
  */
 export function createAhead<T, M>(

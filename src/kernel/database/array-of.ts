@@ -21,9 +21,8 @@ const UUID_BYTES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_DASHES = [8, 13, 18, 23];
 
 /**
- * Parameters for `$n::kind[]` in binary form. In text form what is in a text must be escaped here and taken out again by the server,
- * which reads an array letter by letter: a tenth of the time of an insert of many rows. Moments are given as ISO 8601, and kept to the
- * millisecond.
+ * Parameters for `$n::kind[]` in binary form. In text form every quote is escaped here and taken out again by the server, which reads an
+ * array letter by letter: with many rows that is a good part of an insert. Moments are given as ISO 8601, and kept to the millisecond.
  * @throws {TypeError | RangeError} for a uuid, a number or a moment that is none
  */
 export const arrayOf: Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>> = {
@@ -73,7 +72,7 @@ function writeText(bytes: Buffer, value: Value, at: number): void {
   bytes.write(String(value), at);
 }
 
-/** By hand: taking the dashes out and having the rest read costs four times as much, and every row has many. */
+/** Digit by digit: to take the dashes out and have the rest read costs several times as much, and a row has many of them. */
 function writeUuid(bytes: Buffer, value: Value, at: number): void {
   const uuid = String(value);
   let isUuid = uuid.length === 36 && UUID_DASHES.every((place) => uuid[place] === '-');
