@@ -1,5 +1,7 @@
 /** Records so large that a page of as many as were asked for would be more than a service can hold. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { openStream } from './stream-client.ts';
 import { asPage, document, type FeedServer, startFeed, vergadering } from './support.ts';
 
@@ -62,3 +64,17 @@ it.each(['', '?resourceType=Informatieobject'])(
     stream.close();
   },
 );
+
+it('is verified in pieces that can be held', async () => {
+  const ends: number[] = [];
+  const { records, faults } = await verifyFeed(feed.pool, {
+    clock: systemClock,
+    signal: new AbortController().signal,
+    progress: (end) => ends.push(end),
+  });
+  expect(faults).toEqual([]);
+  expect(records).toBe(COUNT + 1);
+  expect(ends.at(-1)).toBe(COUNT + 1);
+  const sizes = ends.map((end, i) => (end - (ends[i - 1] ?? 0)) * LARGE.length);
+  expect(Math.max(...sizes)).toBeLessThan(LARGEST_PAGE);
+});

@@ -1,4 +1,6 @@
 import type { Db } from '../../kernel/database/db.ts';
+import { PAGE_OCTETS } from './page-budget.ts';
+import { ALL_PARTS } from './text-parts.ts';
 
 /** A number of the log, as both tables have it; what one of them lacks is `null`. */
 export interface StoredNumber {
@@ -16,6 +18,20 @@ export interface StoredNumber {
   readonly stateIdentity: string | null;
 }
 
+/** Up to which number, at most `upTo`, can be read after one: as many records as `PAGE_OCTETS` allow, and at least one. */
+export async function endOfRead(db: Db, after: number, upTo: number): Promise<number> {
+  const { rows } = await db.query<{ end: number | null }>({
+    name: 'raadsfeed-verify-end',
+    text: `select min(sequence_number) filter (where octets >= $4::integer) as end
+             from (select sequence_number,
+                          sum(octet_length(kop) + coalesce(octet_length(rest), 0)) over (order by sequence_number) as octets
+                     from raadsfeed.tekst
+                    where deel = any ($3::smallint[]) and sequence_number > $1::bigint and sequence_number <= $2::bigint) t`,
+    values: [after, upTo, ALL_PARTS, PAGE_OCTETS],
+  });
+  return rows[0]?.end ?? upTo;
+}
+
 /** Everything stored under the first numbers after one, up to and including `upTo`, whichever table has it. */
 export async function readForVerify(db: Db, after: number, upTo: number): Promise<StoredNumber[]> {
   const { rows } = await db.query<StoredNumber>({
@@ -31,7 +47,7 @@ export async function readForVerify(db: Db, after: number, upTo: number): Promis
              full join (select * from raadsfeed.stand where sequence_number > $1::bigint and sequence_number <= $2::bigint) s
                on s.sequence_number = coalesce(r.sequence_number, t.sequence_number)
             order by 1`,
-    values: [after, upTo, Array.from({ length: 32 }, (_, deel) => deel)],
+    values: [after, upTo, ALL_PARTS],
   });
   return rows;
 }

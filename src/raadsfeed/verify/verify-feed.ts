@@ -2,7 +2,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { readFeedRow } from '../store/read-feed-row.ts';
-import { hasRedactionSince, readChangedSince, readForVerify, readLeftovers } from '../store/read-for-verify.ts';
+import {
+  endOfRead,
+  hasRedactionSince,
+  readChangedSince,
+  readForVerify,
+  readLeftovers,
+} from '../store/read-for-verify.ts';
 import { createReplay } from './replay.ts';
 
 /** A promise that is broken. */
@@ -28,6 +34,7 @@ export interface VerifyOptions {
   readonly progress: (number: number, head: number) => void;
 }
 
+/** Numbers that are read at once; fewer when their records are large. */
 const STEP = 1000;
 const TOLD_FAULTS = 1000;
 
@@ -46,12 +53,14 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   const replay = createReplay(feed, clock.now(), tell);
   const head = feed.head.sequenceNumber;
   let records = 0;
-  for (let after = 0; after < head; after += STEP) {
+  for (let after = 0; after < head; ) {
     signal.throwIfAborted();
-    const rows = await readForVerify(db, after, Math.min(after + STEP, head));
+    const end = await endOfRead(db, after, Math.min(after + STEP, head));
+    const rows = await readForVerify(db, after, end);
     for (const row of rows) replay.add(row);
     records += rows.length;
-    progress(Math.min(after + STEP, head), head);
+    progress(end, head);
+    after = end;
   }
   const { beyondHead, unwritten } = await readLeftovers(db, (await readFeedRow(db)).head.sequenceNumber);
   if (beyondHead > 0) tell(`${beyondHead} rows stand beyond the head`);
