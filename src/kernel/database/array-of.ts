@@ -20,49 +20,48 @@ const EPOCH_MS = 946_684_800_000;
 const UUID_BYTES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_DASHES = [8, 13, 18, 23];
 
-/**
- * Parameters for `$n::kind[]` in binary form. In text form every quote is escaped here and taken out again by the server, which reads an
- * array letter by letter: with many rows that is a good part of an insert. Moments are given as ISO 8601, and kept to the millisecond.
- * @throws {TypeError | RangeError} for a uuid, a number or a moment that is none
- */
-export const arrayOf: Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>> = {
-  text: inBinary(OID.text, bytesOfText, writeText),
-  json: inBinary(OID.json, bytesOfText, writeText),
-  uuid: inBinary(OID.uuid, () => 16, writeUuid),
-  integer: inBinary(OID.integer, () => 4, writeInteger),
-  boolean: inBinary(
-    OID.boolean,
-    () => 1,
-    (bytes, value, at) => bytes.writeInt8(value ? 1 : 0, at),
-  ),
-  timestamptz: inBinary(OID.timestamptz, () => 8, writeMoment),
-};
+/** Makes parameters for `$n::kind[]` in binary form. */
+export type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>>;
 
-function inBinary(
-  oid: number,
-  bytesOf: (value: Value) => number,
-  write: (bytes: Buffer, value: Value, at: number) => void,
-): (values: readonly (Value | null)[]) => Buffer {
-  return (values) => {
-    const lengths = values.map((value) => (value === null ? -1 : bytesOf(value)));
-    const size = lengths.reduce((sum, length) => sum + LENGTH_BYTES + Math.max(0, length), HEADER_BYTES);
-    const bytes = Buffer.allocUnsafe(size);
-    // One dimension, whether there are nulls, the type, how many, and the number of the first.
-    let at = bytes.writeInt32BE(1, 0);
-    at = bytes.writeInt32BE(lengths.includes(-1) ? 1 : 0, at);
-    at = bytes.writeInt32BE(oid, at);
-    at = bytes.writeInt32BE(values.length, at);
-    at = bytes.writeInt32BE(1, at);
-    values.forEach((value, i) => {
-      const length = lengths[i] ?? -1;
-      at = bytes.writeInt32BE(length, at);
-      if (value === null) return;
-      write(bytes, value, at);
-      at += length;
-    });
-    return bytes;
+/**
+ * In text form every quote is escaped here and taken out again by the server, which reads an array letter by letter: with many rows that
+ * is a good part of an insert. Moments are given as ISO 8601, and kept to the millisecond.
+ * What it makes throws TypeError or RangeError for a uuid, a number or a moment that is none.
+ * @param allocate gives memory for a parameter, in bytes
+ */
+export function createArrays(allocate: (size: number) => Buffer): Arrays {
+  const inBinary =
+    (oid: number, bytesOf: (value: Value) => number, write: (bytes: Buffer, value: Value, at: number) => void) =>
+    (values: readonly (Value | null)[]): Buffer => {
+      const lengths = values.map((value) => (value === null ? -1 : bytesOf(value)));
+      const bytes = allocate(lengths.reduce((sum, length) => sum + LENGTH_BYTES + Math.max(0, length), HEADER_BYTES));
+      // One dimension, whether there are nulls, the type, how many, and the number of the first.
+      let at = bytes.writeInt32BE(1, 0);
+      at = bytes.writeInt32BE(lengths.includes(-1) ? 1 : 0, at);
+      at = bytes.writeInt32BE(oid, at);
+      at = bytes.writeInt32BE(values.length, at);
+      at = bytes.writeInt32BE(1, at);
+      values.forEach((value, i) => {
+        const length = lengths[i] ?? -1;
+        at = bytes.writeInt32BE(length, at);
+        if (value === null) return;
+        write(bytes, value, at);
+        at += length;
+      });
+      return bytes;
+    };
+  return {
+    text: inBinary(OID.text, bytesOfText, writeText),
+    json: inBinary(OID.json, bytesOfText, writeText),
+    uuid: inBinary(OID.uuid, () => 16, writeUuid),
+    integer: inBinary(OID.integer, () => 4, writeInteger),
+    boolean: inBinary(OID.boolean, () => 1, writeBoolean),
+    timestamptz: inBinary(OID.timestamptz, () => 8, writeMoment),
   };
 }
+
+/** Each parameter in memory of its own. */
+export const arrayOf = createArrays(Buffer.allocUnsafe);
 
 function bytesOfText(value: Value): number {
   return Buffer.byteLength(String(value));
@@ -94,6 +93,10 @@ function hexDigit(code: number): number {
 function writeInteger(bytes: Buffer, value: Value, at: number): void {
   if (!Number.isInteger(value)) throw new RangeError('a value for an array of integers is none');
   bytes.writeInt32BE(Number(value), at);
+}
+
+function writeBoolean(bytes: Buffer, value: Value, at: number): void {
+  bytes.writeInt8(value ? 1 : 0, at);
 }
 
 /** BigInt refuses what is no moment. */

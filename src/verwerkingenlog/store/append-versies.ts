@@ -1,4 +1,4 @@
-import { arrayOf } from '../../kernel/database/array-of.ts';
+import { withArrays } from '../../kernel/database/array-scratch.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { APPEND_MANY, APPEND_ONE, INPUT } from './append-statements.ts';
 import { placesByPerson, type StoredVersie } from './stored-versie.ts';
@@ -32,23 +32,25 @@ export async function appendVersies(
       ? []
       : [...placesByPerson(versie)].map(([key, at]) => ({ row: i + 1, key, at: `{${at.join(',')}}` })),
   );
-  const shared = [
-    options.refuseUnknownActivity,
-    arrayOf.uuid(places.map(({ key }) => key)),
-    arrayOf.text(places.map(({ at }) => at)),
-  ];
-  const [lone] = appends;
-  const query =
-    lone !== undefined && appends.length === 1
-      ? { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(lone))] }
-      : {
-          ...APPEND_MANY,
-          values: [
-            ...shared,
-            ...INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read))),
-            arrayOf.integer(places.map(({ row }) => row)),
-          ],
-        };
-  const { rows } = await db.query<Appended>(query);
-  return rows;
+  return await withArrays(async (arrayOf) => {
+    const shared = [
+      options.refuseUnknownActivity,
+      arrayOf.uuid(places.map(({ key }) => key)),
+      arrayOf.text(places.map(({ at }) => at)),
+    ];
+    const [lone] = appends;
+    const query =
+      lone !== undefined && appends.length === 1
+        ? { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(lone))] }
+        : {
+            ...APPEND_MANY,
+            values: [
+              ...shared,
+              ...INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read))),
+              arrayOf.integer(places.map(({ row }) => row)),
+            ],
+          };
+    const { rows } = await db.query<Appended>(query);
+    return rows;
+  });
 }
