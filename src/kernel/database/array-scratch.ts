@@ -5,8 +5,8 @@ const MOST_BYTES = 1024 * 1024;
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * For the parameters of a statement that is sent many times a second. Their memory is used again for those of the next: new memory each
- * time makes the engine look through all that the process has, several times a second.
+ * For the parameters of a statement that is sent many times a second. Their memory is used again for those of the next: with new memory
+ * each time the engine looks far more often through all that the process has.
  * @param use makes the parameters and resolves when the statement was answered; they are not to be used after that
  */
 export async function withArrays<T>(use: (arrayOf: Arrays) => Promise<T>): Promise<T> {
