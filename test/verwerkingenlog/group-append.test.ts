@@ -34,15 +34,20 @@ function actie(fields: Partial<Actie> = {}): Actie {
   return { ...actieOf({ actieNaam: 'Zoeken persoon', vertrouwelijkheid: 'normaal', tijdstip: new Date() }), ...fields };
 }
 
+async function count(): Promise<number> {
+  const { rows } = await open.platform.pool.query('select count(*)::int as count from verwerkingenlog.versies');
+  return Number(rows[0].count);
+}
+
 it.each([
   ['cannot be written for the database', { verwerkingId: 'geen-uuid' }, 'invalid input syntax for type uuid'],
   ['is a moment that there is not', { tijdstip: 'gisteren' }, 'invalid input syntax for type timestamp'],
   ['the database does not take', { bewaartermijn: 'tien jaar' }, 'invalid input syntax for type interval'],
 ])('lets an action fail alone that %s', async (_why, fields, error) => {
+  const before = await count();
   const acties = [actie(), actie(), actie(fields), actie(), actie()];
   const kept = await Promise.allSettled(acties.map((one) => log.append(one, auteur)));
   expect(kept.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   expect(kept[2]).toMatchObject({ reason: { message: expect.stringContaining(error) } });
-  const { rows } = await open.platform.pool.query('select count(*)::int as count from verwerkingenlog.versies');
-  expect(rows[0].count % 4).toBe(0);
+  expect((await count()) - before).toBe(4);
 });

@@ -1,23 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ArrayKind, arrayOf } from '../../../src/kernel/database/array-of.ts';
-import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
+import type { Pool } from '../../../src/kernel/database/pool.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { quiet } from './support.ts';
+import { openPool } from './support.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 
 beforeAll(async () => {
   database = await createDatabase({ empty: true });
-  pool = createPool({
-    url: database.url,
-    size: 1,
-    connectTimeoutMs: 20_000,
-    statementTimeoutMs: 20_000,
-    pooler: 'none',
-    applicationName: 'koppelvlak test',
-    log: quiet,
-  });
+  pool = openPool(database.url);
 });
 afterAll(async () => {
   await pool?.end();

@@ -1,24 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
+import type { Pool } from '../../../src/kernel/database/pool.ts';
 import { pipelinedTransaction } from '../../../src/kernel/database/transaction.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
-import { quiet } from './support.ts';
+import { openPool } from './support.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 
 beforeAll(async () => {
   database = await createDatabase({ empty: true });
-  pool = createPool({
-    url: database.url,
-    size: 1,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 5000,
-    pooler: 'none',
-    pipeline: true,
-    applicationName: 'koppelvlak test',
-    log: quiet,
-  });
+  pool = openPool(database.url, { size: 1, pipeline: true });
   await pool.query('create table t (a integer primary key)');
 });
 beforeEach(() => pool.query('truncate t'));
