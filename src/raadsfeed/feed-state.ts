@@ -1,19 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Listener } from '../kernel/database/listen.ts';
 import type { Pool } from '../kernel/database/pool.ts';
 import { createRepeatedQuery } from '../kernel/database/repeated-query.ts';
 import type { Logger } from '../kernel/log.ts';
+import { createSharedQuestion } from './shared-question.ts';
 import { FEED_CHANNEL } from './store/move-head.ts';
 import { FEED_MARK, type FeedRow, readFeedRow } from './store/read-feed-row.ts';
 
 /** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
 const POLL_MS = 400;
-
-/**
- * Least time in milliseconds between two questions: with few connections that ask without a pause, every third request would else have its own
- * question. No request that comes alone waits for it.
- */
-const GAP_MS = 0.5;
 
 /** How the feed stands, as far as this process knows. */
 export interface FeedState {
@@ -34,36 +28,19 @@ export function createFeedState(options: { db: Pool; listener: Listener; log: Lo
   let known: FeedRow | undefined;
   let knownMark = '';
   let knownAt = Number.NEGATIVE_INFINITY;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let running: Promise<FeedRow> | undefined;
-  let next: Promise<FeedRow> | undefined;
 
-  const ask = async (now: number): Promise<FeedRow> => {
+  const current = createSharedQuestion(async (): Promise<FeedRow> => {
+    const askedAt = performance.now();
     const mark = (await marks.ask()) ?? '';
     // The row is read after its mark: it can only be newer, and then the next mark is another.
     const row = mark === knownMark && known !== undefined ? known : await readFeedRow(db);
-    knownAt = now;
+    knownAt = askedAt;
     knownMark = mark;
     if (known !== undefined && (row === known || isSame(known, row))) return known;
     known = row;
     for (const callback of [...callbacks]) callback(row);
     return row;
-  };
-  const askNext = async (): Promise<FeedRow> => {
-    // What is under way may have begun before a commit that a caller knows of.
-    await running?.catch(() => undefined);
-    // All requests that have come by now are read before the question is asked: it serves them all.
-    do await nextTurn();
-    while (performance.now() - askedAt < GAP_MS);
-    next = undefined;
-    askedAt = performance.now();
-    running = ask(askedAt);
-    return running;
-  };
-  const current = (): Promise<FeedRow> => {
-    next ??= askNext();
-    return next;
-  };
+  });
   const look = (): void => {
     current().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
   };

@@ -60,12 +60,13 @@ export function createRepeatedQuery(pool: Pool, { name, text }: RepeatedStatemen
   }, IDLE_MS);
   idle.unref();
 
-  const take = async (): Promise<pg.PoolClient> => {
+  const takeHeld = (): pg.PoolClient | undefined => {
     if (held !== undefined && performance.now() - held.since > HOLD_MS) giveBack();
-    if (held === undefined) {
-      held = { client: await pool.connect(), since: performance.now() };
-      held.client.once('end', giveBackLost);
-    }
+    return held?.client;
+  };
+  const take = async (): Promise<pg.PoolClient> => {
+    held = { client: await pool.connect(), since: performance.now() };
+    held.client.once('end', giveBackLost);
     return held.client;
   };
   const bytesFor = (client: pg.PoolClient): Buffer => {
@@ -78,7 +79,8 @@ export function createRepeatedQuery(pool: Pool, { name, text }: RepeatedStatemen
       if (asking) throw new Error('the statement is being asked already');
       asking = true;
       try {
-        const client = await take();
+        // With a connection at hand the question is on its way before anything else is done in this turn.
+        const client = takeHeld() ?? (await take());
         const value = await new Promise<string | undefined>((resolve, reject) => {
           client.query(new Question(bytesFor(client), resolve, reject));
         });

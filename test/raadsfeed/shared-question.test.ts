@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest';
+import { createSharedQuestion } from '../../src/raadsfeed/shared-question.ts';
+
+/** A question whose answers are given by hand: each is the time, counted in steps, at which it began. */
+function askedByHand() {
+  let step = 0;
+  const nextStep = (): number => {
+    step += 1;
+    return step;
+  };
+  const underWay: { began: number; resolve: (began: number) => void; reject: (error: Error) => void }[] = [];
+  let begun = 0;
+  const current = createSharedQuestion(() => {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    begun += 1;
+    underWay.push({ began: nextStep(), resolve, reject });
+    return promise;
+  });
+  return {
+    /** Comes to ask. @returns when it came, and when its question began */
+    come: async () => {
+      const came = nextStep();
+      return { came, began: await current() };
+    },
+    current,
+    begun: () => begun,
+    underWay: () => underWay.length,
+    answer: () => {
+      const question = underWay.shift();
+      question?.resolve(question.began);
+    },
+    fail: () => underWay.shift()?.reject(new Error('the database is gone')),
+  };
+}
+
+const endOfTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+it('begins after everyone who shares it has come, and is one at a time', async () => {
+  const question = askedByHand();
+  const first = [question.come(), question.come()];
+  await endOfTurn();
+  const second = [question.come(), question.come(), question.come()];
+  await endOfTurn();
+  expect([question.begun(), question.underWay()]).toEqual([1, 1]);
+  question.answer();
+  await endOfTurn();
+  expect([question.begun(), question.underWay()]).toEqual([2, 1]);
+  question.answer();
+  const [a, b] = [await Promise.all(first), await Promise.all(second)];
+  for (const { came, began } of [...a, ...b]) expect(began).toBeGreaterThan(came);
+  expect(new Set(b.map(({ began }) => began)).size).toBe(1);
+  await endOfTurn();
+  expect(question.begun()).toBe(2);
+});
+
+it('begins the next question before the answers to the last are given', async () => {
+  const question = askedByHand();
+  const begunAtAnswer = question.current().then(() => question.begun());
+  const next = question.current();
+  question.answer();
+  expect(await begunAtAnswer).toBe(2);
+  question.answer();
+  await next;
+});
+
+it('fails for those who shared it, and for nobody else', async () => {
+  const question = askedByHand();
+  const first = question.come();
+  const second = [question.come(), question.come()];
+  question.fail();
+  await expect(first).rejects.toThrow('the database is gone');
+  question.answer();
+  expect((await Promise.all(second)).map(({ began }) => began)).toHaveLength(2);
+  const third = question.come();
+  await endOfTurn();
+  question.answer();
+  expect((await third).began).toBeGreaterThan(0);
+});
+
+it('lets two halves of those who ask without a pause take turns', async () => {
+  const CALLERS = 16;
+  const turns = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i += 1) await endOfTurn();
+  };
+  const shares: number[] = [];
+  let waiting = 0;
+  const current = createSharedQuestion(async () => {
+    shares.push(waiting);
+    waiting = 0;
+    await turns(CALLERS / 2);
+  });
+  // One after another they hear the answer, and come back.
+  let answered = 0;
+  const one = async (): Promise<void> => {
+    while (shares.length < 60) {
+      waiting += 1;
+      await current();
+      answered += 1;
+      await turns(answered % CALLERS);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, one));
+  const settled = shares.slice(20, 60);
+  const usual = settled.reduce((sum, share) => sum + share, 0) / settled.length;
+  // Neither one by one nor all at once.
+  expect(usual).toBeGreaterThan(CALLERS / 4);
+  expect(usual).toBeLessThan((3 * CALLERS) / 4);
+});
