@@ -30,23 +30,33 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
+/** So few are not divided: they cost less than a group does. */
+const FEW = 8;
+
 /**
  * The end of a group starts the next one, before anybody hears of it: nothing ever waits for a clock, a lone item goes in the turn in
  * which it came, and the next group is committed while this one's answers are made.
+ *
+ * For that it leaves some for later: a group takes half of all that are there, which are those that wait and those whose group has just
+ * ended, for who is answered comes back. Groups of seven and fifty-seven in turn, which would stay so, leave the process idle during the
+ * large ones and the database during the small ones.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
   const onIdle: (() => void)[] = [];
+  const startFresh = (): void => start(0);
 
-  function start(): void {
+  /** @param ended how many were in the group that has just ended */
+  function start(ended: number): void {
     while (running < options.inFlight && waiting.length > 0) {
-      const group = take();
+      const half = Math.ceil((waiting.length + ended) / 2);
+      const group = take(Math.min(options.size, Math.max(FEW, half)));
       running += 1;
       options.observe?.(group.length);
       const end = (): void => {
         running -= 1;
-        start();
+        start(group.length);
       };
       void run(group, options, end).then(() => {
         if (running === 0 && waiting.length === 0) for (const resolve of onIdle.splice(0)) resolve();
@@ -54,13 +64,13 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     }
   }
 
-  function take(): Waiting<T, R>[] {
+  function take(most: number): Waiting<T, R>[] {
     const group: Waiting<T, R>[] = [];
     const passedOver: Waiting<T, R>[] = [];
     const keys = new Set<string>();
     let seen = 0;
     for (const entry of waiting) {
-      if (group.length >= options.size) break;
+      if (group.length >= most) break;
       seen += 1;
       const key = options.key?.(entry.item);
       if (key !== undefined && keys.has(key)) {
@@ -78,7 +88,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     add(item) {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
       // When all that came together are there: a group of only the first would keep the others waiting for its commit.
-      if (waiting.length === 0) queueMicrotask(start);
+      if (waiting.length === 0) queueMicrotask(startFresh);
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
       });

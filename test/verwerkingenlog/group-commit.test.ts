@@ -48,6 +48,27 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a', 'b']]);
   });
 
+  it('takes half of many that come at once, so that the others are committed while the first are answered', async () => {
+    const { groups, commits, endAll } = stage({ size: 100 });
+    const results = Array.from({ length: 41 }, (_, i) => commits.add(`item ${i}`));
+    await endAll();
+    await Promise.all(results);
+    // Nobody came back: the second half is all there is.
+    expect(groups.map((group) => group.length)).toEqual([21, 20]);
+  });
+
+  it('evens out groups that have become uneven', async () => {
+    const { groups, commits, endAll } = stage({ size: 100 });
+    const some = (count: number) => Array.from({ length: count }, () => commits.add(`item ${Math.random()}`));
+    const first = some(7);
+    await Promise.resolve();
+    // Seven are under way; who is answered comes back.
+    const results = [...first.map((result) => result.then(() => commits.add('again'))), ...some(57)];
+    await endAll();
+    await Promise.all(results);
+    expect(groups.map((group) => group.length)).toEqual([7, 32, 32]);
+  });
+
   it('begins the next group before anybody hears of the one before', async () => {
     const { groups, commits, endAll } = stage({ size: 1 });
     const results = ['a', 'b'].map((item) => commits.add(item).then(() => groups.push([`${item} heard`])));
