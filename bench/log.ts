@@ -21,6 +21,9 @@ const measureMs = Number(process.argv[2] ?? 2) * 1000;
 const turns = Number(process.argv[3] ?? 3);
 const connectionCounts = (process.argv[4] ?? '1,16,64,256').split(',').map(Number);
 
+/** A server gets faster for some ten seconds of load after its start. */
+const WARM_UP_TURNS = 5;
+
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
 const postgres = await startEmbedded({ dir, log: createLogger('error'), settings: { max_connections: '400' } });
 const tokens = await startTokens();
@@ -73,7 +76,7 @@ try {
     ],
   ];
   // Freshly started servers run slower than they will all day.
-  for (const way of [grouped, alone, memory]) for (let i = 0; i < 2; i += 1) await way(64);
+  for (const way of [grouped, alone, memory]) for (let i = 0; i < WARM_UP_TURNS; i += 1) await way(64);
 
   console.log(`${turns} turns of ${measureMs / 1000} s; the middle of the turns`);
   console.log(`${'way'.padEnd(48)}conn.   per second    median       p99`);
@@ -114,7 +117,7 @@ try {
 
 function row(title: string, connections: number, results: readonly LoadResult[]): void {
   if (results.length === 0) return;
-  const ms = (value: number): string => `${value.toFixed(2)} ms`.padStart(10);
+  const ms = (value: number): string => (Number.isNaN(value) ? '-' : `${value.toFixed(2)} ms`).padStart(10);
   const rate = middle(results.map(({ perSecond }) => perSecond)).toFixed(0);
   const median = middle(results.map(({ medianMs }) => medianMs));
   const p99 = middle(results.map(({ p99Ms }) => p99Ms));
