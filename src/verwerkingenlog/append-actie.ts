@@ -78,6 +78,8 @@ export function createAppendActie(
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: (error) => !isDatabaseAway(error) && BAD_VALUE.some((kind) => error instanceof kind),
     full: () => new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } }),
+    // What is refused is not even encrypted.
+    taken: (asked) => asked.soon(),
     observe: (size) => groupSizes.observe(size),
   });
 

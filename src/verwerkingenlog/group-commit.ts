@@ -14,6 +14,8 @@ export interface GroupCommitOptions<T, R> {
   /** Whether an error is the fault of an item: then the group is done again in halves, until only the faulty item fails. */
   readonly isFaultOfItem: (error: unknown) => boolean;
   readonly full: () => Error;
+  /** Called with each item that is not refused. */
+  readonly taken?: (item: T) => void;
   readonly observe?: (size: number) => void;
 }
 
@@ -89,6 +91,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
       // When all that came together are there: a group of only the first would keep the others waiting for its commit.
       if (waiting.length === 0) queueMicrotask(startFresh);
+      options.taken?.(item);
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
       });

@@ -4,13 +4,15 @@ import { turn as sharedTurn, type TurnMeasure } from '../kernel/turn.ts';
 /** An item, and what is made of it: once, when that is asked for or before that when there was time. */
 export interface Ahead<T, M> {
   readonly item: T;
+  /** Has it made before it is asked for. */
+  soon(): void;
   /** @throws what the making threw */
   made(): M;
 }
 
 /**
- * What comes together is made when the last of it has come, one right after another: the processor then has the code at hand, so
- * that it costs less. Who asks later, when the database is free, does not wait for it any more.
+ * What comes together and is wanted soon is made when the last of it has come, one right after another: the processor then has the code
+ * at hand, so that it costs less. Who asks later, when the database is free, does not wait for it any more.
  * @param turn what it takes of the event loop is measured there, with other large work
  */
 export function createAhead<T, M>(
@@ -30,12 +32,11 @@ export function createAhead<T, M>(
       one.settle();
     }
   };
-  return (item) => {
-    const one = new Once(item, make);
+  const soon = (one: Once<T, M>): void => {
     if (waiting.length === 0) process.nextTick(makeWaiting);
     waiting.push(one);
-    return one;
   };
+  return (item) => new Once(item, make, soon);
 }
 
 type Outcome<M> = { readonly made: M } | { readonly error: unknown };
@@ -43,11 +44,17 @@ type Outcome<M> = { readonly made: M } | { readonly error: unknown };
 class Once<T, M> implements Ahead<T, M> {
   readonly item: T;
   readonly #make: (item: T) => M;
+  readonly #soon: (one: Once<T, M>) => void;
   #outcome: Outcome<M> | undefined;
 
-  constructor(item: T, make: (item: T) => M) {
+  constructor(item: T, make: (item: T) => M, soon: (one: Once<T, M>) => void) {
     this.item = item;
     this.#make = make;
+    this.#soon = soon;
+  }
+
+  soon(): void {
+    this.#soon(this);
   }
 
   settle(): Outcome<M> {

@@ -5,6 +5,7 @@ import { createGroupCommit } from '../../src/verwerkingenlog/group-commit.ts';
 function stage(options: { size?: number; inFlight?: number; maxWaiting?: number; bad?: string } = {}) {
   const groups: string[][] = [];
   const ends: (() => void)[] = [];
+  const taken: string[] = [];
   const commits = createGroupCommit<string, string>({
     commit: async (group) => {
       groups.push([...group]);
@@ -18,6 +19,7 @@ function stage(options: { size?: number; inFlight?: number; maxWaiting?: number;
     key: (item) => /^key:(.*)$/.exec(item)?.[1],
     isFaultOfItem: (error) => error instanceof Error && error.message === 'bad item',
     full: () => new Error('full'),
+    taken: (item) => taken.push(item),
   });
   const endAll = async (): Promise<void> => {
     for (let i = 0; i < 50; i += 1) {
@@ -25,7 +27,7 @@ function stage(options: { size?: number; inFlight?: number; maxWaiting?: number;
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { groups, commits, endAll };
+  return { groups, taken, commits, endAll };
 }
 
 describe('a group commit', () => {
@@ -131,11 +133,12 @@ describe('a group commit', () => {
   });
 
   it('refuses what would wait behind too many', async () => {
-    const { commits, endAll } = stage({ maxWaiting: 1 });
+    const { taken, commits, endAll } = stage({ maxWaiting: 1 });
     const results = [commits.add('a')];
     await Promise.resolve();
     results.push(commits.add('b'));
     await expect(commits.add('c')).rejects.toThrow('full');
+    expect(taken).toEqual(['a', 'b']);
     await endAll();
     await Promise.all(results);
     await expect(commits.idle()).resolves.toBeUndefined();

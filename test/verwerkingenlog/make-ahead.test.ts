@@ -25,17 +25,22 @@ function stage(share = 100) {
       },
     },
   );
-  return { seen, ahead };
+  const soon = (item: string) => {
+    const one = ahead(item);
+    one.soon();
+    return one;
+  };
+  return { seen, ahead, soon };
 }
 
 describe('what is made ahead', () => {
   it('is made when all that came together are there, before anything else is read', async () => {
-    const { seen, ahead } = stage();
+    const { seen, soon } = stage();
     queueMicrotask(() => {
-      ahead('a');
+      soon('a');
       seen.push('came a');
       queueMicrotask(() => {
-        ahead('b');
+        soon('b');
         seen.push('came b');
       });
     });
@@ -44,9 +49,9 @@ describe('what is made ahead', () => {
   });
 
   it('is made at once when it is asked for sooner, and only once', async () => {
-    const { seen, ahead } = stage();
-    const a = ahead('a');
-    ahead('b');
+    const { seen, soon } = stage();
+    const a = soon('a');
+    soon('b');
     expect(a.made()).toBe('a made');
     expect(seen).toEqual(['make a']);
     await nextTurn();
@@ -55,19 +60,27 @@ describe('what is made ahead', () => {
     expect(seen).toEqual(['make a', 'make b']);
   });
 
+  it('is not made when nobody wants it', async () => {
+    const { seen, ahead, soon } = stage();
+    ahead('refused');
+    soon('a');
+    await nextTurn();
+    expect(seen).toEqual(['make a']);
+  });
+
   it('leaves the event loop to others when its share of a turn is spent', async () => {
-    const { seen, ahead } = stage(2);
-    for (const item of ['a', 'b', 'c', 'd', 'e']) ahead(item);
+    const { seen, soon } = stage(2);
+    for (const item of ['a', 'b', 'c', 'd', 'e']) soon(item);
     await new Promise<void>((resolve) => nextTick(resolve));
-    ahead('f');
+    soon('f');
     expect(seen).toEqual(['make a', 'make b', 'later']);
     for (let turns = 0; turns < 3; turns += 1) await nextTurn();
     expect(seen).toEqual(['make a', 'make b', 'later', 'make c', 'make d', 'later', 'make e', 'make f']);
   });
 
   it('tells who asks for it why it could not be made, and nobody else', async () => {
-    const { seen, ahead } = stage();
-    const [bad, good] = [ahead('bad'), ahead('good')];
+    const { seen, soon } = stage();
+    const [bad, good] = [soon('bad'), soon('good')];
     await nextTurn();
     expect(() => bad.made()).toThrow('cannot be made');
     expect(() => bad.made()).toThrow('cannot be made');
