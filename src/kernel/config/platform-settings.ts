@@ -117,7 +117,12 @@ export const databaseSettings = {
       '`transaction` when `DATABASE_URL` is a pgbouncer in transaction mode: no session settings, no named statements.',
   }),
   migrate: flag('DATABASE_MIGRATE', { default: true, description: 'Migrate at start.' }),
-  poolSize: integer('DATABASE_POOL_SIZE', { default: 10, min: 2, max: 200, description: 'Connections per process.' }),
+  poolSize: integer('DATABASE_POOL_SIZE', {
+    default: 10,
+    min: 2,
+    max: 200,
+    description: 'Connections per process for each of three purposes: the feed, logged reads of the log, and all else.',
+  }),
   connectTimeoutMs: integer('DATABASE_CONNECT_TIMEOUT_MS', {
     default: 5000,
     min: 50,

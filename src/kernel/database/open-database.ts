@@ -15,6 +15,7 @@ const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 
 export interface OpenDatabase {
   readonly pool: Pool;
+  /** For reads of the feed; see `Platform`. */
   readonly readPool: Pool;
   /** As `pool`, with connections that pipeline. */
   readonly pipelinePool: Pool;
@@ -58,7 +59,8 @@ async function connect(
     log,
   };
   const pool = createPool({ ...poolOptions, url });
-  const readPool = database.readUrl === undefined ? pool : createPool({ ...poolOptions, url: database.readUrl });
+  // A page reads from 32 partitions: amid millions of records the database thinks it worth while to plan each page anew, which takes as long again.
+  const readPool = createPool({ ...poolOptions, url: database.readUrl ?? url, plansOnce: true });
   const pipelinePool = createPool({ ...poolOptions, url, pipeline: true });
   const prunePool = createPool({
     ...poolOptions,
@@ -75,7 +77,7 @@ async function connect(
     await listener.close();
     await prunePool.end();
     await pipelinePool.end();
-    if (readPool !== pool) await readPool.end();
+    await readPool.end();
     await pool.end();
     await databaseServer.stop();
   };
