@@ -46,8 +46,9 @@ describe('the service', { timeout: 120_000 }, () => {
     database.on('error', () => undefined);
     await database.connect();
     await database.query('begin');
-    await database.query('lock table raadsfeed.feed in access exclusive mode');
-    const answer = fetch(`${url}/ori/v1/feed`);
+    // Nothing but the request looks at this table: who waits for it is the request.
+    await database.query('lock table raadsfeed.stand in access exclusive mode');
+    const answer = fetch(`${url}/ori/v1/snapshot`);
     const isWaiting = async (): Promise<boolean> => {
       const { rows } = await database.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
       return rows.length > 0;
