@@ -8,7 +8,12 @@ import type { Running } from '../support/program.ts';
 /** A directory of its own for a program under test. */
 export async function temporaryHome(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'koppelvlak-program-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  const remove = async (): Promise<void> => {
+    // The Postgres of a program that was killed notices that, and writes until it has ended.
+    while (await hasPostgres(path)) await sleep(25);
+    await rm(path, { recursive: true, force: true });
+  };
+  return { path, remove };
 }
 
 /** The environment of a demo on free ports. */
