@@ -21,7 +21,7 @@ const measureMs = Number(process.argv[2] ?? 2) * 1000;
 const turns = Number(process.argv[3] ?? 3);
 const connectionCounts = (process.argv[4] ?? '1,16,64,256').split(',').map(Number);
 
-/** A server gets faster for some ten seconds of load after its start. */
+/** A freshly started server runs slower than it will all day, and gets faster for some ten seconds of load. */
 const WARM_UP_TURNS = 5;
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
@@ -75,7 +75,6 @@ try {
       (connections) => pgbenchRate(postgres.url, connections, measureMs),
     ],
   ];
-  // Freshly started servers run slower than they will all day.
   for (const way of [grouped, alone, memory]) for (let i = 0; i < WARM_UP_TURNS; i += 1) await way(64);
 
   console.log(`${turns} turns of ${measureMs / 1000} s; the middle of the turns`);

@@ -79,7 +79,7 @@ export function createAppendActie(
     isFaultOfItem: (error) => !isDatabaseAway(error) && BAD_VALUE.some((kind) => error instanceof kind),
     full: () => new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } }),
     // What is refused is not even encrypted.
-    taken: (asked) => asked.soon(),
+    taken: (asked) => asked.makeSoon(),
     observe: (size) => groupSizes.observe(size),
   });
 

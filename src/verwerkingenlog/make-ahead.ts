@@ -5,7 +5,7 @@ import { turn as sharedTurn, type TurnMeasure } from '../kernel/turn.ts';
 export interface Ahead<T, M> {
   readonly item: T;
   /** Has it made before it is asked for. */
-  soon(): void;
+  makeSoon(): void;
   /** @throws what the making threw */
   made(): M;
 }
@@ -32,11 +32,11 @@ export function createAhead<T, M>(
       one.settle();
     }
   };
-  const soon = (one: Once<T, M>): void => {
+  const queue = (one: Once<T, M>): void => {
     if (waiting.length === 0) process.nextTick(makeWaiting);
     waiting.push(one);
   };
-  return (item) => new Once(item, make, soon);
+  return (item) => new Once(item, make, queue);
 }
 
 type Outcome<M> = { readonly made: M } | { readonly error: unknown };
@@ -44,17 +44,17 @@ type Outcome<M> = { readonly made: M } | { readonly error: unknown };
 class Once<T, M> implements Ahead<T, M> {
   readonly item: T;
   readonly #make: (item: T) => M;
-  readonly #soon: (one: Once<T, M>) => void;
+  readonly #queue: (one: Once<T, M>) => void;
   #outcome: Outcome<M> | undefined;
 
-  constructor(item: T, make: (item: T) => M, soon: (one: Once<T, M>) => void) {
+  constructor(item: T, make: (item: T) => M, queue: (one: Once<T, M>) => void) {
     this.item = item;
     this.#make = make;
-    this.#soon = soon;
+    this.#queue = queue;
   }
 
-  soon(): void {
-    this.#soon(this);
+  makeSoon(): void {
+    this.#queue(this);
   }
 
   settle(): Outcome<M> {

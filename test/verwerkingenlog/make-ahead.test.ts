@@ -27,7 +27,7 @@ function stage(share = 100) {
   );
   const soon = (item: string) => {
     const one = ahead(item);
-    one.soon();
+    one.makeSoon();
     return one;
   };
   return { seen, ahead, soon };
