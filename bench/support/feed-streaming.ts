@@ -1,10 +1,10 @@
 import process from 'node:process';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { createPool } from '../../src/kernel/database/pool.ts';
+import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
+import { transaction } from '../../src/kernel/database/transaction.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
-import { createPublisher, type Publisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { type Child, startChild } from './children.ts';
 import { sampleLine } from './sample-records.ts';
 import { middle, ratioText } from './turns.ts';
@@ -33,7 +33,6 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
   try {
     const { url } = Object(await server.ask({}));
     const bare = Object(await floor.ask({}));
-    const publisher = createPublisher({ pool, clock: systemClock });
     const event = `id: 1\nevent: record\ndata: ${sampleLine(1)}\n\n`;
     for (const { count, withinMs } of STREAMS) {
       await ourReaders.ask({ url: `${url}/ori/v1/feed/stream`, count });
@@ -41,7 +40,7 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
       const ours: number[] = [];
       const theirs: number[] = [];
       for (let i = 0; i < ROUNDS; i += 1) {
-        ours.push(await waited(ourReaders, () => publishOne(publisher)));
+        ours.push(await waited(ourReaders, () => publishOne(pool)));
         theirs.push(await waited(theirReaders, async () => Number(Object(await floor.ask({ event })).at)));
       }
       const late = theirs.filter((ms) => ms > withinMs).length;
@@ -70,11 +69,13 @@ function show(ms: readonly number[]): string {
 }
 
 let round = Date.now() + process.pid;
-async function publishOne(publisher: Publisher): Promise<number> {
+/** @returns when it was committed: a publisher returns only when it may be told */
+async function publishOne(pool: Pool): Promise<number> {
   round += 1;
   const checked = createValidator()(JSON.parse(sampleLine(1, round)));
   if ('faults' in checked) throw new Error(checked.faults.join('; '));
-  await publisher.publish([prepareChange(checked.line)]);
+  const change = prepareChange(checked.line);
+  await transaction(pool, (client) => publishBatch(client, [change], new Date()));
   return performance.timeOrigin + performance.now();
 }
 

@@ -1,18 +1,22 @@
 import type { Listener } from '../kernel/database/listen.ts';
 import type { Pool } from '../kernel/database/pool.ts';
-import { createRepeatedQuery } from '../kernel/database/repeated-query.ts';
 import type { Logger } from '../kernel/log.ts';
+import { HOLDS_MS, settled } from './settling.ts';
 import { createSharedQuestion } from './shared-question.ts';
 import { FEED_CHANNEL } from './store/move-head.ts';
-import { FEED_MARK, type FeedRow, readFeedRow } from './store/read-feed-row.ts';
+import { type FeedRow, readFeedRow } from './store/read-feed-row.ts';
 
 /** What no notification told is found at this interval, in milliseconds: a redaction must reach every instance within a second. */
 const POLL_MS = 400;
 
-/** How the feed stands, as far as this process knows. */
+/** How the feed stands, as far as this process may say (`settling.ts`). */
 export interface FeedState {
-  /** Asked of the database after this call; the same object as long as nothing has changed. All who wait share one question. */
+  /** How it stands now, when a look of a moment ago still holds; else `undefined`, and `current` finds out. */
+  present(): FeedRow | undefined;
+  /** How it stands at a moment between this call and its answer; the same object as long as nothing has changed. */
   current(): Promise<FeedRow>;
+  /** As `current`, by a look that begins after this call: whatever the caller has read by then may be shown. */
+  afresh(): Promise<FeedRow>;
   /** For showing only: it may be old. */
   knownHead(): number | undefined;
   /** Calls back whenever the head has moved or something earlier has changed. Returns the end of it. */
@@ -20,39 +24,90 @@ export interface FeedState {
   close(): void;
 }
 
-/** @param options.db the database that pages are read from: the head must not run ahead of them on a replica */
-export function createFeedState(options: { db: Pool; listener: Listener; log: Logger }): FeedState {
-  const { db, listener, log } = options;
-  const callbacks = new Set<(row: FeedRow) => void>();
-  const marks = createRepeatedQuery(db, FEED_MARK);
-  let known: FeedRow | undefined;
-  let knownMark = '';
-  let knownAt = Number.NEGATIVE_INFINITY;
+export interface FeedStateOptions {
+  /** The database that pages are read from: the head must not run ahead of them on a replica. */
+  readonly db: Pool;
+  readonly listener: Listener;
+  readonly log: Logger;
+  /** Milliseconds; only differences count. */
+  readonly now?: () => number;
+}
 
-  const current = createSharedQuestion(async (): Promise<FeedRow> => {
-    const askedAt = performance.now();
-    const mark = (await marks.ask()) ?? '';
-    // The row is read after its mark: it can only be newer, and then the next mark is another.
-    const row = mark === knownMark && known !== undefined ? known : await readFeedRow(db);
-    knownAt = askedAt;
-    knownMark = mark;
-    if (known !== undefined && (row === known || isSame(known, row))) return known;
-    known = row;
-    for (const callback of [...callbacks]) callback(row);
-    return row;
+interface Seen {
+  readonly row: FeedRow;
+  /** When the last look began that saw it. */
+  at: number;
+  /** Resolves when it may be shown, and is. */
+  readonly shown: Promise<void>;
+}
+
+export function createFeedState({ db, listener, log, now = () => performance.now() }: FeedStateOptions): FeedState {
+  const callbacks = new Set<(row: FeedRow) => void>();
+  /** Seen last, and shown last: they differ while a change is kept quiet. */
+  let last: Seen | undefined;
+  let shown: Seen | undefined;
+
+  const look = createSharedQuestion(async (): Promise<Seen> => {
+    const at = now();
+    const row = await readFeedRow(db);
+    if (last !== undefined && isSame(last.row, row)) {
+      last.at = at;
+      return last;
+    }
+    const before = last?.shown;
+    const seen: Seen = {
+      row,
+      at,
+      shown: settled(performance.now()).then(async () => {
+        await before;
+        shown = seen;
+        for (const callback of [...callbacks]) callback(row);
+      }),
+    };
+    last = seen;
+    return seen;
   });
-  const look = (): void => {
-    current().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
+  const afresh = async (): Promise<FeedRow> => {
+    const seen = await look();
+    await seen.shown;
+    return seen.row;
   };
-  const unsubscribe = listener.subscribe(FEED_CHANNEL, look);
+
+  const lookBeside = async (): Promise<void> => {
+    try {
+      await look();
+    } catch (error) {
+      log.warn({ err: error }, 'the head of the feed cannot be read');
+    }
+  };
+  let isRenewing = false;
+  const renew = (): void => {
+    if (isRenewing) return;
+    isRenewing = true;
+    void lookBeside().then(() => {
+      isRenewing = false;
+    });
+  };
+  const present = (): FeedRow | undefined => {
+    if (shown === undefined) return undefined;
+    const age = now() - shown.at;
+    if (age >= HOLDS_MS) return undefined;
+    // So that whoever comes when this one is over need not wait.
+    if (age >= HOLDS_MS / 2) renew();
+    return shown.row;
+  };
+
+  const unsubscribe = listener.subscribe(FEED_CHANNEL, () => void lookBeside());
   const poll = setInterval(() => {
-    if (performance.now() - knownAt > POLL_MS / 2) look();
+    if (last === undefined || now() - last.at > POLL_MS / 2) void lookBeside();
   }, POLL_MS);
   poll.unref();
 
   return {
-    current,
-    knownHead: () => known?.head.sequenceNumber,
+    present,
+    current: async () => present() ?? (await afresh()),
+    afresh,
+    knownHead: () => shown?.row.head.sequenceNumber,
     onChange: (callback) => {
       callbacks.add(callback);
       return () => callbacks.delete(callback);
@@ -61,7 +116,6 @@ export function createFeedState(options: { db: Pool; listener: Listener; log: Lo
       unsubscribe();
       clearInterval(poll);
       callbacks.clear();
-      marks.close();
     },
   };
 }

@@ -25,10 +25,12 @@ export interface SnapshotPage {
  * @throws {Problem} `ongeldige-cursor`
  */
 export async function readSnapshotPage(source: FeedPageSource, query: FeedQuery): Promise<SnapshotPage> {
-  const { db, mountUrl } = source;
+  const { db, state, mountUrl } = source;
   const { row, position } = await findPosition(source, query.cursor);
   const { feed, after } = position;
   const { found, isCut } = await readSnapshot(db, after, feed.sequenceNumber, query.limit + 1, query);
+  // What is not there any more the feed tells of after this page.
+  await state.afresh();
   const records = found.slice(0, query.limit);
   const last = records.at(-1);
   const hasMore = (found.length > records.length || isCut) && last !== undefined;

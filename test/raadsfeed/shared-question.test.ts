@@ -22,7 +22,6 @@ function askedByHand() {
       const came = nextStep();
       return { came, began: await current() };
     },
-    current,
     begun: () => begun,
     underWay: () => underWay.length,
     answer: () => {
@@ -53,22 +52,14 @@ it('begins after everyone who shares it has come, and is one at a time', async (
   expect(question.begun()).toBe(2);
 });
 
-it('begins the next question before the answers to the last are given', async () => {
-  const question = askedByHand();
-  const begunAtAnswer = question.current().then(() => question.begun());
-  const next = question.current();
-  question.answer();
-  expect(await begunAtAnswer).toBe(2);
-  question.answer();
-  await next;
-});
-
 it('fails for those who shared it, and for nobody else', async () => {
   const question = askedByHand();
   const first = question.come();
+  await endOfTurn();
   const second = [question.come(), question.come()];
   question.fail();
   await expect(first).rejects.toThrow('the database is gone');
+  await endOfTurn();
   question.answer();
   expect((await Promise.all(second)).map(({ began }) => began)).toHaveLength(2);
   const third = question.come();
@@ -76,34 +67,4 @@ it('fails for those who shared it, and for nobody else', async () => {
   question.answer();
   const { came, began } = await third;
   expect(began).toBeGreaterThan(came);
-});
-
-it('lets two halves of those who ask without a pause take turns', async () => {
-  const CALLERS = 16;
-  const turns = async (count: number): Promise<void> => {
-    for (let i = 0; i < count; i += 1) await endOfTurn();
-  };
-  const shares: number[] = [];
-  let waiting = 0;
-  const current = createSharedQuestion(async () => {
-    shares.push(waiting);
-    waiting = 0;
-    await turns(CALLERS / 2);
-  });
-  // One after another they hear the answer, and come back.
-  let answered = 0;
-  const one = async (): Promise<void> => {
-    while (shares.length < 60) {
-      waiting += 1;
-      await current();
-      answered += 1;
-      await turns(answered % CALLERS);
-    }
-  };
-  await Promise.all(Array.from({ length: CALLERS }, one));
-  const settled = shares.slice(20, 60);
-  const usual = settled.reduce((sum, share) => sum + share, 0) / settled.length;
-  // Neither one by one nor all at once.
-  expect(usual).toBeGreaterThan(CALLERS / 4);
-  expect(usual).toBeLessThan((3 * CALLERS) / 4);
 });

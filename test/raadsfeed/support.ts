@@ -2,7 +2,7 @@ import { isRecord } from '../../src/http/openapi-document.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import type { Herkomst } from '../../src/raadsfeed/domain/change.ts';
+import type { Change, Herkomst } from '../../src/raadsfeed/domain/change.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';
 import type { Outcome } from '../../src/raadsfeed/store/publish-batch.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
@@ -45,18 +45,20 @@ export function servicePool(url: string, size = 10): Pool {
 
 const validate = createLineValidator();
 
-/** Publishes lines as a source holder does, checked like his. */
+/** What a source holder's line says, checked like his. */
+export function changeOf(line: object): Change {
+  const checked = validate(line);
+  if ('faults' in checked) throw new Error(checked.faults.join('; '));
+  return prepareChange(checked.line);
+}
+
+/** Publishes lines as a source holder does. */
 export async function publishLines(
   pool: Pool,
   lines: readonly object[],
   clock: Clock = systemClock,
 ): Promise<Outcome[]> {
-  const changes = lines.map((line) => {
-    const checked = validate(line);
-    if ('faults' in checked) throw new Error(checked.faults.join('; '));
-    return prepareChange(checked.line);
-  });
-  return createPublisher({ pool, clock }).publish(changes);
+  return createPublisher({ pool, clock }).publish(lines.map(changeOf));
 }
 
 /** The whole server with only the feed, and a writer beside it. */

@@ -40,6 +40,7 @@ export function collectionRoutes(
       if ('fault' in after) throw invalidCursor(after.fault);
       const size = limit ?? DEFAULT_LIMIT;
       const { found, isCut } = await readCollection(db, { organisatiecode, resourceType }, after.position, size + 1);
+      await state.afresh();
       const results = found.slice(0, size);
       const last = results.at(-1);
       const nextCursor =
@@ -60,6 +61,7 @@ export function collectionRoutes(
     const organisatiecode = codeOf(request.params.organisatiecode);
     const feed = await state.current();
     const found = await readResource(db, { organisatiecode, resourceType, bronidentificatie });
+    await state.afresh();
     if (found === undefined) {
       throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
     }

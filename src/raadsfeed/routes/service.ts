@@ -11,7 +11,8 @@ import { sendBody } from './send-body.ts';
 export function serviceRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
   const { db, settings, state, mountUrl } = parts;
   contract.serve(app, 'getServicedocument', {}, async (request, reply) => {
-    const document = serviceDocument(mountUrl(), settings, await state.current(), await readOrganisations(db));
+    const organisations = await readOrganisations(db);
+    const document = serviceDocument(mountUrl(), settings, await state.afresh(), organisations);
     const page = prefersHtml(request.headers.accept);
     return sendBody(request, reply, {
       body: page ? servicePage(document, mountUrl()) : JSON.stringify(document),

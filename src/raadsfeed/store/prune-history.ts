@@ -1,5 +1,6 @@
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
+import { settled } from '../settling.ts';
 import { lockFeedRow } from './read-feed-row.ts';
 
 /** Numbers that one transaction goes through. */
@@ -28,11 +29,12 @@ export async function findPruneEnd(pool: Pool, before: Date): Promise<number> {
 
 /**
  * Drops the history stored before a moment, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
- * that no reader meets a hole; then the rows go, in steps. Interrupted, it is finished by the next time.
+ * that no reader meets a hole; once all have seen that the rows go, in steps. Interrupted, it is finished by the next time.
  * @throws the signal's reason
  */
 export async function pruneHistory(pool: Pool, { before, signal, progress }: PruneOptions): Promise<Pruned> {
   const upTo = await moveBeginning(pool, await findPruneEnd(pool, before), before);
+  await settled(performance.now());
   let removed = 0;
   for (let from = 0; from < upTo; from += STEP) {
     signal.throwIfAborted();

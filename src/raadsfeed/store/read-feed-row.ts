@@ -34,12 +34,6 @@ export async function readFeedRow(db: Db): Promise<FeedRow> {
   return toFeedRow(rows[0]);
 }
 
-/** One text for how the feed stands, another whenever anything of it has changed: far less work than reading the row. */
-export const FEED_MARK = {
-  name: 'raadsfeed-feed-mark',
-  text: `select concat_ws(' ', head, head_merk, historie_na, redacties, encode(feed_id, 'hex')) as stand from raadsfeed.feed`,
-} as const;
-
 /** The row under the lock that every writer takes: from here to the end of the transaction nobody else gives numbers. */
 export async function lockFeedRow(db: Db): Promise<FeedRow> {
   const { rows } = await db.query<Row>({

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import type { Change } from '../domain/change.ts';
+import { settled } from '../settling.ts';
 import { type Outcome, publishBatch } from '../store/publish-batch.ts';
 import { rewriteParts } from '../store/rewrite-parts.ts';
 import { touchOrganisations } from '../store/touch-organisations.ts';
@@ -14,7 +15,7 @@ export const BATCH_CHARACTERS = 1024 * 1024;
 export interface Publisher {
   /**
    * Publishes changes in their order, all of them or none; returns what became of each, in the same order. When a redaction is among
-   * them, its content is physically gone on return.
+   * them, its content is physically gone on return. On return every reader finds them, whatever instance he asks.
    */
   publish(changes: readonly Change[]): Promise<Outcome[]>;
 }
@@ -28,8 +29,10 @@ export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): 
         await touchOrganisations(client, organisationsOf(changes), now);
         return found;
       });
+      const committedAt = performance.now();
       // Also when all has been redacted before: that run may have been broken off behind its commit.
       if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
+      if (outcomes.some((outcome) => outcome !== 'no-op')) await settled(committedAt);
       return outcomes;
     },
   };

@@ -10,7 +10,6 @@ import { createListener } from '../../../src/kernel/database/listen.ts';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
 import { postgresBinaries } from '../../../src/kernel/database/postgres-binaries.ts';
 import { choosePostgresUser, POSTGRES_ENV } from '../../../src/kernel/database/postgres-user.ts';
-import { createRepeatedQuery } from '../../../src/kernel/database/repeated-query.ts';
 import { transaction } from '../../../src/kernel/database/transaction.ts';
 import { withAbort } from '../../../src/kernel/database/with-abort.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -44,17 +43,6 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
     const results = await Promise.all(Array.from({ length: 40 }, () => pool.query(named)));
     expect(new Set(results.map(({ rows }) => JSON.stringify(rows)))).toEqual(new Set(['[{"n":1}]']));
     await transaction(pool, async (client) => expect((await client.query(named)).rows).toEqual([{ n: 1 }]));
-  });
-
-  it('a question that is repeated works on whatever server process it meets', async () => {
-    const questions = Array.from({ length: 4 }, () =>
-      createRepeatedQuery(pool, { name: 'same-question', text: `select 'so it stands'` }),
-    );
-    for (let again = 0; again < 10; again += 1) {
-      const answered = await Promise.all(questions.map((question) => question.ask()));
-      expect(new Set(answered)).toEqual(new Set(['so it stands']));
-    }
-    for (const question of questions) question.close();
   });
 
   it('a caller who went away stops the statement at the server', async () => {
