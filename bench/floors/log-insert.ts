@@ -2,19 +2,19 @@
 
 import pg from 'pg';
 import { newActieId } from '../../src/verwerkingenlog/domain/actie-id.ts';
-import { insertSql } from '../support/log-insert-sql.ts';
+import { CONTENT_VALUES, insertSql } from '../support/log-insert-sql.ts';
 import type { LoadResult } from '../support/raw-client.ts';
 
 export async function insertOneByOne(url: string, connections: number, ms: number): Promise<LoadResult> {
   const times: number[] = [];
-  const text = insertSql('$1::uuid', 'gen_random_uuid()');
+  const text = insertSql('$1::uuid', 'sent');
   const from = performance.now();
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const client = new pg.Client(url);
       await client.connect();
       for (let at = performance.now(); at - from < ms; at = performance.now()) {
-        await client.query({ name: 'insert', text, values: [newActieId(new Date())] });
+        await client.query({ name: 'insert', text, values: [newActieId(new Date()), ...CONTENT_VALUES] });
         times.push(performance.now() - at);
       }
       await client.end();

@@ -1,18 +1,51 @@
-/** The rows of one action (version, place of its person, idempotency key) in one statement: what is unavoidable. */
-export function insertSql(id: string, other: string): string {
+/** What an action says, in the order and with the types of its columns. */
+const CONTENT: readonly (readonly [column: string, type: string, value: string])[] = [
+  ['door', 'text', 'bench'],
+  ['verzoek_id', 'text', 'bench'],
+  ['actie_naam', 'text', 'Zoeken persoon'],
+  ['handeling_naam', 'text', 'Intake'],
+  ['verwerking_naam', 'text', 'Aanvraag schuldhulp'],
+  ['verwerkingsactiviteit_id', 'uuid', '5f0bef4c-f66f-4311-84a5-19e8bf359eaf'],
+  ['vertrouwelijkheid', 'text', 'normaal'],
+  ['bewaartermijn', 'text', 'P10Y'],
+  ['vervalt_op', 'date', '2036-01-15'],
+  ['uitvoerder', 'text', '00000099000000001000'],
+  ['systeem', 'text', 'Balie 2'],
+  ['gebruiker', 'text', '1234'],
+  ['gegevensbron', 'text', 'Personenregister'],
+  ['tijdstip', 'timestamptz', '2026-01-15T14:35:42+01:00'],
+  ['sleutelnaam', 'text', 'bench'],
+  [
+    'objecten',
+    'json',
+    '[{"nr":1,"soort":"BSN","id":"MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5","sleutel":"48086bf2-11b7-4603-9526-67d7c3bb6587","betrokkenheid":"Aanvrager","gegevens":["BSN","Naam"]}]',
+  ],
+];
+
+/** Values of the parameters from the second on. */
+export const CONTENT_VALUES: readonly string[] = CONTENT.map(([, , value]) => value);
+
+/**
+ * The rows of one action (version, place of its person, idempotency key) in one statement: what is unavoidable.
+ * @param id expression of its identity
+ * @param content where what it says comes from: sent each time as the parameters from `$2` on, or standing in the statement
+ */
+export function insertSql(id: string, content: 'sent' | 'in the statement'): string {
+  const given = CONTENT.map(([column, type, value], i) => ({
+    column,
+    value: content === 'sent' ? `$${i + 2}::${type}` : `'${value}'::${type}`,
+  }));
+  const givenFor = (wanted: string): string | undefined => given.find(({ column }) => column === wanted)?.value;
   return `
-  with nieuw as materialized (select ${id} as id, ${other} as proces, ${other} as persoon, ${other} as sleutel),
-  actie as (
-    insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, actie_naam, handeling_naam,
-      verwerking_naam, verwerking_id, verwerkingsactiviteit_id, vertrouwelijkheid, ooit_vertrouwelijk, bewaartermijn, vervalt_op,
-      uitvoerder, systeem, gebruiker, gegevensbron, tijdstip, sleutelnaam, objecten)
-    select id, 1, now(), 'bench', 'bench', false, 'Zoeken persoon', 'Intake', 'Aanvraag schuldhulp', proces,
-      '5f0bef4c-f66f-4311-84a5-19e8bf359eaf', 'normaal', false, 'P10Y', '2036-01-15', '00000099000000001000', 'Balie 2', '1234',
-      'Personenregister', '2026-01-15', 'bench', '[{"nr":1,"soort":"BSN","id":"MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5","sleutel":"48086bf2-11b7-4603-9526-67d7c3bb6587","betrokkenheid":"Aanvrager","gegevens":["BSN","Naam"]}]'
-    from nieuw
+  with nieuw as materialized (
+    select ${id} as id, gen_random_uuid() as proces, gen_random_uuid() as persoon, gen_random_uuid() as sleutel
+  ), actie as (
+    insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, vervallen, ooit_vertrouwelijk, verwerking_id,
+      ${given.map(({ column }) => column).join(', ')})
+    select id, 1, now(), false, false, proces, ${given.map(({ value }) => value).join(', ')} from nieuw
   ), plaats as (
-    insert into verwerkingenlog.vindplaatsen select persoon, '2026-01-15', id, 1, 0, '5f0bef4c-f66f-4311-84a5-19e8bf359eaf'::uuid,
-      '2036-01-15', '{0}'::integer[] from nieuw
+    insert into verwerkingenlog.vindplaatsen
+    select persoon, ${givenFor('tijdstip')}, id, 1, 0, ${givenFor('verwerkingsactiviteit_id')}, ${givenFor('vervalt_op')}, '{0}'::integer[] from nieuw
   )
   insert into verwerkingenlog.idempotentie select sleutel, proces, id, now() from nieuw`;
 }
