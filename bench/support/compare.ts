@@ -22,15 +22,27 @@ export interface Comparison {
   readonly cpuRatio: number | undefined;
 }
 
-/** Measures all sides in turn, `rounds` times, and compares the first one to each of the others. */
-export async function inTurns(ours: Side, others: readonly Side[], rounds: number): Promise<Comparison[]> {
+/** Our side and those that it is compared to. */
+export interface Match {
+  readonly ours: Side;
+  readonly others: readonly Side[];
+}
+
+/**
+ * Measures all sides in turn, `rounds` times, and compares the first one to each of the others.
+ * @param matches the same comparison between other processes; all count, for some processes are faster than others as long as they live
+ */
+export async function inTurns(matches: readonly Match[], rounds: number): Promise<Comparison[]> {
   const found: { ours: Measured; others: Measured[] }[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const own = await ours.once();
-    const theirs: Measured[] = [];
-    for (const side of others) theirs.push(await side.once());
-    found.push({ ours: own, others: theirs });
+    for (const { ours, others } of matches) {
+      const own = await ours.once();
+      const theirs: Measured[] = [];
+      for (const side of others) theirs.push(await side.once());
+      found.push({ ours: own, others: theirs });
+    }
   }
+  const others = matches[0]?.others ?? [];
   return others.map(({ name }, i) => {
     const pairs = found.flatMap((round) => {
       const theirs = round.others[i];

@@ -23,8 +23,8 @@ export async function measureHistory({ databaseUrl, loader, seconds, rounds }: P
       const load = { connections, seconds, status: 200 };
       const ours = asked('ours', server, loader, `${url}${FULL}&cursor=${first.cursor}`, load);
       const theirs = asked('rows read with pg', floor, loader, `${bare.url}/500`, load);
-      await inTurns(ours, [theirs], 1);
-      for (const found of await inTurns(ours, [theirs], rounds)) {
+      await inTurns([{ ours, others: [theirs] }], 1);
+      for (const found of await inTurns([{ ours, others: [theirs] }], rounds)) {
         tellComparison('full page in no cache', connections, found, 0.8);
       }
     }
@@ -80,8 +80,9 @@ export async function measureLength(
       for (const connections of [1, 16]) {
         const load = { connections, seconds, status: 200 };
         const side = (one: typeof few) => asked(`${one.records} records`, one.child, loader, path(one), load);
-        await inTurns(side(many), [side(few)], 1);
-        for (const found of await inTurns(side(many), [side(few)], rounds)) {
+        const match = { ours: side(many), others: [side(few)] };
+        await inTurns([match], 1);
+        for (const found of await inTurns([match], rounds)) {
           tellComparison(`${titleOf(query)} amid ${many.records}`, connections, found, 0.9);
         }
       }

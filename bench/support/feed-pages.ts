@@ -30,48 +30,63 @@ interface Page {
   readonly title: string;
   readonly path: string;
   readonly headers: Record<string, string>;
+  /** Asked with the tag of the answer before. */
+  readonly isRepeated?: boolean;
   readonly toReach: number;
 }
 
+/** A server, and the bare server beside it. */
+interface Pair {
+  readonly server: Child;
+  readonly url: string;
+  readonly floor: Child;
+}
+
+/** Processes have luck or not for as long as they live: one pair would show that of two of them. */
+const PAIRS = 3;
+
 export async function measurePages(options: PagesOptions): Promise<void> {
-  const server = await startChild(new URL('./feed-server.ts', import.meta.url), { DATABASE_URL: options.databaseUrl });
-  const floor = await startChild(new URL('../floors/feed-bytes.ts', import.meta.url));
+  const pairs: Pair[] = [];
   try {
-    const { url } = Object(await server.ask({}));
-    for (const page of await pages(url)) await measurePage(options, url, page, { server, floor });
+    for (let i = 0; i < PAIRS; i += 1) pairs.push(await startPair(options.databaseUrl));
+    for (const page of await pages(pairs[0]?.url ?? '')) await measurePage(options, page, pairs);
   } finally {
-    await server.stop();
-    await floor.stop();
+    for (const { server, floor } of pairs) {
+      await server.stop();
+      await floor.stop();
+    }
   }
+}
+
+async function startPair(databaseUrl: string): Promise<Pair> {
+  const server = await startChild(new URL('./feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl });
+  const floor = await startChild(new URL('../floors/feed-bytes.ts', import.meta.url));
+  return { server, url: Object(await server.ask({})).url, floor };
 }
 
 async function measurePage(
   { loader, seconds, rounds, dir }: PagesOptions,
-  url: string,
   page: Page,
-  { server, floor }: { server: Child; floor: Child },
+  pairs: readonly Pair[],
 ): Promise<void> {
-  const answer = await request(url + page.path, { headers: page.headers });
-  const body = Buffer.from(await answer.body.arrayBuffer());
-  const bare = Object(
-    await floor.ask({
-      status: answer.statusCode,
-      headers: Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !HOP.includes(name))),
-      body: body.toString('base64'),
-    }),
-  );
+  const prepared = await Promise.all(pairs.map((pair) => prepare(pair, page)));
+  const { body, status } = prepared[0] ?? { body: Buffer.alloc(0), status: 0 };
   const nginx = page.title === 'full page' ? await startBoth(dir, body) : [];
   try {
     for (const connections of CONNECTIONS) {
-      const load = { connections, seconds, status: answer.statusCode, headers: page.headers };
-      const ours = asked('ours', server, loader, url + page.path, load);
-      const sides = [
-        asked(BARE, floor, loader, bare.url, load),
-        ...nginx.map(({ name, url }) => asked(name, undefined, loader, url, load)),
-      ];
-      // Once for nothing: both are warm then.
-      await inTurns(ours, sides, 1);
-      for (const found of await inTurns(ours, sides, rounds)) {
+      const matches = prepared.map(({ server, floor, url, bareUrl, headers }) => {
+        const load = { connections, seconds, status, headers };
+        return {
+          ours: asked('ours', server, loader, url + page.path, load),
+          others: [
+            asked(BARE, floor, loader, bareUrl, load),
+            ...nginx.map((one) => asked(one.name, undefined, loader, one.url, load)),
+          ],
+        };
+      });
+      // Once for nothing: all are warm then.
+      await inTurns(matches, 1);
+      for (const found of await inTurns(matches, Math.ceil(rounds / PAIRS))) {
         tellComparison(
           `${page.title} (${body.length} bytes)`,
           connections,
@@ -83,6 +98,30 @@ async function measurePage(
   } finally {
     for (const { stop } of nginx) await stop();
   }
+}
+
+/** Has the bare server of a pair write what the other one answers. */
+async function prepare(pair: Pair, page: Page) {
+  const headers = {
+    ...page.headers,
+    ...(page.isRepeated ? { 'if-none-match': await tagOf(pair.url + page.path) } : {}),
+  };
+  const answer = await request(pair.url + page.path, { headers });
+  const body = Buffer.from(await answer.body.arrayBuffer());
+  const { url: bareUrl } = Object(
+    await pair.floor.ask({
+      status: answer.statusCode,
+      headers: Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !HOP.includes(name))),
+      body: body.toString('base64'),
+    }),
+  );
+  return { ...pair, bareUrl: String(bareUrl), headers, body, status: answer.statusCode };
+}
+
+async function tagOf(url: string): Promise<string> {
+  const answer = await request(url);
+  await answer.body.dump();
+  return String(answer.headers.etag);
 }
 
 /** None when it is not installed. */
@@ -101,9 +140,6 @@ async function startBoth(dir: string, body: Buffer) {
 
 async function pages(url: string): Promise<Page[]> {
   const poll = `/ori/v1/feed?cursor=${await lastCursor(url)}`;
-  const answer = await request(url + poll);
-  await answer.body.dump();
-  const etag = String(answer.headers.etag);
   return [
     { title: 'full page', path: FULL, headers: {}, toReach: 0.8 },
     ...['gzip', 'br', 'zstd'].map((encoding) => ({
@@ -115,7 +151,7 @@ async function pages(url: string): Promise<Page[]> {
     { title: 'page of 10', path: TEN, headers: {}, toReach: 0.6 },
     { title: 'page of 10, zstd', path: TEN, headers: { 'accept-encoding': 'zstd' }, toReach: 0.6 },
     { title: 'caught-up poll', path: poll, headers: {}, toReach: 0.6 },
-    { title: '304', path: poll, headers: { 'if-none-match': etag }, toReach: 0.6 },
+    { title: '304', path: poll, headers: {}, isRepeated: true, toReach: 0.6 },
   ];
 }
 
