@@ -58,15 +58,23 @@ export function createFeedState({ db, listener, log, now = () => performance.now
     const seen: Seen = {
       row,
       at,
-      shown: settled(performance.now()).then(async () => {
-        await before;
-        shown = seen;
-        for (const callback of [...callbacks]) callback(row);
-      }),
+      shown: settled(performance.now())
+        .then(() => before)
+        .then(() => show(seen)),
     };
     last = seen;
     return seen;
   });
+  const show = (seen: Seen): void => {
+    shown = seen;
+    for (const callback of [...callbacks]) {
+      try {
+        callback(seen.row);
+      } catch (error) {
+        log.error({ err: error }, 'a change of the feed was not taken in');
+      }
+    }
+  };
   const afresh = async (): Promise<FeedRow> => {
     const seen = await look();
     await seen.shown;

@@ -142,3 +142,17 @@ it('fails for who waits while the database cannot be asked, and goes on afterwar
   await expect(state.afresh()).rejects.toThrow('the database is gone');
   expect((await state.afresh()).head.sequenceNumber).toBe(50);
 });
+
+it('goes on when one who listens fails', async () => {
+  await state.current();
+  const shown: number[] = [];
+  state.onChange(() => {
+    throw new Error('fails');
+  });
+  state.onChange(({ head }) => shown.push(head.sequenceNumber));
+  for (const head of [61, 62]) {
+    await commitHead(head);
+    await state.afresh();
+  }
+  expect(shown).toEqual([61, 62]);
+});

@@ -32,7 +32,8 @@ export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): 
       const committedAt = performance.now();
       // Also when all has been redacted before: that run may have been broken off behind its commit.
       if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
-      if (outcomes.some((outcome) => outcome !== 'no-op')) await settled(committedAt);
+      // Also when nothing is new: that says that another has published the same, perhaps just now.
+      await settled(committedAt);
       return outcomes;
     },
   };
