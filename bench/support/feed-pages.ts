@@ -42,7 +42,7 @@ interface Pair {
   readonly floor: Child;
 }
 
-/** Processes have luck or not for as long as they live: one pair would show that of two of them. */
+/** Processes have luck or not for as long as they live: one pair would show that of two of them. The rounds are shared out over the pairs. */
 const PAIRS = 3;
 
 export async function measurePages(options: PagesOptions): Promise<void> {
