@@ -1,9 +1,14 @@
 /** With a look that holds a hundred times as long: what somebody was told of, nobody is told less than by another instance. */
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { pruneHistory } from '../../src/raadsfeed/store/prune-history.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
+import { publishLines } from '../../src/raadsfeed/writer/publish-lines.ts';
+import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { asPage, changeOf, type FeedServer, removal, startFeed, vergadering } from './support.ts';
 
 const { HOLDS_MS, SETTLES_MS } = vi.hoisted(() => ({ HOLDS_MS: 400, SETTLES_MS: 500 }));
@@ -82,6 +87,20 @@ it('a publisher returns when every instance shows it', async () => {
   const head = await headOf(other);
   await feed.publish([vergadering('v-0', { naam: `Ronde ${round}` })]);
   expect([await headOf(feed.mount), await headOf(other)]).toEqual([head + 1, head + 1]);
+});
+
+it('who publishes a file hears that it is done when every instance shows all of it', async () => {
+  const head = await headOf(other);
+  const lines = Array.from({ length: 3 }, (_, i) => JSON.stringify(vergadering(`regel-${i}`)));
+  const counts = await publishLines(Readable.from([Buffer.from(lines.join('\n'))]), {
+    validate: createLineValidator(),
+    publisher: createPublisher({ pool: feed.pool, clock: systemClock }),
+    refused: () => undefined,
+    progress: () => undefined,
+    signal: new AbortController().signal,
+  });
+  expect(counts.recorded).toBe(3);
+  expect(await headOf(other)).toBe(head + 3);
 });
 
 it('a publisher who hears that another was first finds it on every instance', async () => {

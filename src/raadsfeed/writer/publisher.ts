@@ -18,23 +18,35 @@ export interface Publisher {
    * them, its content is physically gone on return. On return every reader finds them, whatever instance he asks.
    */
   publish(changes: readonly Change[]): Promise<Outcome[]>;
+  /** The same, but returns at the commit: for who publishes more before he tells anybody, which is when `settled` has resolved. */
+  commit(changes: readonly Change[]): Promise<Committed>;
+}
+
+export interface Committed {
+  readonly outcomes: Outcome[];
+  readonly settled: Promise<void>;
 }
 
 export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): Publisher {
+  const commit = async (changes: readonly Change[]): Promise<Committed> => {
+    const now = clock.now();
+    const outcomes = await transaction(pool, async (client) => {
+      const found = await publishBatch(client, changes, now);
+      await touchOrganisations(client, organisationsOf(changes), now);
+      return found;
+    });
+    const committedAt = performance.now();
+    // Also when all has been redacted before: that run may have been broken off behind its commit.
+    if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
+    // Also when nothing is new: that says that another has published the same, perhaps just now.
+    return { outcomes, settled: settled(committedAt) };
+  };
   return {
+    commit,
     async publish(changes) {
-      const now = clock.now();
-      const outcomes = await transaction(pool, async (client) => {
-        const found = await publishBatch(client, changes, now);
-        await touchOrganisations(client, organisationsOf(changes), now);
-        return found;
-      });
-      const committedAt = performance.now();
-      // Also when all has been redacted before: that run may have been broken off behind its commit.
-      if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
-      // Also when nothing is new: that says that another has published the same, perhaps just now.
-      await settled(committedAt);
-      return outcomes;
+      const committed = await commit(changes);
+      await committed.settled;
+      return committed.outcomes;
     },
   };
 }
