@@ -8,7 +8,7 @@ import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { type Ahead, createAhead } from './make-ahead.ts';
-import { type Asked, callersKey, type Made, makeAppend } from './make-append.ts';
+import { type Asked, callersKey, idempotencyOf, type Made, makeAppend } from './make-append.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies } from './store/append-versies.ts';
 import { readIdempotency } from './store/idempotency.ts';
@@ -94,8 +94,22 @@ export function createAppendActie(
     });
   }
 
+  /** While keys change, an idempotency key may have been kept by an instance that writes with another one. */
+  const otherKeys = keys.names.filter((name) => name !== null && name !== keys.current);
+  async function replayOfOtherKeys(actie: Actie, auteur: Auteur, idempotencyKey: string): Promise<Versie | undefined> {
+    for (const name of otherKeys) {
+      const earlier = await replay(idempotencyOf(actie, auteur, idempotencyKey, keys, name));
+      if (earlier !== undefined) return earlier;
+    }
+    return undefined;
+  }
+
   return {
     async append(actie, auteur, idempotencyKey) {
+      if (idempotencyKey !== undefined && otherKeys.length > 0) {
+        const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
+        if (earlier !== undefined) return earlier;
+      }
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const asked = ahead({ actie, auteur, at: clock.now(), idempotencyKey });
         const { versie, append, result } = await groups.add(asked);

@@ -118,9 +118,9 @@ describe('identities', () => {
     }
   });
 
-  it('soortAfnemerId is OIN, BSN or nothing', async () => {
-    for (const kind of ['OIN', 'BSN', null]) expect(await kept('soortAfnemerId', kind)).toBe(kind);
-    for (const other of ['oin', 'KvK', '']) expect(await kept('soortAfnemerId', other)).toBe(400);
+  it('soortAfnemerId is anything of a reasonable length, or nothing', async () => {
+    for (const kind of ['OIN', 'BSN', 'oin', 'KvK', '', null]) expect(await kept('soortAfnemerId', kind)).toBe(kind);
+    for (const other of ['K'.repeat(243), 7]) expect(await kept('soortAfnemerId', other)).toBe(400);
   });
 });
 

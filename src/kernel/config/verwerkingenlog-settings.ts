@@ -25,7 +25,7 @@ export const verwerkingenlogSettings = {
     pattern: /^[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=(,[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=)*$/,
     allowed: 'comma list of `name:base64 of 32 bytes`, the current key first',
     description:
-      'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come.',
+      'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come, which production refuses.',
   }),
   groupSize: integer('VERWERKINGENLOG_GROUP_SIZE', {
     default: 256,

@@ -17,7 +17,7 @@ import {
 } from '../store/activiteiten.ts';
 import { MAX_COUNT } from '../store/find-by-person.ts';
 import { linkTo } from './person-query.ts';
-import { auteurOf, type RouteNeeds, refuse, sendJson } from './route-needs.ts';
+import { auteurOf, type RouteNeeds, refuse, sendJson, sendTagged } from './route-needs.ts';
 
 interface One {
   readonly Params: { readonly verwerkingsactiviteitId: string };
@@ -67,7 +67,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
   contract.serve<One>(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
     if (activiteit === undefined) throw notInRegister();
-    return sendJson(reply.header('etag', activiteitEtag(activiteit)), answer(activiteit));
+    return sendTagged(request, reply, activiteitEtag(activiteit), answer(activiteit));
   });
 
   contract.serve<One & { Body: ActiviteitBody }>(
