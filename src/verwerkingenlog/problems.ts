@@ -34,6 +34,13 @@ export const verwerkingenlogProblems = {
     explanation:
       'De versie in `If-Match` is niet meer de huidige. Haal het gegeven opnieuw op en pas de wijziging daarop toe.',
   },
+  verwerkingBezet: {
+    slug: 'processing-busy',
+    status: 503,
+    title: 'Er wachten andere wijzigingen',
+    explanation:
+      'Deze verwerking, actie of verwerkingsactiviteit wordt al gewijzigd en er wachten te veel wijzigingen, of te lang; deze is niet uitgevoerd. Stuur haar na `Retry-After` opnieuw.',
+  },
   logVol: {
     slug: 'log-busy',
     status: 503,

@@ -5,6 +5,7 @@ import { createAppendActie } from './append-actie.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, moment, type Versie } from './domain/verwerkingsactie.ts';
 import { startMaintenance } from './maintenance.ts';
+import { createSerialChanges, type SerialChanges } from './serial-changes.ts';
 import type { Appended } from './store/append-versies.ts';
 import { openIdentityKeys } from './store/open-keys.ts';
 
@@ -13,6 +14,8 @@ export interface LogOfActies extends ProcessingLog {
   readonly keys: IdentityKeys;
   /** @see AppendActie.append */
   append(actie: Actie, auteur: Auteur, idempotencyKey?: string): Promise<Versie>;
+  /** Where what exists is changed. */
+  readonly changes: SerialChanges;
   /** Counts what was appended, for who writes in a transaction of his own. */
   count(result: Appended): void;
   close(): Promise<void>;
@@ -32,6 +35,7 @@ export async function openProcessingLog(platform: Platform): Promise<LogOfActies
   const maintenance = startMaintenance(platform);
   return {
     keys,
+    changes: createSerialChanges(platform),
     append,
     count,
     async record(entry, { subject, requestId }) {

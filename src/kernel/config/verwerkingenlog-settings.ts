@@ -33,6 +33,12 @@ export const verwerkingenlogSettings = {
     max: 5000,
     description: 'Most appends that share one transaction; 1 switches grouping off.',
   }),
+  changesWaiting: integer('VERWERKINGENLOG_CHANGES_WAITING', {
+    default: 32,
+    min: 1,
+    max: 10_000,
+    description: 'Changes of one processing or action that may wait for each other in a process; one more gets 503.',
+  }),
   unknownActivity: choice('VERWERKINGENLOG_UNKNOWN_ACTIVITY', ['accept', 'refuse'], {
     default: 'accept',
     description: 'What happens to an action whose `verwerkingsactiviteitId` is not in this register.',
