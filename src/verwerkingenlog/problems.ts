@@ -1,4 +1,4 @@
-import type { ProblemKind } from '../kernel/problem.ts';
+import { Problem, type ProblemKind } from '../kernel/problem.ts';
 
 /** Problems of area B beside those of the platform. */
 export const verwerkingenlogProblems = {
@@ -49,3 +49,8 @@ export const verwerkingenlogProblems = {
       'Er wachten te veel acties op vastlegging; deze is niet vastgelegd. Stuur haar na `Retry-After` opnieuw.',
   },
 } as const satisfies Record<string, ProblemKind>;
+
+/** More is being kept, or waits for that, than there is room for. */
+export function logFull(): Problem {
+  return new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
+}
