@@ -227,6 +227,19 @@ describe('keys', () => {
     expect((await again.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()))).status).toBe(201);
   });
 
+  it('are asked of a database that knows them: before it is migrated the start says so', async () => {
+    const unmigrated = await createDatabase();
+    const owner = new pg.Client(unmigrated.url);
+    await owner.connect();
+    try {
+      await owner.query('drop table verwerkingenlog.sleutels');
+      await expect(startLog({ databaseUrl: unmigrated.url })).rejects.toThrow('run `koppelvlak migrate`');
+    } finally {
+      await owner.end();
+      await unmigrated.drop();
+    }
+  });
+
   it('may be tried under any name, as long as nothing was written with it', async () => {
     const third = `derde:${Buffer.alloc(32, 3).toString('base64')}`;
     await (await startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: `${NEW_KEY},${third}` } })).stop();

@@ -1,9 +1,12 @@
+import pg from 'pg';
 import { ConfigError, type ConfigFault } from '../../kernel/config/read-config.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { createIdentityKeys, type IdentityKeys } from '../domain/identity-keys.ts';
 import { fromRow } from './read-versie.ts';
 import { reveal } from './stored-versie.ts';
 import { SELECT_VERSIE, type VersieRow } from './versie-columns.ts';
+
+const UNDEFINED_TABLE = '42P01';
 
 interface KnownKey {
   readonly naam: string;
@@ -36,9 +39,7 @@ export async function openIdentityKeys(
 }
 
 async function check(db: Db, keys: IdentityKeys): Promise<void> {
-  const { rows } = await db.query<KnownKey>(
-    'select naam, controle, gebruikt from verwerkingenlog.sleutels order by naam',
-  );
+  const rows = await readKnown(db);
   const faults: ConfigFault[] = [];
   for (const known of rows) {
     if (keys.has(known.naam)) {
@@ -48,6 +49,18 @@ async function check(db: Db, keys: IdentityKeys): Promise<void> {
     }
   }
   if (faults.length > 0) throw new ConfigError(faults);
+}
+
+async function readKnown(db: Db): Promise<KnownKey[]> {
+  try {
+    const { rows } = await db.query<KnownKey>(
+      'select naam, controle, gebruikt from verwerkingenlog.sleutels order by naam',
+    );
+    return rows;
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== UNDEFINED_TABLE) throw error;
+    throw new Error('the database does not know the keys of the log yet: run `koppelvlak migrate`', { cause: error });
+  }
 }
 
 /** Keeps the check values of keys that have none. */
