@@ -55,8 +55,12 @@ export function limitBodyRoom(app: FastifyInstance, { bytes: most, full }: BodyR
   });
 }
 
-/** What a body may come to: one that does not say how long it is may be as long as the limit. */
+/** A request takes memory however small its body is. */
+const REQUEST_BYTES = 1024;
+
+/** What a request may come to by its body: a body that does not say how long it is may be as long as the limit. */
 function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
-  if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit ?? 0;
-  return Number(headers['content-length'] ?? 0);
+  if (headers['transfer-encoding'] !== undefined) return REQUEST_BYTES + (routeOptions.bodyLimit ?? 0);
+  const length = Number(headers['content-length'] ?? 0);
+  return length === 0 ? 0 : REQUEST_BYTES + length;
 }

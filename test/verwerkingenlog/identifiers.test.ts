@@ -1,6 +1,6 @@
 /** Persons' identifiers at rest: nothing of them in the database, found all the same, and keys that change while the service goes on. */
 import { createHmac, hash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -225,6 +225,22 @@ describe('keys', () => {
     }
     const again = await start(NEW_KEY);
     expect((await again.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()))).status).toBe(201);
+  });
+
+  it('of a log that is migrated are known by what was written with them, and what could be guessed from is forgotten', async () => {
+    await client.query('delete from verwerkingenlog.idempotentie');
+    await client.query('drop table verwerkingenlog.sleutels');
+    const zero = '00000000-0000-0000-0000-000000000000';
+    await client.query('insert into verwerkingenlog.idempotentie values ($1, $1, $1, now())', [zero]);
+    const migration = new URL('../../migrations/0015-verwerkingenlog-sleutels.sql', import.meta.url);
+    await client.query(await readFile(migration, 'utf8'));
+    const { rows } = await client.query('select naam, controle, gebruikt from verwerkingenlog.sleutels');
+    expect(rows).toEqual([{ naam: 'tweede', controle: null, gebruikt: true }]);
+    expect((await client.query('select from verwerkingenlog.idempotentie')).rowCount).toBe(0);
+    await expect(startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: KEY } })).rejects.toThrow(
+      'has no key named tweede',
+    );
+    expect((await start(NEW_KEY)).server.url).toBeDefined();
   });
 
   it('are asked of a database that knows them: before it is migrated the start says so', async () => {

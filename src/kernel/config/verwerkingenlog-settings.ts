@@ -38,7 +38,7 @@ export const verwerkingenlogSettings = {
     min: 65_536,
     max: 1_073_741_824,
     description:
-      'Bytes of request bodies that may be received or wait to be kept at the same time, half of them of one client; more get 503. In memory they are up to twenty times as large.',
+      'Bytes of request bodies, each with a kilobyte more, that may be received or wait to be kept at the same time, half of them of one client; more get 503. In memory they are up to twenty times as large.',
   }),
   changesWaiting: integer('VERWERKINGENLOG_CHANGES_WAITING', {
     default: 32,
