@@ -7,7 +7,7 @@ import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-ve
 import type { Platform } from './kernel/platform.ts';
 import { createRaadsfeed } from './raadsfeed/area.ts';
 import { createVerwerkingenlog } from './verwerkingenlog/area.ts';
-import { createProcessingLog } from './verwerkingenlog/processing-log.ts';
+import { openProcessingLog } from './verwerkingenlog/processing-log.ts';
 
 export interface Areas {
   readonly areas: readonly Area[];
@@ -17,19 +17,22 @@ export interface Areas {
 /** @throws {Error} when keys or certificates cannot be used; what was opened is given back */
 export async function createAreas(platform: Platform): Promise<Areas> {
   const { config } = platform;
+  const variants = (['shv', 'vs'] as const).filter((variant) => mounts(config, variant));
+  const mountsLog = mounts(config, 'verwerkingenlog');
+  // The feed alone logs no processing, and need not have the keys of the log.
+  const processingLog = mountsLog || variants.length > 0 ? await openProcessingLog(platform) : undefined;
   const verifier = createVerifier(platform);
-  const processingLog = createProcessingLog(platform);
   const areas: Area[] = [];
   const close = async (): Promise<void> => {
     for (const area of areas.toReversed()) await area.close();
-    await processingLog.close();
     verifier.close();
+    await processingLog?.close();
   };
   try {
-    const variants = (['shv', 'vs'] as const).filter((variant) => mounts(config, variant));
-    if (variants.length > 0) areas.push(await createGegevens(platform, { variants, verifier, processingLog }));
-    if (mounts(config, 'verwerkingenlog'))
-      areas.push(await createVerwerkingenlog(platform, { verifier, processingLog }));
+    if (processingLog !== undefined) {
+      if (variants.length > 0) areas.push(await createGegevens(platform, { variants, verifier, processingLog }));
+      if (mountsLog) areas.push(await createVerwerkingenlog(platform, { verifier, processingLog }));
+    }
     if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(platform));
   } catch (error) {
     await close();

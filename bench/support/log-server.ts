@@ -8,7 +8,7 @@ import { buildServer } from '../../src/server.ts';
 import { createVerwerkingenlog } from '../../src/verwerkingenlog/area.ts';
 import { newActieId } from '../../src/verwerkingenlog/domain/actie-id.ts';
 import { eersteVersie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { createProcessingLog, type LogOfActies } from '../../src/verwerkingenlog/processing-log.ts';
+import { type LogOfActies, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { protect } from '../../src/verwerkingenlog/store/stored-versie.ts';
 import { serveParent } from './children.ts';
 
@@ -24,7 +24,7 @@ const verifier = createTokenVerifier({
   clock: platform.clock,
   oauth: { issuer, audience, jwksUrl },
 });
-const kept = createProcessingLog(platform);
+const kept = await openProcessingLog(platform);
 const area = await createVerwerkingenlog(platform, {
   verifier,
   processingLog: process.env.BENCH_MEMORY === 'true' ? inMemory(kept) : kept,

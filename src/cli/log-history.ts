@@ -13,17 +13,20 @@ export function logHistoryCommand(): Command {
       runCommand(options, async ({ platform, output }) => {
         const { readHistory } = await import('../verwerkingenlog/store/read-versie.ts');
         const { reveal } = await import('../verwerkingenlog/store/stored-versie.ts');
-        const { createIdentityKeys } = await import('../verwerkingenlog/domain/identity-keys.ts');
-        const keys = createIdentityKeys(platform.config.verwerkingenlog.key);
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const keys = await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read');
         const stored = await readHistory(platform.pool, actieId);
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
+        const { isOrganisation } = await import('../verwerkingenlog/domain/identification.ts');
+        const isHidden = ({ soortAfnemerId: kind, afnemerId: id }: (typeof stored)[number]): boolean =>
+          id !== null && !isOrganisation(kind, id);
         const hide = options.identifiers !== true;
         const versions = stored.map((row) => {
           const { sleutelnaam, ...plain } = row;
           const versie = hide
             ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
             : reveal(row, keys);
-          return { ...versie, ...(hide && row.soortAfnemerId === 'BSN' ? { afnemerId: '(hidden)' } : {}) };
+          return { ...versie, ...(hide && isHidden(row) ? { afnemerId: '(hidden)' } : {}) };
         });
         output.result(versions, () => {
           for (const [i, versie] of versions.entries()) {

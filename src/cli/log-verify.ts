@@ -13,11 +13,11 @@ export function logVerifyCommand(): Command {
     .action((options: { json?: boolean }) =>
       runCommand(options, async ({ platform, output, interrupted }) => {
         const { verifyLog } = await import('../verwerkingenlog/store/verify-log.ts');
-        const { createIdentityKeys } = await import('../verwerkingenlog/domain/identity-keys.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(platform.prunePool, {
-          keys: createIdentityKeys(platform.config.verwerkingenlog.key),
+          keys: await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read'),
           signal: interrupted,
           progress: (seen, month) => {
             versions = seen;

@@ -27,12 +27,13 @@ export interface NieuweVerwerkingsactie {
   readonly systeem?: string | null;
   readonly gebruiker?: string | null;
   readonly gegevensbron?: string | null;
-  readonly soortAfnemerId?: 'OIN' | 'BSN' | null;
+  /** Kind of identification of who received the data, usually `OIN` or `BSN`. */
+  readonly soortAfnemerId?: string | null;
   readonly afnemerId?: string | null;
   readonly verwerkingsactiviteitIdAfnemer?: string | null;
   readonly verwerkingsactiviteitUrlAfnemer?: string | null;
   readonly verwerkingIdAfnemer?: string | null;
-  /** When it was done: RFC 3339 with an offset. */
+  /** When it was done: RFC 3339 with an offset, which is answered as it was given. */
   readonly tijdstip: string;
   readonly verwerkteObjecten: readonly VerwerktObject[];
 }

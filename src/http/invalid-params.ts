@@ -6,6 +6,7 @@ import { isRecord } from './openapi-document.ts';
 
 /** Faults that one answer names; a body of a megabyte can have a million, and whoever mends the first thousand has found the pattern. */
 export const MAX_FAULTS = 1000;
+const MAX_NAME = 200;
 
 /**
  * The faults that a validator found, named by place, at most `MAX_FAULTS`. Faults that only repeat another in vaguer words are left
@@ -23,11 +24,16 @@ export function invalidParams(errors: ErrorObject[]): InvalidParam[] {
 
 function fault(error: ErrorObject): InvalidParam {
   return {
-    name: [...error.instancePath.split('/').slice(1), ...ownMember(error)].map(unescapeStep).join('.'),
+    name: shortened([...error.instancePath.split('/').slice(1), ...ownMember(error)].map(unescapeStep).join('.')),
     code:
       error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties' ? 'unknown' : error.keyword,
     reason: faultReason(error),
   };
+}
+
+/** A caller chooses how long the names of unknown members are; an answer repeats so much of them as shows which is meant. */
+function shortened(name: string): string {
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
 interface Said {

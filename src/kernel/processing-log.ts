@@ -16,7 +16,7 @@ export interface ProcessingEntry {
   readonly systeem?: string | undefined;
   readonly gebruiker?: string | undefined;
   readonly gegevensbron?: string | undefined;
-  readonly soortAfnemerId?: 'OIN' | 'BSN' | undefined;
+  readonly soortAfnemerId?: string | undefined;
   readonly afnemerId?: string | undefined;
   readonly verwerkingsactiviteitIdAfnemer?: string | undefined;
   readonly verwerkingsactiviteitUrlAfnemer?: string | undefined;

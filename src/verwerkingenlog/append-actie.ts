@@ -8,8 +8,8 @@ import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { type Ahead, createAhead } from './make-ahead.ts';
-import { type Asked, callersKey, type Made, makeAppend } from './make-append.ts';
-import { verwerkingenlogProblems } from './problems.ts';
+import { type Asked, callersKey, idempotencyOf, type Made, makeAppend } from './make-append.ts';
+import { logFull, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies } from './store/append-versies.ts';
 import { readIdempotency } from './store/idempotency.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
@@ -19,6 +19,9 @@ import { reveal } from './store/stored-versie.ts';
 /** A second one would take few at a time, at the cost of a whole group: the first is large, and while it is committed few more come. */
 const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
+/** Processed objects that go to the database together, unless one action has more; and from how many on an action counts as large. */
+const GROUP_OBJECTS = 5000;
+const LARGE = 100;
 /** What the database does not take, and what cannot even be written for it. */
 const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
 /** A replayed key can vanish while it is looked at (its 24 hours end); then it is free. */
@@ -77,9 +80,13 @@ export function createAppendActie(
     key: ({ item: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: (error) => !isDatabaseAway(error) && BAD_VALUE.some((kind) => error instanceof kind),
-    full: () => new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } }),
-    // What is refused is not even encrypted.
-    taken: (asked) => asked.makeSoon(),
+    full: logFull,
+    // What is refused is not even encrypted. What is made of a large action is many times as large: that is made when it is its turn.
+    taken: (asked) => {
+      if (weightOf(asked) <= LARGE) asked.makeSoon();
+    },
+    weight: weightOf,
+    maxWeight: GROUP_OBJECTS,
     observe: (size) => groupSizes.observe(size),
   });
 
@@ -94,8 +101,22 @@ export function createAppendActie(
     });
   }
 
+  /** While keys change, an idempotency key may have been kept by an instance that writes with another one. */
+  const otherKeys = keys.names.filter((name) => name !== null && name !== keys.current);
+  async function replayOfOtherKeys(actie: Actie, auteur: Auteur, idempotencyKey: string): Promise<Versie | undefined> {
+    for (const name of otherKeys) {
+      const earlier = await replay(idempotencyOf(actie, auteur, idempotencyKey, keys, name));
+      if (earlier !== undefined) return earlier;
+    }
+    return undefined;
+  }
+
   return {
     async append(actie, auteur, idempotencyKey) {
+      if (idempotencyKey !== undefined && otherKeys.length > 0) {
+        const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
+        if (earlier !== undefined) return earlier;
+      }
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const asked = ahead({ actie, auteur, at: clock.now(), idempotencyKey });
         const { versie, append, result } = await groups.add(asked);
@@ -105,10 +126,15 @@ export function createAppendActie(
         const earlier = append.idempotency && (await replay(append.idempotency));
         if (earlier !== undefined) return earlier;
       }
-      throw new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
+      throw logFull();
     },
     idle: groups.idle,
   };
+}
+
+/** What an action takes to keep grows with its processed objects; itself it counts as one. */
+function weightOf({ item }: Ahead<Asked, Made>): number {
+  return 1 + item.actie.verwerkteObjecten.length;
 }
 
 async function allMade(group: readonly Ahead<Asked, Made>[]): Promise<Made[]> {

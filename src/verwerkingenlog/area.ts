@@ -1,6 +1,7 @@
 import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
+import { limitBodyRoom } from '../http/body-room.ts';
 import { createContract } from '../http/contract.ts';
 import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
@@ -8,7 +9,7 @@ import type { ProblemStyle } from '../http/problem-reply.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { verwerkingenlogProblems } from './problems.ts';
+import { logFull, verwerkingenlogProblems } from './problems.ts';
 import type { LogOfActies } from './processing-log.ts';
 import { createReadInLog } from './read-in-log.ts';
 import { changeVerwerkingsactie } from './routes/change-verwerkingsactie.ts';
@@ -40,7 +41,7 @@ export interface VerwerkingenlogNeeds {
 /** Area B: the processing log. */
 export async function createVerwerkingenlog(platform: Platform, needs: VerwerkingenlogNeeds): Promise<Area> {
   const { verwerkingenlog, gegevens } = platform.config;
-  const { prefix, rateLimit } = verwerkingenlog;
+  const { prefix, rateLimit, queueBytes } = verwerkingenlog;
   const { verifier, processingLog: log } = needs;
   const contract = createContract(readOpenapi(CONTRACT));
   const routeNeeds: RouteNeeds = {
@@ -66,6 +67,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         problemStyle: FOUT,
         routes: (app) => {
           logRequests(app);
+          limitBodyRoom(app, { bytes: queueBytes, full: logFull });
           for (const route of ROUTES) route(app, routeNeeds);
         },
       }),

@@ -1,4 +1,3 @@
-import { transaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import { unknownActivityProblem } from './append-actie.ts';
@@ -6,7 +5,7 @@ import { TooManyObjectsError } from './domain/change-versie.ts';
 import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import type { LogOfActies } from './processing-log.ts';
-import { lockChanges } from './store/lock-changes.ts';
+import { lockOfActie, lockOfVerwerking } from './store/lock-changes.ts';
 import { readCurrent } from './store/read-versie.ts';
 import { lastObjectNumber, replaceVersie } from './store/replace-versie.ts';
 import { protect, reveal } from './store/stored-versie.ts';
@@ -15,6 +14,8 @@ export interface ActieChange {
   readonly actieId: string;
   /** The processing that the action will belong to. */
   readonly verwerkingId: string | null;
+  /** Fires when the client went away. */
+  readonly gone: AbortSignal;
   /**
    * Judges the current version and makes the next one; throws to change nothing.
    * @param lastNumber highest number that any version has given to an object
@@ -28,19 +29,19 @@ const TRIES = 5;
 /**
  * Gives an action a new version. Changes of one action, or of its processing, happen one after another.
  * @returns undefined when the action is unknown or expired
- * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, and what `change` throws
+ * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
   { pool, clock, config }: Platform,
   log: LogOfActies,
-  { actieId, verwerkingId, change }: ActieChange,
+  { actieId, verwerkingId, gone, change }: ActieChange,
 ): Promise<Versie | undefined> {
   const options = { refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse' };
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const outcome = await transaction(pool, async (db) => {
-      const seen = await readCurrent(db, actieId, clock.now());
-      if (seen === undefined) return {};
-      await lockChanges(db, { acties: [actieId], verwerkingen: [seen.verwerkingId, verwerkingId] });
+    const seen = await readCurrent(pool, actieId, clock.now());
+    if (seen === undefined) return undefined;
+    const names = [lockOfActie(actieId), ...lockOfVerwerking(seen.verwerkingId), ...lockOfVerwerking(verwerkingId)];
+    const outcome = await log.changes.run(names, gone, async (db) => {
       const current = await readCurrent(db, actieId, clock.now());
       if (current === undefined) return {};
       if (current.verwerkingId !== seen.verwerkingId) return { again: true };
@@ -52,7 +53,7 @@ export async function changeActie(
     });
     if (outcome.again !== true) return outcome.next;
   }
-  throw new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
+  throw new Problem(verwerkingenlogProblems.verwerkingBezet, { headers: { 'retry-after': '1' } });
 }
 
 function changed(change: ActieChange['change'], current: Versie, lastNumber: number): Versie {

@@ -5,6 +5,9 @@ export interface GroupCommitOptions<T, R> {
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
   /** Most items in a group; 1: one by one. */
   readonly size: number;
+  /** How much an item weighs; absent: nothing. A group that has reached `maxWeight` takes no more. */
+  readonly weight?: (item: T) => number;
+  readonly maxWeight?: number;
   /** Groups that may be under way at the same time. */
   readonly inFlight: number;
   /** Items that may wait; one more is refused. */
@@ -44,6 +47,7 @@ const FEW = 8;
  * large ones and the database during the small ones.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
+  const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
   const onIdle: (() => void)[] = [];
@@ -71,8 +75,10 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     const passedOver: Waiting<T, R>[] = [];
     const keys = new Set<string>();
     let seen = 0;
+    let weight = 0;
     for (const entry of waiting) {
-      if (group.length >= most) break;
+      const own = options.weight?.(entry.item) ?? 0;
+      if (group.length >= most || (group.length > 0 && weight + own > maxWeight)) break;
       seen += 1;
       const key = options.key?.(entry.item);
       if (key !== undefined && keys.has(key)) {
@@ -80,6 +86,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
         continue;
       }
       group.push(entry);
+      weight += own;
       if (key !== undefined) keys.add(key);
     }
     waiting = [...passedOver, ...waiting.slice(seen)];

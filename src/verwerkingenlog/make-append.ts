@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto';
 import { newActieId } from './domain/actie-id.ts';
-import { hashUuid } from './domain/hash-uuid.ts';
-import type { IdentityKeys } from './domain/identity-keys.ts';
+import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, type Versie } from './domain/verwerkingsactie.ts';
 import type { Append } from './store/append-versies.ts';
 import { protect } from './store/stored-versie.ts';
@@ -24,20 +22,29 @@ export interface Made {
 /** Makes a first version: gives the action its identity, and encrypts. */
 export function makeAppend({ actie, auteur, at, idempotencyKey }: Asked, keys: IdentityKeys): Made {
   const versie = eersteVersie(actie, newActieId(at), at, auteur);
-  const idempotency = idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey);
+  const idempotency =
+    idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
   return { versie, append: { versie: protect(versie, keys), idempotency } };
 }
 
-/** What is kept of an idempotency key: only hashes, for a key may say whom it is about. */
-export function idempotencyOf(actie: Actie, auteur: Auteur, key: string): NonNullable<Append['idempotency']> {
-  return { key: shortHash(callersKey(auteur, key)), content: shortHash(JSON.stringify(actie)) };
+/**
+ * What is kept of an idempotency key: only keyed hashes, for the key may say whom the action is about, and the action does.
+ * @param name the key that hashes
+ */
+export function idempotencyOf(
+  actie: Actie,
+  auteur: Auteur,
+  key: string,
+  keys: IdentityKeys,
+  name: KeyName,
+): NonNullable<Append['idempotency']> {
+  return {
+    key: keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`),
+    content: keys.hashIdempotency(name, `inhoud\n${JSON.stringify(actie)}`),
+  };
 }
 
 /** A key counts per caller. */
 export function callersKey({ door }: Auteur, key: string): string {
   return `${door}\n${key}`;
-}
-
-function shortHash(text: string): string {
-  return hashUuid(hash('sha256', text, 'hex'));
 }

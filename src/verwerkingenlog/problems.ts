@@ -1,4 +1,4 @@
-import type { ProblemKind } from '../kernel/problem.ts';
+import { Problem, type ProblemKind } from '../kernel/problem.ts';
 
 /** Problems of area B beside those of the platform. */
 export const verwerkingenlogProblems = {
@@ -34,6 +34,13 @@ export const verwerkingenlogProblems = {
     explanation:
       'De versie in `If-Match` is niet meer de huidige. Haal het gegeven opnieuw op en pas de wijziging daarop toe.',
   },
+  verwerkingBezet: {
+    slug: 'processing-busy',
+    status: 503,
+    title: 'Er wachten andere wijzigingen',
+    explanation:
+      'Deze verwerking, actie of verwerkingsactiviteit wordt al gewijzigd en er wachten te veel wijzigingen, of te lang; deze is niet uitgevoerd. Stuur haar na `Retry-After` opnieuw.',
+  },
   logVol: {
     slug: 'log-busy',
     status: 503,
@@ -42,3 +49,8 @@ export const verwerkingenlogProblems = {
       'Er wachten te veel acties op vastlegging; deze is niet vastgelegd. Stuur haar na `Retry-After` opnieuw.',
   },
 } as const satisfies Record<string, ProblemKind>;
+
+/** More is being kept, or waits for that, than there is room for. */
+export function logFull(): Problem {
+  return new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
+}

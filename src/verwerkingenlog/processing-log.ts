@@ -2,24 +2,31 @@ import { Counter } from 'prom-client';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingEntry, ProcessingLog } from '../kernel/processing-log.ts';
 import { createAppendActie } from './append-actie.ts';
-import { createIdentityKeys, type IdentityKeys } from './domain/identity-keys.ts';
+import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, moment, type Versie } from './domain/verwerkingsactie.ts';
 import { startMaintenance } from './maintenance.ts';
+import { createSerialChanges, type SerialChanges } from './serial-changes.ts';
 import type { Appended } from './store/append-versies.ts';
+import { openIdentityKeys } from './store/open-keys.ts';
 
 /** The processing log as area B itself uses it. */
 export interface LogOfActies extends ProcessingLog {
   readonly keys: IdentityKeys;
   /** @see AppendActie.append */
   append(actie: Actie, auteur: Auteur, idempotencyKey?: string): Promise<Versie>;
+  /** Where what exists is changed. */
+  readonly changes: SerialChanges;
   /** Counts what was appended, for who writes in a transaction of his own. */
   count(result: Appended): void;
   close(): Promise<void>;
 }
 
-/** Opens the processing log: months are made ahead and old idempotency keys forgotten as long as it is open. */
-export function createProcessingLog(platform: Platform): LogOfActies {
-  const keys = createIdentityKeys(platform.config.verwerkingenlog.key);
+/**
+ * Opens the processing log: months are made ahead and old idempotency keys forgotten as long as it is open.
+ * @throws {ConfigError} when the configured keys are not those that the log was written with
+ */
+export async function openProcessingLog(platform: Platform): Promise<LogOfActies> {
+  const keys = await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'write');
   if (keys.current === null) {
     platform.log.warn('no VERWERKINGENLOG_KEY: the processing log keeps persons’ identifiers as they come');
   }
@@ -28,6 +35,7 @@ export function createProcessingLog(platform: Platform): LogOfActies {
   const maintenance = startMaintenance(platform);
   return {
     keys,
+    changes: createSerialChanges(platform),
     append,
     count,
     async record(entry, { subject, requestId }) {
@@ -61,6 +69,7 @@ export function actieOf(entry: ProcessingEntry): Actie {
     verwerkingsactiviteitUrlAfnemer: entry.verwerkingsactiviteitUrlAfnemer ?? null,
     verwerkingIdAfnemer: entry.verwerkingIdAfnemer ?? null,
     tijdstip: moment(entry.tijdstip),
+    tijdstipOffset: null,
     verwerkteObjecten: (entry.verwerkteObjecten ?? []).map((person) => ({
       soortObjectId: person.soortObjectId,
       objectId: person.objectId,

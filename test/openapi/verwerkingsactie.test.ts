@@ -52,7 +52,7 @@ describe('a verwerkingsactie to log', () => {
     ['243 characters', { actieNaam: 'a'.repeat(243) }, '/actieNaam'],
     ['41 characters for gebruiker', { gebruiker: 'a'.repeat(41) }, '/gebruiker'],
     ['NUL in text', { actieNaam: 'a\u0000b' }, '/actieNaam'],
-    ['another soortAfnemerId', { soortAfnemerId: 'KVK' }, '/soortAfnemerId'],
+    ['a soortAfnemerId that is too long', { soortAfnemerId: 'K'.repeat(243) }, '/soortAfnemerId'],
     ['an address that is none', { verwerkingsactiviteitUrl: 'register' }, '/verwerkingsactiviteitUrl'],
   ])('is refused with %s', (_what, members, place) => {
     expect(faultsOf(invoer, { ...smallest, ...members })).toEqual([place]);

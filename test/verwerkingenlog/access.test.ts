@@ -116,16 +116,16 @@ describe.each(QUESTIONS)('GET list, beperkteSet=$beperkteSet, vertrouwelijkheid=
 
 describe.each(STATES)('one action that is $now, ever confidential: $ever', (state) => {
   it.each(ALL_READ)('is read with %s as its category allows', async (scope) => {
-    const { actieId } = await inState(state);
+    const { actieId, person } = await inState(state);
     const limited = state.category !== 'vertrouwelijk' || scope === 'read:confidential';
     const full = scope === 'read:confidential' || (scope === 'read:normal' && state.category === 'normaal');
     const get = (query: string) =>
-      log.call([scope], 'GET', `/verwerkingsacties/${actieId}${query}`, undefined, HEADERS);
+      log.call([scope], 'GET', `/verwerkingsacties/${actieId}?${ofPerson(person)}${query}`, undefined, HEADERS);
     const unasked = await get('');
     expect(unasked.status).toBe(limited ? 200 : 403);
     if (limited) expect(Object.hasOwn(Object(unasked.json), 'systeem')).toBe(full);
-    expect((await get('?beperkteSet=true')).status).toBe(limited ? 200 : 403);
-    expect((await get('?beperkteSet=false')).status).toBe(full ? 200 : 403);
+    expect((await get('&beperkteSet=true')).status).toBe(limited ? 200 : 403);
+    expect((await get('&beperkteSet=false')).status).toBe(full ? 200 : 403);
   });
 
   it.each(['update:normal', 'update:confidential', 'create:confidential'])('is replaced with %s', async (scope) => {
@@ -168,16 +168,77 @@ describe.each(STATES)('one action that is $now, ever confidential: $ever', (stat
     expect((await stateOf(actieId)) === undefined).toBe(allowed);
   });
 
-  it.each(ALL_READ)('is shown to its person with %s unless it is confidential', async (scope) => {
+  it.each(ALL_READ)('is shown to its person with %s by the matrix', async (scope) => {
     const { person, actieId } = await inState(state);
     const get = (path: string) => log.call([scope], 'GET', path, undefined, HEADERS);
-    const shown = state.category !== 'vertrouwelijk';
+    const shown = state.category === 'normaal' || (state.category === 'opgeheven' && scope === 'read:confidential');
     const answer = await get(`/verwerkte-objecten?${ofPerson(person)}`);
     const found = listIn(answer).results.filter((result) => Object(result.verwerkingsactie).actieId === actieId);
     expect(found.length).toBe(shown ? 1 : 0);
-    const one = await get(`/verwerkte-objecten/${actieId.slice(0, 32)}0001`);
+    const one = await get(`/verwerkte-objecten/${actieId.slice(0, 32)}0001?${ofPerson(person)}`);
     expect(one.status).toBe(shown ? 200 : 404);
     if (shown) expect(Object(one.json).verwerkingsactie).not.toHaveProperty('systeem');
+  });
+});
+
+describe('an action of several persons', () => {
+  const [mine, theirs, nobody] = [newPerson(), newPerson(), newPerson()];
+  let actieId = '';
+  beforeAll(async () => {
+    const [object] = actie(mine).verwerkteObjecten;
+    const body = actie(mine, {
+      verwerkteObjecten: [object, { ...object, objectId: theirs }, { ...object, betrokkenheid: 'Partner' }],
+    });
+    actieId = actieIn(await log.call(WRITE_ALL, 'POST', '/verwerkingsacties', body)).actieId;
+  });
+
+  const get = (scopes: readonly string[], path: string) => log.call(scopes, 'GET', path, undefined, HEADERS);
+  const identifiers = (answer: { json: unknown }): string[] =>
+    Object(answer.json).verwerkteObjecten.map(({ objectId }: { objectId: string }) => objectId);
+
+  it('shows with `read:restricted` the objects of the person named, and is nothing to who names none of them', async () => {
+    const named = await get(['read:restricted'], `/verwerkingsacties/${actieId}?${ofPerson(mine)}`);
+    expect(identifiers(named)).toEqual([mine, mine]);
+    expect(named.text).not.toContain(theirs);
+    for (const query of [
+      '',
+      `?${ofPerson(nobody)}`,
+      `?objectId=${mine}`,
+      `?soortObjectId=BSN&objectId=${mine}`,
+      `?objecttype=persoon&soortObjectId=OIN&objectId=${mine}`,
+    ]) {
+      expect((await get(['read:restricted'], `/verwerkingsacties/${actieId}${query}`)).status, query).toBe(404);
+    }
+  });
+
+  it('shows whole with the other scopes, or the person named; one that is named in part is a fault', async () => {
+    for (const scope of ['read:normal', 'read:confidential']) {
+      expect(identifiers(await get([scope], `/verwerkingsacties/${actieId}`))).toEqual([mine, theirs, mine]);
+      expect(identifiers(await get([scope], `/verwerkingsacties/${actieId}?${ofPerson(theirs)}`))).toEqual([theirs]);
+      expect((await get([scope], `/verwerkingsacties/${actieId}?${ofPerson(nobody)}`)).status).toBe(404);
+      const part = await get([scope], `/verwerkingsacties/${actieId}?objectId=${mine}`);
+      expect(part.json).toMatchObject({
+        status: 400,
+        invalidParams: [{ name: 'objecttype' }, { name: 'soortObjectId' }],
+      });
+    }
+  });
+
+  it('shows one object with `read:restricted` only to who names its person', async () => {
+    const first = `/verwerkte-objecten/${actieId.slice(0, 32)}0001`;
+    expect((await get(['read:restricted'], `${first}?${ofPerson(mine)}`)).status).toBe(200);
+    for (const query of ['', `?${ofPerson(theirs)}`, `?objectId=${mine}`]) {
+      expect((await get(['read:restricted'], `${first}${query}`)).status, query).toBe(404);
+    }
+    expect((await get(['read:normal'], first)).status).toBe(200);
+  });
+
+  it('does not tell with `read:restricted` who stands in it while it is confidential', async () => {
+    const hidden = await inState(STATES[2]);
+    const ask = (person: string) =>
+      get(['read:restricted'], `/verwerkingsacties/${hidden.actieId}?${ofPerson(person)}`);
+    const answers = [await ask(hidden.person), await ask(nobody)];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403]);
   });
 });
 

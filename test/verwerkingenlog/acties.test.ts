@@ -48,7 +48,7 @@ describe('keeping an action', () => {
       bewaartermijn: null,
       systeem: null,
       vertrouwelijkheid: 'normaal',
-      tijdstip: '2026-01-15T13:35:42Z',
+      tijdstip: '2026-01-15T14:35:42+01:00',
       verwerkteObjecten: [{ objecttype: 'persoon', betrokkenheid: null, verwerkteSoortenGegevens: null }],
     });
   });

@@ -4,7 +4,7 @@ import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
 import type { Actie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { actieOf, createProcessingLog, type LogOfActies } from '../../src/verwerkingenlog/processing-log.ts';
+import { actieOf, type LogOfActies, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -19,7 +19,7 @@ beforeAll(async () => {
     OAUTH_AUDIENCE: 'koppelvlak',
   };
   open = await openPlatform({ config: readConfig(env, 'serve'), log: createLogger('silent'), purpose: 'service' });
-  log = createProcessingLog(open.platform);
+  log = await openProcessingLog(open.platform);
 });
 afterAll(async () => {
   open?.beginStop();

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createGroupCommit } from '../../src/verwerkingenlog/group-commit.ts';
 
 /** A commit that the test lets end. */
-function stage(options: { size?: number; inFlight?: number; maxWaiting?: number; bad?: string } = {}) {
+function stage(
+  options: { size?: number; inFlight?: number; maxWaiting?: number; maxWeight?: number; bad?: string } = {},
+) {
   const groups: string[][] = [];
   const ends: (() => void)[] = [];
   const taken: string[] = [];
@@ -17,6 +19,8 @@ function stage(options: { size?: number; inFlight?: number; maxWaiting?: number;
     inFlight: options.inFlight ?? 1,
     maxWaiting: options.maxWaiting ?? 100,
     key: (item) => /^key:(.*)$/.exec(item)?.[1],
+    weight: (item) => Number(/^weighs (\d+)/.exec(item)?.[1] ?? 0),
+    ...(options.maxWeight === undefined ? {} : { maxWeight: options.maxWeight }),
     isFaultOfItem: (error) => error instanceof Error && error.message === 'bad item',
     full: () => new Error('full'),
     taken: (item) => taken.push(item),
@@ -48,6 +52,15 @@ describe('a group commit', () => {
     await endAll();
     await Promise.all(results);
     expect(groups).toEqual([['a', 'b']]);
+  });
+
+  it('takes no more than weighs so much together, but one that weighs more alone', async () => {
+    const { groups, commits, endAll } = stage({ size: 100, maxWeight: 10 });
+    const items = ['weighs 4', 'weighs 6 a', 'weighs 1', 'weighs 50', 'weighs 6 b', 'weighs 6 c'];
+    const results = items.map((item) => commits.add(item));
+    await endAll();
+    await Promise.all(results);
+    expect(groups).toEqual([['weighs 4', 'weighs 6 a'], ['weighs 1'], ['weighs 50'], ['weighs 6 b'], ['weighs 6 c']]);
   });
 
   it('takes half of many that come at once, so that the others are committed while the first are answered', async () => {

@@ -15,6 +15,12 @@ afterAll(() => log?.stop());
 const post = (body: unknown) => log.call(ALL, 'POST', '/verwerkingsacties', body);
 const get = (path: string) => log.call(ALL, 'GET', path, undefined, HEADERS);
 
+async function timed(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
 /** Names of the faults that an answer lists. */
 function faultNames(json: unknown): string[] {
   return Object(json).invalidParams.map(({ name }: { name: string }) => name);
@@ -38,6 +44,53 @@ describe('a body', () => {
   it('of a megabyte of unknown members is refused at once', async () => {
     const body = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`onbekend${i}`, 1]));
     expect((await post({ ...actie('1'), ...body })).status).toBe(400);
+  });
+
+  it.each([
+    ['POST', '/verwerkingsacties', ''],
+    ['POST', '/verwerkingsacties', 'verwerkteObjecten'],
+    ['PUT', `/verwerkingsacties/${randomUUID()}`, ''],
+    ['PATCH', `/verwerkingsacties?verwerkingId=${randomUUID()}`, ''],
+    ['PUT', `/verwerkingsactiviteiten/${randomUUID()}`, ''],
+  ])(
+    'of ninety thousand members, %s %s %s, is refused in less time than it takes to read it',
+    async (method, path, place) => {
+      const many = Object.fromEntries(Array.from({ length: 90_000 }, (_, i) => [`o${i}`, 1]));
+      const body = JSON.stringify(place === '' ? many : { [place]: [many] });
+      const reading: number[] = [];
+      const refusing: number[] = [];
+      for (let i = 0; i < 4; i += 1) {
+        reading.push(await timed(() => JSON.parse(body)));
+        refusing.push(
+          await timed(async () => {
+            const answer = await log.call(ALL, method, path, body);
+            expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ code: 'maxProperties' }] });
+          }),
+        );
+      }
+      expect(Math.min(...refusing)).toBeLessThan(Math.min(...reading));
+    },
+  );
+
+  it('of many objects with many unknown members is refused with the first of its faults', async () => {
+    const wrong = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`o${i}`, 1]));
+    const answer = await post(actie('1', { verwerkteObjecten: Array(90).fill(wrong) }));
+    expect(answer.status).toBe(400);
+    const names = faultNames(answer.json);
+    expect(names.length).toBeLessThanOrEqual(1001);
+    expect(names).toContain('verwerkteObjecten.0.o899');
+  });
+
+  it('with a name as long as itself is not answered with all of that', async () => {
+    const answer = await post({ ...actie('1'), ['ï'.repeat(400_000)]: 1 });
+    expect(answer.status).toBe(400);
+    expect(answer.text.length).toBeLessThan(2000);
+    expect(faultNames(answer.json)).toEqual([`${'ï'.repeat(200)}…`]);
+  });
+
+  it('may have as many members in all as there are persons, and braces and colons in its texts', async () => {
+    const person = { objecttype: 'persoon', soortObjectId: 'B{"S\\:N', objectId: '{:"\\', betrokkenheid: '::::}{' };
+    expect((await post(actie('1', { verwerkteObjecten: Array(1500).fill(person) }))).status).toBe(201);
   });
 
   it('with a fault beyond the first thousand elements names it', async () => {

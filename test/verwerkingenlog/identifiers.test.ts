@@ -1,10 +1,14 @@
 /** Persons' identifiers at rest: nothing of them in the database, found all the same, and keys that change while the service goes on. */
-import { readdir } from 'node:fs/promises';
+import { createHmac, hash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
+import { readActie } from '../../src/verwerkingenlog/domain/read-actie.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { readIfThere } from '../support/read-if-there.ts';
+import { startServer } from '../support/server.ts';
 import { koppelvlak } from './cli.ts';
 import { actie, actieIn, HEADERS, KEY, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
 
@@ -21,16 +25,26 @@ async function start(key: string): Promise<LogServer> {
   return log;
 }
 
-beforeAll(async () => {
+async function open(): Promise<void> {
   database = await createDatabase();
   client = new pg.Client(database.url);
   await client.connect();
-});
-afterAll(async () => {
-  for (const log of running) await log.stop();
+}
+
+async function close(): Promise<void> {
+  for (const log of running.splice(0)) await log.stop();
   await client?.end();
   await database?.drop();
-});
+}
+
+/** A log that nothing was ever written in. */
+async function renew(): Promise<void> {
+  await close();
+  await open();
+}
+
+beforeAll(open);
+afterAll(close);
 
 async function found(log: LogServer, person: string): Promise<number> {
   const path = `/verwerkingsacties?${ofPerson(person, { vertrouwelijkheid: 'normaal', beperkteSet: 'false' })}`;
@@ -54,7 +68,49 @@ async function dump(): Promise<string> {
   return parts.join('\n');
 }
 
+const ALGORITHMS = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha3-256'];
+
+/** Whichever of the texts a dump holds a hash of that needs no key, whole or cut off to eight bytes or more. */
+function guessable(dumped: string, texts: readonly string[]): string[] {
+  const hexadecimal = dumped.toLowerCase().replaceAll('-', '');
+  const holds = (digest: Buffer): boolean =>
+    hexadecimal.includes(digest.toString('hex').slice(0, 16)) ||
+    dumped.includes(digest.toString('base64').slice(0, 11)) ||
+    dumped.includes(digest.toString('base64url').slice(0, 11));
+  return texts.filter((text) =>
+    ALGORITHMS.some((name) => holds(hash(name, text, 'buffer')) || holds(createHmac(name, '').update(text).digest())),
+  );
+}
+
 describe('a dump of the database', () => {
+  it('holds nothing that a BSN can be guessed from: no hash without a key of it, of its person, of its action', async () => {
+    const log = await start(KEY);
+    const person = newPerson();
+    const body = actie(person, { soortAfnemerId: 'BSN', afnemerId: person });
+    const idempotencyKey = `aanvraag-${person}`;
+    const kept = await log.call(ALL, 'POST', '/verwerkingsacties', body, { 'idempotency-key': idempotencyKey });
+    const again = await log.call(ALL, 'POST', '/verwerkingsacties', body, { 'idempotency-key': idempotencyKey });
+    expect(again.text).toBe(kept.text);
+    await log.call(ALL, 'PUT', `/verwerkingsacties/${actieIn(kept).actieId}`, { ...body, systeem: 'Balie 3' });
+    const { actie: read } = readActie(body, { checkBsn: false });
+    const texts = [
+      ...[person, `"${person}"`, idempotencyKey, `test\n${idempotencyKey}`, `test${idempotencyKey}`],
+      ...['', '\n', ':', '|', ' ', '/', ',', '-'].flatMap((between) => [
+        ['BSN', person].join(between),
+        ['bsn', person].join(between),
+        ['persoon', 'BSN', person].join(between),
+      ]),
+      ...[body, read, body.verwerkteObjecten, body.verwerkteObjecten[0], read.verwerkteObjecten[0], kept.json].map(
+        (value) => JSON.stringify(value),
+      ),
+      JSON.stringify({ soortObjectId: 'BSN', objectId: person }),
+      JSON.stringify(['BSN', person]),
+    ];
+    const dumped = await dump();
+    expect(guessable(dumped, texts)).toEqual([]);
+    expect(guessable(`${dumped} ${hash('sha256', person).slice(0, 32)}`, texts)).toEqual([person]);
+  });
+
   it('holds no identifier: not in tables, not in data files, not in the write-ahead log', async () => {
     const log = await start(KEY);
     const [person, receiver, changed] = ['987654329', '123456782', '111222333'];
@@ -102,6 +158,7 @@ describe('a dump of the database', () => {
 
 describe('keys', () => {
   it('that were not there yet: what was kept plainly is found, and encrypted by a rotation', async () => {
+    await renew();
     const plain = await start('');
     const person = newPerson();
     const { actieId } = actieIn(await plain.call(ALL, 'POST', '/verwerkingsacties', actie(person)));
@@ -148,9 +205,155 @@ describe('keys', () => {
     expect(verified).toMatchObject({ code: 0, json: { faults: [] } });
   });
 
-  it('that are missing are named', async () => {
-    const verified = await koppelvlak(database.url, ['log', 'verify'], { VERWERKINGENLOG_KEY: KEY });
-    expect(verified.code).toBe(1);
-    expect(verified.out).toContain('is encrypted with a key that is not configured: tweede');
+  it('that are missing or wrong are named, and nothing is read or written without them', async () => {
+    const wrong = `tweede:${Buffer.alloc(32, 1).toString('base64')}`;
+    for (const [key, fault] of [
+      [KEY, 'VERWERKINGENLOG_KEY has no key named tweede'],
+      ['', 'VERWERKINGENLOG_KEY has no key named tweede'],
+      [wrong, 'VERWERKINGENLOG_KEY has another key under the name tweede'],
+      [`${KEY},${wrong}`, 'VERWERKINGENLOG_KEY has another key under the name tweede'],
+    ] as const) {
+      await expect(startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: key } })).rejects.toThrow(fault);
+    }
+    for (const command of ['verify', 'rotate-key', 'history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000']) {
+      const { code, error } = await koppelvlak(database.url, ['log', ...command.split(' ')], {
+        VERWERKINGENLOG_KEY: wrong,
+      });
+      expect(code, command).toBe(1);
+      expect(error).toContain('has another key under the name tweede than the log was written with');
+      expect(error).not.toContain(wrong.slice(7));
+    }
+    const again = await start(NEW_KEY);
+    expect((await again.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()))).status).toBe(201);
+  });
+
+  it('of a log that is migrated are known by what was written with them, and what could be guessed from is forgotten', async () => {
+    await client.query('delete from verwerkingenlog.idempotentie');
+    await client.query('drop table verwerkingenlog.sleutels');
+    const zero = '00000000-0000-0000-0000-000000000000';
+    await client.query('insert into verwerkingenlog.idempotentie values ($1, $1, $1, now())', [zero]);
+    const migration = new URL('../../migrations/0015-verwerkingenlog-sleutels.sql', import.meta.url);
+    await client.query(await readFile(migration, 'utf8'));
+    const { rows } = await client.query('select naam, controle, gebruikt from verwerkingenlog.sleutels');
+    expect(rows).toEqual([{ naam: 'tweede', controle: null, gebruikt: true }]);
+    expect((await client.query('select from verwerkingenlog.idempotentie')).rowCount).toBe(0);
+    await expect(startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: KEY } })).rejects.toThrow(
+      'has no key named tweede',
+    );
+    expect((await start(NEW_KEY)).server.url).toBeDefined();
+  });
+
+  it('are asked of a database that knows them: before it is migrated the start says so', async () => {
+    const unmigrated = await createDatabase();
+    const owner = new pg.Client(unmigrated.url);
+    await owner.connect();
+    try {
+      await owner.query('drop table verwerkingenlog.sleutels');
+      await expect(startLog({ databaseUrl: unmigrated.url })).rejects.toThrow('run `koppelvlak migrate`');
+    } finally {
+      await owner.end();
+      await unmigrated.drop();
+    }
+  });
+
+  it('may be tried under any name, as long as nothing was written with it', async () => {
+    const third = `derde:${Buffer.alloc(32, 3).toString('base64')}`;
+    await (await startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: `${NEW_KEY},${third}` } })).stop();
+    expect((await start(NEW_KEY)).server.url).toBeDefined();
+  });
+
+  it('are demanded in production where processing is logged, and each has a name of its own', async () => {
+    const env = { DATABASE_URL: database.url, OAUTH_ISSUER: 'http://127.0.0.1:9', OAUTH_AUDIENCE: 'koppelvlak' };
+    const serve = (areas: string, key?: string) =>
+      startServer({
+        databaseUrl: database.url,
+        env: {
+          ...env,
+          NODE_ENV: 'production',
+          AREAS: areas,
+          ...(key === undefined ? {} : { VERWERKINGENLOG_KEY: key }),
+        },
+      });
+    await expect(serve('verwerkingenlog')).rejects.toThrow('VERWERKINGENLOG_KEY is missing');
+    await expect(serve('verwerkingenlog', `${KEY},${KEY}`)).rejects.toThrow('VERWERKINGENLOG_KEY names two keys alike');
+    // The feed is public and logs nothing: it is served beside a log whose keys it does not have.
+    await (await serve('raadsfeed')).stop();
+  });
+
+  it('of before check values were kept are tried on what was written with them', async () => {
+    await client.query('update verwerkingenlog.sleutels set controle = null');
+    const wrong = `tweede:${Buffer.alloc(32, 1).toString('base64')}`;
+    await expect(startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: wrong } })).rejects.toThrow(
+      'has another key under the name tweede',
+    );
+    expect((await start(NEW_KEY)).server.url).toBeDefined();
+    const { rows } = await client.query('select count(controle)::int as known from verwerkingenlog.sleutels');
+    expect(rows).toEqual([{ known: 1 }]);
+  });
+});
+
+describe('a rotation', () => {
+  it('goes on past an entry that it cannot read, and names it', async () => {
+    await renew();
+    const log = await start(KEY);
+    const persons = Array.from({ length: 5 }, newPerson);
+    const ids: string[] = [];
+    for (const person of persons) {
+      ids.push(actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(person))).actieId);
+    }
+    const [damaged] = ids;
+    await client.query(
+      `update verwerkingenlog.versies set objecten = replace(objecten::text, '"id":"', '"id":"AAAA')::json where actie_id = $1`,
+      [damaged],
+    );
+    const both = { VERWERKINGENLOG_KEY: `${NEW_KEY},${KEY}` };
+    const rotated = await koppelvlak(database.url, ['log', 'rotate-key', '--json'], both);
+    expect(rotated).toMatchObject({
+      code: 1,
+      json: { rewritten: 4, unreadable: [{ actieId: damaged, versie: 1, key: 'eerste' }], forgotten: [] },
+    });
+    const { rows } = await client.query(
+      'select sleutelnaam, count(*)::int as n from verwerkingenlog.versies group by 1 order by 1',
+    );
+    expect(rows).toEqual([
+      { sleutelnaam: 'eerste', n: 1 },
+      { sleutelnaam: 'tweede', n: 4 },
+    ]);
+    expect((await koppelvlak(database.url, ['log', 'rotate-key'], both)).out).toContain(damaged ?? 'none');
+    const after = await start(`${NEW_KEY},${KEY}`);
+    for (const person of persons.slice(1)) expect(await found(after, person)).toBe(1);
+  });
+
+  it('reads what was written with a wrong key under a right name, when it is given that key too', async () => {
+    await renew();
+    const wrong = Buffer.alloc(32, 1).toString('base64');
+    const mistaken = await start(`eerste:${wrong}`);
+    const person = newPerson();
+    await mistaken.call(ALL, 'POST', '/verwerkingsacties', actie(person));
+    await client.query('delete from verwerkingenlog.sleutels');
+    const key = `${NEW_KEY},${KEY},verkeerd:${wrong}`;
+    await client.query(`insert into verwerkingenlog.sleutels values ('eerste', $1, true)`, [
+      createIdentityKeys(KEY).checkValue('eerste'),
+    ]);
+    const rotated = await koppelvlak(database.url, ['log', 'rotate-key', '--json'], { VERWERKINGENLOG_KEY: key });
+    expect(rotated).toMatchObject({
+      code: 0,
+      json: { rewritten: 1, unreadable: [], forgotten: ['eerste', 'verkeerd'] },
+    });
+    expect(await found(await start(NEW_KEY), person)).toBe(1);
+  });
+
+  it('keeps idempotency keys: an answer is given again by an instance that writes with another key', async () => {
+    await renew();
+    const old = await start(KEY);
+    const body = actie(newPerson());
+    const first = await old.call(ALL, 'POST', '/verwerkingsacties', body, { 'idempotency-key': 'over' });
+    const fresh = await start(`${NEW_KEY},${KEY}`);
+    const again = await fresh.call(ALL, 'POST', '/verwerkingsacties', body, { 'idempotency-key': 'over' });
+    expect(actieIn(again).actieId).toBe(actieIn(first).actieId);
+    const other = { ...body, systeem: 'anders' };
+    expect((await fresh.call(ALL, 'POST', '/verwerkingsacties', other, { 'idempotency-key': 'over' })).status).toBe(
+      409,
+    );
   });
 });

@@ -121,7 +121,7 @@ it('pages of processed objects count objects, also of a person who stands in one
 
 describe('questions that cannot be', () => {
   it.each([
-    [{ beginDatum: '2026-01-02', eindDatum: '2026-01-02' }, ['eindDatum']],
+    [{ beginDatum: '2026-01-02', eindDatum: '2026-01-01' }, ['eindDatum']],
     [{ beginDatum: '2026-02-30', eindDatum: 'x', limit: '0', cursor: '' }, ['beginDatum', 'eindDatum', 'limit']],
     [{ limit: '1001' }, ['limit']],
     [{ cursor: 'bm90YWN1cnNvcg' }, ['cursor']],

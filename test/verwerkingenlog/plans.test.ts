@@ -179,6 +179,7 @@ function stored(): StoredVersie {
     verwerkingsactiviteitUrlAfnemer: null,
     verwerkingIdAfnemer: null,
     sleutelnaam: null,
+    tijdstipOffset: null,
   } as const;
   return {
     ...nothing,

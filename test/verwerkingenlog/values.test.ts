@@ -56,11 +56,11 @@ describe('tijdstip', () => {
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00Z'],
     ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00Z'],
-    ['2026-03-29T02:30:00+01:00', '2026-03-29T01:30:00Z'],
-    ['2026-10-25T02:30:00+02:00', '2026-10-25T00:30:00Z'],
+    ['2026-03-29T02:30:00+01:00', '2026-03-29T02:30:00+01:00'],
+    ['2026-10-25T02:30:00+02:00', '2026-10-25T02:30:00+02:00'],
     ['2026-01-01t12:00:00z', '2026-01-01T12:00:00Z'],
-    ['2026-01-01T12:00:00+23:59', '2025-12-31T12:01:00Z'],
-    ['2026-01-01T12:00:00-00:00', '2026-01-01T12:00:00Z'],
+    ['2026-01-01T12:00:00+23:59', '2026-01-01T12:00:00+23:59'],
+    ['2026-01-01T12:00:00-00:00', '2026-01-01T12:00:00-00:00'],
     ['2026-01-01T12:00:00.123456789Z', '2026-01-01T12:00:00.123Z'],
   ])('%s is kept as %s', async (text, moment) => expect(await kept('tijdstip', text)).toBe(moment));
 
@@ -118,9 +118,9 @@ describe('identities', () => {
     }
   });
 
-  it('soortAfnemerId is OIN, BSN or nothing', async () => {
-    for (const kind of ['OIN', 'BSN', null]) expect(await kept('soortAfnemerId', kind)).toBe(kind);
-    for (const other of ['oin', 'KvK', '']) expect(await kept('soortAfnemerId', other)).toBe(400);
+  it('soortAfnemerId is anything of a reasonable length, or nothing', async () => {
+    for (const kind of ['OIN', 'BSN', 'oin', 'KvK', '', null]) expect(await kept('soortAfnemerId', kind)).toBe(kind);
+    for (const other of ['K'.repeat(243), 7]) expect(await kept('soortAfnemerId', other)).toBe(400);
   });
 });
 

@@ -11,7 +11,7 @@ export function contradictions(config: Config): Contradiction[] {
   const fault = (involves: readonly [string, ...string[]], wrong: string, allowed: string): void => {
     found.push({ variable: involves[0], wrong, allowed, involves });
   };
-  const { server, database, tokens, gegevens } = config;
+  const { server, database, tokens, gegevens, verwerkingenlog } = config;
   const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
   const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
 
@@ -42,6 +42,17 @@ export function contradictions(config: Config): Contradiction[] {
       'is missing',
       'OAUTH_ISSUER, FSC_TOKEN_CERTIFICATES or both, for the areas in AREAS that need a token',
     );
+  }
+  if (server.environment === 'production' && needsTokens && verwerkingenlog.key === undefined) {
+    fault(
+      ['VERWERKINGENLOG_KEY', 'NODE_ENV'],
+      'is missing',
+      'keys for the processing log, as `name:base64 of 32 bytes`; in production no identifier of a person is kept as it comes',
+    );
+  }
+  const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
+  if (new Set(keyNames).size < keyNames.length) {
+    fault(['VERWERKINGENLOG_KEY'], 'names two keys alike', 'a name of its own for every key');
   }
   if (tokens.oauthIssuer !== undefined && tokens.oauthAudience === undefined) {
     fault(['OAUTH_AUDIENCE', 'OAUTH_ISSUER'], 'is missing', 'the audience that tokens of OAUTH_ISSUER name');

@@ -25,13 +25,26 @@ export const verwerkingenlogSettings = {
     pattern: /^[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=(,[a-z0-9-]{1,16}:[A-Za-z0-9+/]{43}=)*$/,
     allowed: 'comma list of `name:base64 of 32 bytes`, the current key first',
     description:
-      'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come.',
+      'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come, which production refuses.',
   }),
   groupSize: integer('VERWERKINGENLOG_GROUP_SIZE', {
     default: 256,
     min: 1,
     max: 5000,
     description: 'Most appends that share one transaction; 1 switches grouping off.',
+  }),
+  queueBytes: integer('VERWERKINGENLOG_QUEUE_BYTES', {
+    default: 8_388_608,
+    min: 65_536,
+    max: 1_073_741_824,
+    description:
+      'Bytes of request bodies, each with a kilobyte more, that may be received or wait to be kept at the same time, half of them of one client; more get 503. In memory they are up to twenty times as large.',
+  }),
+  changesWaiting: integer('VERWERKINGENLOG_CHANGES_WAITING', {
+    default: 32,
+    min: 1,
+    max: 10_000,
+    description: 'Changes of one processing or action that may wait for each other in a process; one more gets 503.',
   }),
   unknownActivity: choice('VERWERKINGENLOG_UNKNOWN_ACTIVITY', ['accept', 'refuse'], {
     default: 'accept',

@@ -1,5 +1,6 @@
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { isBsn } from './bsn.ts';
+import { isBsnKind } from './identification.ts';
 import { illFormedTexts } from './ill-formed-text.ts';
 import { toUtc } from './moments.ts';
 
@@ -47,7 +48,7 @@ function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified)
 }
 
 function isWrong(kind: unknown, id: unknown): boolean {
-  return kind === 'BSN' && typeof id === 'string' && !isBsn(id);
+  return isBsnKind(kind) && typeof id === 'string' && !isBsn(id);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

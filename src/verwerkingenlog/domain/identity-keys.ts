@@ -23,6 +23,10 @@ export interface IdentityKeys {
   has(name: KeyName): boolean;
   /** The keyed hash of a person's identity, in the form of a UUID. */
   hash(name: KeyName, soortObjectId: string, objectId: string): string;
+  /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID: what it is of cannot be guessed from it. */
+  hashIdempotency(name: KeyName, text: string): string;
+  /** What is kept of a key to recognise it by, and tells nothing of it. @throws {UnknownKeyError} */
+  checkValue(name: string): string;
   /** @throws {UnknownKeyError} */
   encrypt(name: KeyName, actieId: string, plain: string): string;
   /** @throws {UnknownKeyError} and {Error} when the text was not encrypted by this key for this action */
@@ -45,6 +49,8 @@ const REMEMBERED_SPANS = 64;
 
 interface Key {
   readonly hash: KeyObject;
+  readonly idempotency: KeyObject;
+  readonly check: KeyObject;
   readonly cipher: (actieId: string) => KeyObject;
 }
 
@@ -67,21 +73,25 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
     has: (name) => name === null || keys.has(name),
     hash: (name, soortObjectId, objectId) =>
       // 128 bits are enough to find by; what is found is compared with the identity itself.
-      hashUuid(
-        createHmac('sha256', name === null ? '' : find(name).hash)
-          .update(`persoon\n${personText({ soortObjectId, objectId })}`)
-          .digest('hex'),
-      ),
+      hmacUuid(name === null ? '' : find(name).hash, `persoon\n${personText({ soortObjectId, objectId })}`),
+    hashIdempotency: (name, text) => hmacUuid(name === null ? '' : find(name).idempotency, text),
+    checkValue: (name) => createHmac('sha256', find(name).check).update(name).digest('base64'),
     encrypt: (name, actieId, plain) => (name === null ? plain : encrypt(find(name).cipher(actieId), actieId, plain)),
     decrypt: (name, actieId, stored) =>
       name === null ? stored : decrypt(find(name).cipher(actieId), actieId, Buffer.from(stored, 'base64')),
   };
 }
 
+function hmacUuid(key: KeyObject | '', text: string): string {
+  return hashUuid(createHmac('sha256', key).update(text).digest('hex'));
+}
+
 function deriveKey(secret: Buffer): Key {
   const spans = new Map<string, KeyObject>();
   return {
     hash: derive(secret, 'zoeken'),
+    idempotency: derive(secret, 'idempotentie'),
+    check: derive(secret, 'controle'),
     cipher(actieId) {
       const span = actieId.slice(0, SPAN_DIGITS);
       const known = spans.get(span);

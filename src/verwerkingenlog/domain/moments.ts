@@ -16,6 +16,23 @@ export function toUtc(text: string): string | undefined {
   return year >= 1 && year <= 9999 ? moment(at) : undefined;
 }
 
+/** The offset from UTC that a moment was written with, as it was written; `null` for one in UTC. */
+export function offsetOf(text: string): string | null {
+  return /[+-]\d\d:\d\d$/.exec(text)?.[0] ?? null;
+}
+
+/**
+ * A moment in UTC as it was written by who gave it: the standard has a provider convert no time zones.
+ * @param utc text of a moment in UTC
+ * @param offset as `offsetOf` found it
+ */
+export function withOffset(utc: string, offset: string | null): string {
+  if (offset === null) return utc;
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  const ahead = (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+  return moment(new Date(Date.parse(utc) + ahead * 60_000)).replace('Z', offset);
+}
+
 function midnight(day: string): Date {
   const utc = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(utc.getTime())) return utc;

@@ -1,6 +1,6 @@
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { momentFaults, textFaults } from './actie-faults.ts';
-import { toUtc } from './moments.ts';
+import { offsetOf, toUtc } from './moments.ts';
 import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
 
 /** A body as the contract lets it through: read-only members are of any kind. */
@@ -17,7 +17,7 @@ export interface ActieBody {
   readonly systeem?: string | null;
   readonly gebruiker?: string | null;
   readonly gegevensbron?: string | null;
-  readonly soortAfnemerId?: 'OIN' | 'BSN' | null;
+  readonly soortAfnemerId?: string | null;
   readonly afnemerId?: string | null;
   readonly verwerkingsactiviteitIdAfnemer?: string | null;
   readonly verwerkingsactiviteitUrlAfnemer?: string | null;
@@ -58,6 +58,7 @@ export function readActie(
     verwerkingsactiviteitUrlAfnemer: body.verwerkingsactiviteitUrlAfnemer ?? null,
     verwerkingIdAfnemer: body.verwerkingIdAfnemer?.toLowerCase() ?? null,
     tijdstip: tijdstip ?? '',
+    tijdstipOffset: offsetOf(body.tijdstip),
     verwerkteObjecten: body.verwerkteObjecten.map(readObject),
   };
   return { actie, faults: [...textFaults(body, options), ...momentFaults(tijdstip)] };

@@ -26,12 +26,14 @@ export interface ActieVelden {
   readonly systeem: string | null;
   readonly gebruiker: string | null;
   readonly gegevensbron: string | null;
-  readonly soortAfnemerId: 'OIN' | 'BSN' | null;
+  readonly soortAfnemerId: string | null;
   readonly afnemerId: string | null;
   readonly verwerkingsactiviteitIdAfnemer: string | null;
   readonly verwerkingsactiviteitUrlAfnemer: string | null;
   readonly verwerkingIdAfnemer: string | null;
   readonly tijdstip: string;
+  /** The offset from UTC that `tijdstip` was given in, as it was written (`+01:00`); `null`: UTC. */
+  readonly tijdstipOffset: string | null;
 }
 
 /** An action as it is asked to be kept. */

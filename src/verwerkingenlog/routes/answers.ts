@@ -1,4 +1,5 @@
 import { verwerktObjectId } from '../domain/actie-id.ts';
+import { withOffset } from '../domain/moments.ts';
 import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
 
 /** Members of every answer, the objects aside; the limited set leaves out three. */
@@ -22,7 +23,7 @@ function fields(versie: Versie, base: string, beperkteSet: boolean) {
     verwerkingsactiviteitIdAfnemer: versie.verwerkingsactiviteitIdAfnemer,
     verwerkingsactiviteitUrlAfnemer: versie.verwerkingsactiviteitUrlAfnemer,
     verwerkingIdAfnemer: versie.verwerkingIdAfnemer,
-    tijdstip: versie.tijdstip,
+    tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset),
   };
 }
 

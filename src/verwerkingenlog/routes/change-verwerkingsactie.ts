@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { changeActie } from '../change-actie.ts';
 import { categorieOf } from '../domain/access.ts';
@@ -32,6 +33,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       const versie = await changeActie(platform, log, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie.verwerkingId,
+        gone: goneSignal(reply),
         change: (current, lastNumber) => {
           allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
           demand(request.headers['if-match'], current.versie);
@@ -47,6 +49,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
     const versie = await changeActie(platform, log, {
       actieId: request.params.actieId.toLowerCase(),
       verwerkingId: null,
+      gone: goneSignal(reply),
       change: (current) => {
         allow(request, 'verwijderen', [categorieOf(current)]);
         demand(request.headers['if-match'], current.versie);

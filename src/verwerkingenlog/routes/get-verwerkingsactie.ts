@@ -6,12 +6,13 @@ import { etag } from '../domain/etag.ts';
 import { readCurrent } from '../store/read-versie.ts';
 import { reveal } from '../store/stored-versie.ts';
 import { actieAnswer } from './answers.ts';
-import { allow, may, type RouteNeeds, readerOf, sendJson } from './route-needs.ts';
+import { type AskedPerson, shownObjects } from './person-query.ts';
+import { allow, may, type RouteNeeds, readerOf, sendTagged } from './route-needs.ts';
 
 /** One action by its identity. */
 export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform } = needs;
-  contract.serve<{ Params: { actieId: string }; Querystring: { beperkteSet?: boolean } }>(
+  contract.serve<{ Params: { actieId: string }; Querystring: AskedPerson & { beperkteSet?: boolean } }>(
     app,
     'getVerwerkingsactie',
     { authenticate: access },
@@ -19,17 +20,23 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
       const reader = readerOf(request, needs, 'Verwerkingsactie opvragen');
       const { versie, beperkteSet } = await needs.readInLog(reader, async (db) => {
         const stored = await readCurrent(db, request.params.actieId, platform.clock.now());
-        if (stored === undefined)
-          throw new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
+        if (stored === undefined) throw notFound();
         const categorie = categorieOf(stored);
         // Unasked, all that the caller may see: who changes an action must give every field of it back.
         const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
         allow(request, 'opvragen', [categorie], beperkteSet);
-        const versie = reveal(stored, needs.log.keys);
+        const whole = reveal(stored, needs.log.keys);
+        // Asked last: of a confidential action nobody learns who stands in it.
+        const objecten = shownObjects(request, request.query, whole.objecten);
+        if (objecten === undefined) throw notFound();
         const confidential = categorie === 'vertrouwelijk';
-        return { result: { versie, beperkteSet }, persons: versie.objecten, confidential };
+        return { result: { versie: { ...whole, objecten }, beperkteSet }, persons: objecten, confidential };
       });
-      return sendJson(reply.header('etag', etag(versie.versie)), actieAnswer(versie, base(), beperkteSet));
+      return sendTagged(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
     },
   );
+}
+
+function notFound(): Problem {
+  return new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
 }

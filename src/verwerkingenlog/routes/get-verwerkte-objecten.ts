@@ -1,18 +1,21 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { callerOf } from '../../http/auth.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { categorieOf } from '../domain/access.ts';
+import { type Categorie, categorieOf } from '../domain/access.ts';
 import { parseVerwerktObjectId } from '../domain/actie-id.ts';
 import { etag } from '../domain/etag.ts';
 import { readCurrent } from '../store/read-versie.ts';
 import { reveal } from '../store/stored-versie.ts';
 import { objectAnswer } from './answers.ts';
-import { type PersonQuery, questionFaults } from './person-query.ts';
+import { type AskedPerson, type PersonQuery, questionFaults, shownObjects } from './person-query.ts';
 import { preparePersonPage } from './read-person-page.ts';
-import { type RouteNeeds, readerOf, sendJson } from './route-needs.ts';
+import { type RouteNeeds, readerOf, sendJson, sendTagged } from './route-needs.ts';
 
-/** What a person may see of himself: nothing that is confidential, whatever the scope. */
-const OPEN = ['normaal', 'opgeheven'] as const;
+/** What is shown of where a person was processed: nothing that is confidential; what was lifted, with the scope for confidential actions. */
+function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
+  return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'opgeheven'] : ['normaal'];
+}
 
 /** Inspection by the person: where he was processed. */
 export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
@@ -25,7 +28,11 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     async (request, reply) => {
       const { query } = request;
       const address = `${base()}/verwerkte-objecten`;
-      const read = preparePersonPage(request, query, needs, { categorieen: OPEN, address, per: 'object' });
+      const read = preparePersonPage(request, query, needs, {
+        categorieen: shownCategorieen(request),
+        address,
+        per: 'object',
+      });
       const { versies, ...page } = await needs.readInLog(
         readerOf(request, needs, 'Inzage door de betrokkene'),
         async (db) => ({
@@ -41,7 +48,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     },
   );
 
-  contract.serve<{ Params: { verwerktObjectId: string } }>(
+  contract.serve<{ Params: { verwerktObjectId: string }; Querystring: AskedPerson }>(
     app,
     'getVerwerktObject',
     { authenticate: access },
@@ -51,8 +58,11 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
       const { object, versie } = await needs.readInLog(reader, async (db) => {
         const stored = await readCurrent(db, actieId, platform.clock.now());
         const versie =
-          stored === undefined || categorieOf(stored) === 'vertrouwelijk' ? undefined : reveal(stored, needs.log.keys);
-        const object = versie?.objecten.find(({ nummer }) => nummer === number);
+          stored !== undefined && shownCategorieen(request).includes(categorieOf(stored))
+            ? reveal(stored, needs.log.keys)
+            : undefined;
+        const wanted = versie?.objecten.filter(({ nummer }) => nummer === number) ?? [];
+        const [object] = shownObjects(request, request.query, wanted) ?? [];
         if (versie === undefined || object === undefined) {
           throw new Problem(platformProblems.notFound, {
             detail: 'Het verwerkte object bestaat niet of is vervallen.',
@@ -60,7 +70,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
         }
         return { result: { object, versie }, persons: [object], confidential: false };
       });
-      return sendJson(reply.header('etag', etag(versie.versie)), objectAnswer(object, versie, base()));
+      return sendTagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
     },
   );
 }

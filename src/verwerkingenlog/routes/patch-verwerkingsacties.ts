@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
-import { lockChanges } from '../store/lock-changes.ts';
+import { lockOfVerwerking } from '../store/lock-changes.ts';
 import { patchVerwerking, readCategorieen } from '../store/patch-verwerking.ts';
 import { allow, auteurOf, type RouteNeeds, unknown } from './route-needs.ts';
 
@@ -18,8 +18,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const given = request.body.vertrouwelijkheid;
     const vertrouwelijkheid = given === undefined ? undefined : readVertrouwelijkheid(given);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
-    await transaction(platform.pool, async (db) => {
-      await lockChanges(db, { verwerkingen: [verwerkingId] });
+    await needs.log.changes.run(lockOfVerwerking(verwerkingId), goneSignal(reply), async (db) => {
       const now = platform.clock.now();
       const touched = await readCategorieen(db, verwerkingId, now);
       if (touched.length === 0) throw unknown('verwerkingId');

@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
+import { callerOf } from '../../http/auth.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { toUtc } from '../domain/moments.ts';
 import { type Cursor, readCursor, writeCursor } from '../domain/page.ts';
 import type { PersonQuestion, Place } from '../store/find-by-person.ts';
+import { refuse } from './route-needs.ts';
 
 /** The query of a list of one person, as the contract lets it through. */
 export interface PersonQuery {
@@ -15,6 +17,36 @@ export interface PersonQuery {
   readonly verwerkingsactiviteitId?: string;
   readonly limit: number;
   readonly cursor?: string;
+}
+
+/** A person as a query may name him; the contract leaves each member out or lets it through. */
+export interface AskedPerson {
+  readonly objecttype?: string;
+  readonly soortObjectId?: string;
+  readonly objectId?: string;
+}
+
+/**
+ * Chooses the objects that a caller may be shown. With `read:restricted` alone these are the objects of a person whom he names whole: who
+ * else stands in an action is not for him. Others may name a person too, and are then shown no other.
+ * @returns undefined when there is none, or nobody was named who must be
+ * @throws {Problem} 400 when a person is named in part
+ */
+export function shownObjects<T extends { readonly soortObjectId: string; readonly objectId: string }>(
+  request: FastifyRequest,
+  { objecttype, soortObjectId, objectId }: AskedPerson,
+  objects: readonly T[],
+): readonly T[] | undefined {
+  const named = { objecttype, soortObjectId, objectId };
+  const missing = Object.entries(named).filter(([, value]) => value === undefined);
+  if (missing.length > 0) {
+    const { scopes } = callerOf(request);
+    if (!scopes.has('read:normal') && !scopes.has('read:confidential')) return undefined;
+    if (missing.length === 3) return objects;
+    refuse(missing.map(([name]) => ({ name, code: 'required', reason: 'ontbreekt' })));
+  }
+  const theirs = objects.filter((one) => one.soortObjectId === soortObjectId && one.objectId === objectId);
+  return theirs.length === 0 ? undefined : theirs;
 }
 
 const ACTIE_PARTS = [
@@ -38,8 +70,9 @@ export function questionFaults(query: unknown, per: PersonQuestion['per']): Inva
     }
     return Date.parse(at);
   };
-  if (bound('beginDatum', beginDatum) >= bound('eindDatum', eindDatum)) {
-    faults.push({ name: 'eindDatum', code: 'order', reason: 'moet na beginDatum liggen' });
+  // The same moment twice asks for nothing, and that is what it gets.
+  if (bound('beginDatum', beginDatum) > bound('eindDatum', eindDatum)) {
+    faults.push({ name: 'eindDatum', code: 'order', reason: 'mag niet voor beginDatum liggen' });
   }
   if (typeof cursor === 'string' && readPlace(cursor, per) === undefined) {
     faults.push({ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' });

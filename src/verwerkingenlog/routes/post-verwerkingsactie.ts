@@ -17,7 +17,11 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
       const { actie, faults } = readActie(request.body, { checkBsn });
       refuse(faults);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
-      const versie = await log.append(actie, auteurOf(request), request.headers['idempotency-key']);
+      // It is kept also when the client goes away meanwhile.
+      const release = request.holdBodyRoom?.();
+      const versie = await log
+        .append(actie, auteurOf(request), request.headers['idempotency-key'])
+        .finally(() => release?.());
       const answer = actieAnswer(versie, base(), false);
       return sendJson(reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) }), answer);
     },

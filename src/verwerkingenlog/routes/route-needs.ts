@@ -7,6 +7,7 @@ import type { Platform } from '../../kernel/platform.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-headers.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
+import { isKnownTag } from '../domain/etag.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import type { LogOfActies } from '../processing-log.ts';
@@ -83,6 +84,12 @@ export function unknown(name: 'actieId' | 'verwerkingId'): Problem {
     detail: `${name}: ${reason}`,
     invalidParams: [{ name, code: 'onbekend', reason }],
   });
+}
+
+/** Sends one thing that has a tag; to who has it already, only that it is the same (304). */
+export function sendTagged(request: FastifyRequest, reply: FastifyReply, tag: string, body: object): FastifyReply {
+  reply.header('etag', tag);
+  return isKnownTag(request.headers['if-none-match'], tag) ? reply.code(304).send() : sendJson(reply, body);
 }
 
 /** Sends ready-made JSON. */

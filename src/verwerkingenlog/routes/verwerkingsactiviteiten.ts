@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { platformProblems } from '../../http/problems.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { activiteitEtag, matches } from '../domain/etag.ts';
 import { illFormedTexts } from '../domain/ill-formed-text.ts';
@@ -11,13 +11,13 @@ import {
   countActiviteiten,
   deleteActiviteit,
   listActiviteiten,
-  lockActiviteit,
   readActiviteit,
   writeActiviteit,
 } from '../store/activiteiten.ts';
 import { MAX_COUNT } from '../store/find-by-person.ts';
+import { lockOfActiviteit } from '../store/lock-changes.ts';
 import { linkTo } from './person-query.ts';
-import { auteurOf, type RouteNeeds, refuse, sendJson } from './route-needs.ts';
+import { auteurOf, type RouteNeeds, refuse, sendJson, sendTagged } from './route-needs.ts';
 
 interface One {
   readonly Params: { readonly verwerkingsactiviteitId: string };
@@ -67,7 +67,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
   contract.serve<One>(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
     if (activiteit === undefined) throw notInRegister();
-    return sendJson(reply.header('etag', activiteitEtag(activiteit)), answer(activiteit));
+    return sendTagged(request, reply, activiteitEtag(activiteit), answer(activiteit));
   });
 
   contract.serve<One & { Body: ActiviteitBody }>(
@@ -78,8 +78,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
       const id = request.params.verwerkingsactiviteitId.toLowerCase();
       refuse(illFormedTexts(request.body));
       const velden = readActiviteitBody(request.body);
-      const activiteit = await transaction(pool, async (db) => {
-        await lockActiviteit(db, id);
+      const activiteit = await needs.log.changes.run([lockOfActiviteit(id)], goneSignal(reply), async (db) => {
         demand(request.headers['if-match'], await readActiviteit(db, id));
         return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
       });
@@ -91,8 +90,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 
   contract.serve<One>(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
-    await transaction(pool, async (db) => {
-      await lockActiviteit(db, id);
+    await needs.log.changes.run([lockOfActiviteit(id)], goneSignal(reply), async (db) => {
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
       demand(request.headers['if-match'], known);

@@ -113,8 +113,3 @@ export async function writeActiviteit(
 export async function deleteActiviteit(db: Db, id: string): Promise<void> {
   await db.query('delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid', [id]);
 }
-
-/** Lets nobody else change an activity until the transaction ends. */
-export async function lockActiviteit(db: Db, id: string): Promise<void> {
-  await db.query(`select pg_advisory_xact_lock(hashtextextended('verwerkingsactiviteit ' || $1::text, 0))`, [id]);
-}

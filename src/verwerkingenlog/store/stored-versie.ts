@@ -1,5 +1,6 @@
+import { isOrganisation } from '../domain/identification.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
-import type { ActieVelden, GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
+import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
 
 /** An object in the column `objecten`. */
 export interface StoredObject {
@@ -26,7 +27,7 @@ export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
   return {
     ...versie,
     sleutelnaam: name,
-    afnemerId: mapAfnemer(versie, (id) => keys.encrypt(name, actieId, id)),
+    afnemerId: protectAfnemer(versie, keys),
     objecten: objecten.map((object) => ({
       nr: object.nummer,
       soort: object.soortObjectId,
@@ -46,7 +47,7 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
   const { sleutelnaam, objecten, ...versie } = stored;
   return {
     ...versie,
-    afnemerId: mapAfnemer(stored, (id) => keys.decrypt(sleutelnaam, stored.actieId, id)),
+    afnemerId: revealAfnemer(stored, keys),
     objecten: objecten.map((object) => revealObject(object, stored, keys)),
   };
 }
@@ -61,11 +62,22 @@ function revealObject(object: StoredObject, row: StoredVersie, keys: IdentityKey
   };
 }
 
-function mapAfnemer(
-  { soortAfnemerId, afnemerId }: Pick<ActieVelden, 'soortAfnemerId' | 'afnemerId'>,
-  change: (id: string) => string,
-): string | null {
-  return afnemerId !== null && soortAfnemerId === 'BSN' ? change(afnemerId) : afnemerId;
+/** A ciphertext as it is marked; longer than anything that was ever kept as it came (40 characters). */
+const CIPHERTEXT = /^gcm:([A-Za-z0-9+/]{38,}={0,2})$/;
+
+/** Who received the data is kept as it came only when it is surely an organisation. */
+function protectAfnemer({ actieId, soortAfnemerId, afnemerId }: Versie, keys: IdentityKeys): string | null {
+  if (afnemerId === null || keys.current === null || isOrganisation(soortAfnemerId, afnemerId)) return afnemerId;
+  return `gcm:${keys.encrypt(keys.current, actieId, afnemerId)}`;
+}
+
+function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null {
+  const { actieId, sleutelnaam, soortAfnemerId, afnemerId } = stored;
+  if (afnemerId === null || sleutelnaam === null) return afnemerId;
+  const ciphertext = CIPHERTEXT.exec(afnemerId)?.[1];
+  if (ciphertext !== undefined) return keys.decrypt(sleutelnaam, actieId, ciphertext);
+  // Earlier versions of the log encrypted it for this kind alone, and did not mark it.
+  return soortAfnemerId === 'BSN' ? keys.decrypt(sleutelnaam, actieId, afnemerId) : afnemerId;
 }
 
 /** Where each person stands in a version: by keyed hash, the places in `objecten` counted from 0. */

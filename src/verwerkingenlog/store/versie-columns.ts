@@ -27,6 +27,7 @@ export const VERSIE_COLUMNS = [
   ['verwerkingsactiviteit_url_afnemer', 'text', 'verwerkingsactiviteitUrlAfnemer'],
   ['verwerking_id_afnemer', 'uuid', 'verwerkingIdAfnemer'],
   ['tijdstip', 'timestamptz', 'tijdstip'],
+  ['tijdstip_offset', 'text', 'tijdstipOffset'],
   ['sleutelnaam', 'text', 'sleutelnaam'],
 ] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
 

@@ -1,0 +1,164 @@
+/** Many changes of the same at once: they wait for each other outside the database, and nobody else waits with them. */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Answer } from '../support/api.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { actie, actieIn, HEADERS, type LogServer, newPerson, ofPerson, startLog } from './support.ts';
+
+const ALL = [
+  'create:confidential',
+  'update:confidential',
+  'delete:confidential',
+  'read:confidential',
+  'register:write',
+];
+const WAITING = 30;
+
+let database: TestDatabase;
+let log: LogServer;
+/** Another instance: it holds a lock as long as the test wants. */
+let holder: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  holder = new pg.Client(database.url);
+  await holder.connect();
+  log = await startLog({
+    databaseUrl: database.url,
+    env: { DATABASE_POOL_SIZE: '4', VERWERKINGENLOG_CHANGES_WAITING: String(WAITING) },
+  });
+});
+afterAll(async () => {
+  await log?.stop();
+  await holder?.end();
+  await database?.drop();
+});
+beforeEach(() => holder.query('begin'));
+afterEach(() => holder.query('rollback'));
+
+function hold(lock: string) {
+  return holder.query(`select pg_advisory_xact_lock(hashtextextended('verwerkingenlog ' || $1::text, 0))`, [lock]);
+}
+
+async function posted(verwerkingId: string) {
+  const body = actie(newPerson(), { verwerkingId });
+  return { body, ...actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body)) };
+}
+
+/** Connections of the service that wait for a lock, or do nothing in a transaction that they keep open. */
+async function heldConnections(): Promise<number> {
+  const { rows } = await holder.query(
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+       and (wait_event_type = 'Lock' or state like 'idle in transaction%' and state_change < clock_timestamp() - interval '2 s')`,
+  );
+  return rows[0].n;
+}
+
+async function othersGoOn(): Promise<void> {
+  for (let i = 0; i < 10; i += 1) {
+    const person = newPerson();
+    expect((await log.call(ALL, 'POST', '/verwerkingsacties', actie(person))).status).toBe(201);
+    const list = await log.call(ALL, 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
+    expect(list.status).toBe(200);
+    expect(await heldConnections()).toBe(0);
+  }
+}
+
+const KINDS = {
+  PATCH: (_actieId: string, verwerkingId: string) =>
+    log.call(ALL, 'PATCH', `/verwerkingsacties?verwerkingId=${verwerkingId}`, { bewaartermijn: 'P7Y' }),
+  PUT: (actieId: string, verwerkingId: string) =>
+    log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, actie(newPerson(), { verwerkingId })),
+  DELETE: (actieId: string) => log.call(ALL, 'DELETE', `/verwerkingsacties/${actieId}`),
+} as const;
+
+describe.each(['PATCH', 'PUT', 'DELETE'] as const)('many times %s on one processing', (method) => {
+  it('hold no connection while they wait, neither for each other nor for another instance', async () => {
+    const verwerkingId = randomUUID();
+    const actions = await Promise.all(Array.from({ length: 25 }, () => posted(verwerkingId)));
+    await hold(`verwerking ${verwerkingId}`);
+    const changes = actions.map(({ actieId }) => KINDS[method](actieId, verwerkingId));
+    await othersGoOn();
+    await holder.query('rollback');
+    const statuses = (await Promise.all(changes)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([method === 'PUT' ? 200 : 204]));
+  });
+});
+
+it('is refused with 503 and `Retry-After` when too many wait, and who went away waits no longer', async () => {
+  const verwerkingId = randomUUID();
+  const { actieId } = await posted(verwerkingId);
+  await hold(`verwerking ${verwerkingId}`);
+  const token = await log.tokens.bearer(ALL);
+  const leaving = new AbortController();
+  const gone = Array.from({ length: WAITING + 1 }, () =>
+    fetch(`${log.server.url}/verwerkingenlog/v1/verwerkingsacties?verwerkingId=${verwerkingId}`, {
+      method: 'PATCH',
+      headers: { ...token, 'content-type': 'application/json' },
+      body: '{"bewaartermijn":"P7Y"}',
+      signal: leaving.signal,
+    }).catch(() => undefined),
+  );
+  const refused = await untilRefused(() => KINDS.PUT(actieId, verwerkingId));
+  expect(refused.json).toMatchObject({ status: 503, code: 'processing-busy' });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  leaving.abort();
+  await Promise.all(gone);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const after = [KINDS.PATCH(actieId, verwerkingId), KINDS.PUT(actieId, verwerkingId)];
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await holder.query('rollback');
+  expect((await Promise.all(after)).map(({ status }) => status)).toEqual([204, 200]);
+  const { rows } = await holder.query(
+    'select count(*)::int as n from verwerkingenlog.versies where verwerking_id = $1 and versie > 1',
+    [verwerkingId],
+  );
+  expect(rows).toEqual([{ n: 2 }]);
+});
+
+/** The queue fills in a moment; what is asked before that waits and is not looked at. */
+async function untilRefused(ask: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await Promise.race([
+      ask(),
+      new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 300)),
+    ]);
+    if (answer !== undefined) return answer;
+  }
+}
+
+it('gives up after ten seconds when another instance does not let go', { timeout: 30_000 }, async () => {
+  const verwerkingId = randomUUID();
+  const { actieId } = await posted(verwerkingId);
+  await hold(`actie ${actieId}`);
+  expect((await KINDS.DELETE(actieId)).json).toMatchObject({ status: 503, code: 'processing-busy' });
+});
+
+it('goes for an activity of the register too', async () => {
+  const id = randomUUID();
+  await hold(`verwerkingsactiviteit ${id}`);
+  const activity = {
+    naam: 'A',
+    verantwoordelijkeOrganisatie: '00000099000000001000',
+    doel: 'B',
+    grondslag: 'Publieke taak',
+  };
+  const puts = Array.from({ length: 20 }, () => log.call(ALL, 'PUT', `/verwerkingsactiviteiten/${id}`, activity));
+  await othersGoOn();
+  await holder.query('rollback');
+  expect((await Promise.all(puts)).map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
+});
+
+it('leaves half of the connections to others when many different things are changed', async () => {
+  const ids = Array.from({ length: 20 }, () => randomUUID());
+  await Promise.all(ids.map(posted));
+  await holder.query('lock table verwerkingenlog.versies in share mode');
+  const changes = ids.map((id) => KINDS.PATCH('', id));
+  for (let i = 0; i < 5; i += 1) {
+    const register = await log.call(ALL, 'GET', '/verwerkingsactiviteiten?limit=1');
+    expect(register.status).toBe(200);
+  }
+  await holder.query('rollback');
+  expect((await Promise.all(changes)).map(({ status }) => status)).toEqual(Array(20).fill(204));
+});

@@ -1,0 +1,136 @@
+/** Bodies that come at once: the service takes what it has room for, counted in bytes, and refuses the rest before it reads it. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type Running, startProgram } from '../support/program.ts';
+import { startTokens, type TestTokens } from '../support/tokens.ts';
+import { actie, KEY, newPerson, startLog } from './support.ts';
+
+let database: TestDatabase;
+let tokens: TestTokens;
+let running: Running;
+let url: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  tokens = await startTokens();
+  running = startProgram(['serve'], {
+    ...tokens.env,
+    NODE_OPTIONS: '--max-old-space-size=128',
+    NODE_ENV: 'test',
+    PORT: '0',
+    MANAGEMENT_PORT: '0',
+    AREAS: 'verwerkingenlog',
+    DATABASE_URL: database.url,
+    VERWERKINGENLOG_KEY: KEY,
+    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+  });
+  url = await listening();
+});
+afterAll(async () => {
+  running?.child.kill('SIGTERM');
+  await running?.ended;
+  await tokens?.close();
+  await database?.drop();
+});
+
+async function listening(): Promise<string> {
+  for (;;) {
+    const found = /"url":"(http:[^"]+)"/.exec(running.output().stdout)?.[1];
+    if (found !== undefined) return found;
+    if (running.child.exitCode !== null) throw new Error(running.output().stderr);
+    await pause(50);
+  }
+}
+
+it('survives sixty actions of nearly a megabyte at once', { timeout: 120_000 }, async () => {
+  const objects = Array.from({ length: 2600 }, () => ({
+    objecttype: 'persoon',
+    soortObjectId: 'BSN',
+    objectId: newPerson(),
+    betrokkenheid: 'x'.repeat(240),
+  }));
+  const body = JSON.stringify(actie('1', { verwerkteObjecten: objects }));
+  expect(body.length).toBeGreaterThan(850_000);
+  const headers = { ...(await tokens.bearer(['create:normal'])), 'content-type': 'application/json' };
+  const statuses = await Promise.all(
+    Array.from({ length: 60 }, async () => {
+      const answer = await fetch(`${url}/verwerkingenlog/v1/verwerkingsacties`, { method: 'POST', headers, body });
+      await answer.arrayBuffer();
+      if (answer.status === 503) expect(answer.headers.get('retry-after')).not.toBeNull();
+      return answer.status;
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([201, 503]));
+  expect(running.child.exitCode).toBeNull();
+  const small = await fetch(`${url}/verwerkingenlog/v1/verwerkingsacties`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(actie(newPerson())),
+  });
+  expect(small.status).toBe(201);
+});
+
+it('counts the bytes of all bodies and of each client’s, from before they come until the action is kept', async () => {
+  const log = await startLog({ tokens, env: { VERWERKINGENLOG_QUEUE_BYTES: '100000' } });
+  const sockets: Socket[] = [];
+  const head = async (subject: string, length: number) => {
+    const { authorization } = await tokens.bearer(['create:normal'], { subject });
+    return [
+      'POST /verwerkingenlog/v1/verwerkingsacties HTTP/1.1',
+      'Host: a',
+      `Authorization: ${authorization}`,
+      'Content-Type: application/json',
+      `Content-Length: ${length}`,
+      '\r\n',
+    ].join('\r\n');
+  };
+  /** Announces a body that does not come yet. */
+  const announce = async (subject: string, length: number): Promise<Socket> => {
+    const { hostname, port } = new URL(log.server.url);
+    const socket = connect(Number(port), hostname);
+    sockets.push(socket);
+    socket.write(await head(subject, length));
+    await pause(200);
+    return socket;
+  };
+  const sized = (length: number): string => {
+    const [object] = actie(newPerson()).verwerkteObjecten;
+    const without = JSON.stringify(actie('1', { verwerkteObjecten: [object] }));
+    return without.slice(0, -1) + ' '.repeat(Math.max(0, length - without.length)) + without.slice(-1);
+  };
+  const post = async (subject: string, body: string | ReadableStream): Promise<Response> =>
+    fetch(`${log.server.url}/verwerkingenlog/v1/verwerkingsacties`, {
+      method: 'POST',
+      headers: { ...(await tokens.bearer(['create:normal'], { subject })), 'content-type': 'application/json' },
+      body,
+      ...(typeof body === 'string' ? {} : { duplex: 'half' }),
+    });
+  try {
+    const waiting = await announce('a', 45_000);
+    const refused = await post('a', sized(10_000));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ status: 503, code: 'log-busy' });
+    expect((await post('b', sized(50_000))).status).toBe(201);
+    expect((await post('b', sized(56_000))).status).toBe(503);
+    // One that does not say how long it is may be as long as the limit.
+    expect((await post('b', new Blob([sized(1000)]).stream())).status).toBe(503);
+    waiting.write(sized(45_000));
+    expect(String(await once(waiting, 'data'))).toMatch(/^HTTP\/1.1 201 /);
+    expect((await post('a', sized(50_000))).status).toBe(201);
+
+    const leaving = await announce('a', 45_000);
+    expect((await post('a', sized(10_000))).status).toBe(503);
+    leaving.destroy();
+    await pause(200);
+    expect((await post('a', sized(10_000))).status).toBe(201);
+    // A body that is alone is taken, however large the room is.
+    expect((await post('a', sized(900_000))).status).toBe(201);
+    expect((await post('b', new Blob([sized(1000)]).stream())).status).toBe(201);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await log.stop();
+  }
+});
