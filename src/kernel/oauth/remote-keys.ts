@@ -7,7 +7,7 @@ const timeoutMs = 5_000;
 /** An unknown key, or a refresh that failed, leads to another fetch at most this often (ms). */
 const cooldownMs = 30_000;
 /** As long as nothing was ever fetched, nobody can be served: try again sooner (ms). */
-const coldCooldownMs = 5_000;
+const coldCooldownMs = 1_000;
 /** The part of the cache time after which keys are refreshed in the background, so that nobody has to wait. */
 const refreshAhead = 0.8;
 
