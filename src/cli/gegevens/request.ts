@@ -81,8 +81,7 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
     revocation: gegevens.revocation,
     allowPrivate: gegevens.revocationAllowPrivate,
     now,
-    proxied:
-      server.outboundProxy === undefined ? undefined : (connections) => createOutboundAgent(server, connections),
+    proxied: server.outboundProxy === undefined ? undefined : (connections) => createOutboundAgent(server, connections),
     limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * 1024 * 1024 },
   });
   const merged = options.out === undefined ? undefined : await openMergedFile(options.out, model.mapping);
