@@ -1,6 +1,6 @@
 // Who asked is who is proven: the client of the token is bound to the signer, a signature has an age, and a signed request
 // is answered to its first caller only.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadPemKey } from '../../src/gegevens/jades/own-key.ts';
@@ -186,6 +186,40 @@ describe('the same signed request', () => {
         ),
       );
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403]);
+    }
+  });
+});
+
+describe('revocation', () => {
+  it('is waited for as long as configured, and an answer that comes later serves the next request', async () => {
+    const { behaviour } = supplier.authority;
+    const server = await supplier.another({ GEGEVENS_REVOCATION: 'hard', GEGEVENS_OCSP_TIMEOUT_MS: '50' });
+    Object.assign(behaviour, { ocspDelayMs: 500, crl: 'not-found' });
+    try {
+      expectProblem(await supplier.ask({}, { server }), 422, 'revocation-unknown');
+      behaviour.ocspDelayMs = 0;
+      await expect.poll(async () => (await supplier.ask({}, { server })).status).toBe(200);
+      behaviour.ocsp = 'not-found';
+      expect((await supplier.ask({}, { server })).status).toBe(200);
+    } finally {
+      Object.assign(behaviour, { ocspDelayMs: 0, crl: 'honest', ocsp: 'honest' });
+    }
+  });
+
+  it('takes lists up to the size that is configured', async () => {
+    const { behaviour, revoked } = supplier.authority;
+    behaviour.ocsp = 'not-found';
+    const serials = Array.from({ length: 32_000 }, (_, n) => `40${n.toString(16).padStart(30, '0')}`);
+    writeFileSync(revoked, serials.join('\n'));
+    try {
+      const hard = { GEGEVENS_REVOCATION: 'hard' };
+      const server = await supplier.another({ ...hard, GEGEVENS_CRL_MAX_MB: '1' });
+      expectProblem(await supplier.ask({}, { server }), 422, 'revocation-unknown');
+      const wide = await supplier.another({ ...hard, GEGEVENS_CRL_MAX_MB: '5' });
+      await expect.poll(async () => (await supplier.ask({}, { server: wide })).status).toBe(200);
+    } finally {
+      behaviour.ocsp = 'honest';
+      writeFileSync(revoked, '');
     }
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
@@ -44,21 +45,31 @@ export async function findAnswered(db: Db, handtekening: string): Promise<Answer
   return rows[0];
 }
 
+const LOCK_ATTEMPTS = 200;
+const LOCK_WAIT_MS = 20;
+
 /**
  * Writes an entry before anything is sent.
  * @returns its number; undefined when the same signed request was answered to another caller, or in the other variant, meanwhile
+ * @throws {Error} when the same signed request is being written all the time; what the database throws
  */
 export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<number | undefined> {
-  return await transaction(pool, async (client) => {
-    // Two who come with the same signed request at once must not both be the first.
-    await client.query({
-      name: 'gegevens-lock-signature',
-      text: 'select pg_advisory_xact_lock(hashtextextended($1::text, 0))',
-      values: [signatureValue(entry.vraagHandtekening)],
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
+    // Two who come with the same signed request at once must not both be the first. Who waits holds no connection meanwhile.
+    if (attempt > 0) await delay(LOCK_WAIT_MS);
+    const written = await transaction(pool, async (client) => {
+      const { rows } = await client.query<{ mine: boolean }>({
+        name: 'gegevens-lock-signature',
+        text: 'select pg_try_advisory_xact_lock(hashtextextended($1::text, 0)) as mine',
+        values: [signatureValue(entry.vraagHandtekening)],
+      });
+      if (rows[0]?.mine !== true) return 'busy';
+      const answered = await findAnswered(client, entry.vraagHandtekening);
+      return answered === undefined || isSameCaller(answered, entry) ? await insertEntry(client, entry) : undefined;
     });
-    const answered = await findAnswered(client, entry.vraagHandtekening);
-    return answered === undefined || isSameCaller(answered, entry) ? await insertEntry(client, entry) : undefined;
-  });
+    if (written !== 'busy') return written;
+  }
+  throw new Error('the same signed request is being written by others all the time');
 }
 
 function signatureValue(handtekening: string): string {
