@@ -39,7 +39,9 @@ export async function findAnswered(db: Db, handtekening: string): Promise<Answer
   const { rows } = await db.query<{ variant: Variant; subject: string }>({
     name: 'gegevens-find-answered',
     text: `select variant, subject from gegevens.journaal
-      where split_part(vraag_handtekening, '.', 3) = $1::text order by id limit 1`,
+      where hashtextextended(split_part(vraag_handtekening, '.', 3), 0) = hashtextextended($1::text, 0)
+        and split_part(vraag_handtekening, '.', 3) = $1::text
+      order by id limit 1`,
     values: [signatureValue(handtekening)],
   });
   return rows[0];
