@@ -1,16 +1,21 @@
 /** Joins the areas to what they need; the only place that knows all three. */
-import { readFileSync } from 'node:fs';
+import { Counter, Gauge } from 'prom-client';
 import { createGegevens } from './gegevens/area.ts';
 import type { Area } from './http/area.ts';
 import type { Config } from './kernel/config/read-config.ts';
+import type { FetchJson } from './kernel/oauth/fetch-json.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
+import { createOutboundFetch } from './kernel/outbound/outbound-agent.ts';
 import type { Platform } from './kernel/platform.ts';
+import type { ReadinessCheck } from './kernel/readiness.ts';
 import { createRaadsfeed } from './raadsfeed/area.ts';
 import { createVerwerkingenlog } from './verwerkingenlog/area.ts';
 import { openProcessingLog } from './verwerkingenlog/processing-log.ts';
 
 export interface Areas {
   readonly areas: readonly Area[];
+  /** Conditions of what the areas share. */
+  readonly checks?: readonly ReadinessCheck[];
   readonly close: () => Promise<void>;
 }
 
@@ -21,12 +26,14 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   const mountsLog = mounts(config, 'verwerkingenlog');
   // The feed alone logs no processing, and need not have the keys of the log.
   const processingLog = mountsLog || variants.length > 0 ? await openProcessingLog(platform) : undefined;
-  const verifier = createVerifier(platform);
+  const outbound = createOutboundFetch(config.server);
+  const verifier = createVerifier(platform, outbound.fetch);
   const areas: Area[] = [];
   const close = async (): Promise<void> => {
     for (const area of areas.toReversed()) await area.close();
     verifier.close();
     await processingLog?.close();
+    await outbound.close();
   };
   try {
     if (processingLog !== undefined) {
@@ -38,34 +45,56 @@ export async function createAreas(platform: Platform): Promise<Areas> {
     await close();
     throw error;
   }
-  return { areas, close };
+  return { areas, checks: verifier.checks, close };
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {
   return config.server.areas.includes(area);
 }
 
-function createVerifier({ config: { tokens }, log, clock }: Platform): TokenVerifier {
+function createVerifier({ config: { tokens }, log, clock, metrics }: Platform, fetch: FetchJson): TokenVerifier {
   const { oauthIssuer, oauthAudience, fscCertificates, fscGroupId, fscAudience, fscPeerId } = tokens;
-  return createTokenVerifier({
+  const refused = new Counter({
+    name: 'access_tokens_refused_total',
+    help: 'Access tokens that were refused, by reason',
+    labelNames: ['reason'],
+    registers: [metrics],
+  });
+  const verifier = createTokenVerifier({
     log,
     clock,
+    fetch,
+    keysCacheSeconds: tokens.oauthJwksCacheSeconds,
+    tokenCacheSeconds: tokens.oauthTokenCacheSeconds,
+    refused: (reason) => refused.inc({ reason }),
     ...(oauthIssuer === undefined || oauthAudience === undefined
       ? {}
-      : { oauth: { issuer: oauthIssuer, audience: oauthAudience, jwksUrl: tokens.oauthJwksUrl } }),
-    ...(fscCertificates === undefined ||
-    fscGroupId === undefined ||
-    fscAudience === undefined ||
-    fscPeerId === undefined
+      : {
+          oauth: {
+            issuer: oauthIssuer,
+            audience: oauthAudience,
+            jwksUrl: tokens.oauthJwksUrl,
+            oinClaim: tokens.oauthOinClaim,
+            clientOins: tokens.oauthClientOins,
+          },
+        }),
+    ...(fscCertificates === undefined || fscGroupId === undefined || fscPeerId === undefined
       ? {}
       : {
-          fsc: {
-            certificates: readFileSync(fscCertificates, 'utf8'),
-            groupId: fscGroupId,
-            audience: fscAudience,
-            peerId: fscPeerId,
-          },
+          fsc: { certificates: fscCertificates, groupId: fscGroupId, audiences: fscAudience, peerId: fscPeerId },
         }),
     clientCertificates: tokens.clientCertificateHeader !== undefined,
   });
+  if (fscCertificates !== undefined) {
+    new Gauge({
+      name: 'fsc_token_certificate_expiry_timestamp_seconds',
+      help: 'When the last certificate that FSC tokens are signed with expires',
+      registers: [metrics],
+      collect() {
+        const end = verifier.fscValidUntil();
+        if (end !== undefined) this.set(end.getTime() / 1000);
+      },
+    });
+  }
+  return verifier;
 }

@@ -37,7 +37,8 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     requestTimeout: server.requestTimeoutMs,
     // A connection on which nothing moves is cut: its reader takes nothing of the answer. A handler may be silent for half of that.
     connectionTimeout: 2 * server.requestTimeoutMs,
-    keepAliveTimeout: 72_000,
+    // Longer than an FSC Inway keeps a connection that it does not use (90 s): who reuses one must never find it closed.
+    keepAliveTimeout: 100_000,
     trustProxy: trustProxy(server.trustProxy),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,
@@ -48,6 +49,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     },
   });
   app.decorateRequest('caller');
+  app.decorateRequest('tokenRefusal');
   noteMethods(app);
   demandAccess(app);
   limitAnswerTime(app, server.requestTimeoutMs);

@@ -14,6 +14,7 @@ const REQUIRED = {
   PUBLIC_BASE_URL: 'https://koppelvlak.example',
   OAUTH_ISSUER: 'https://auth.example',
   OAUTH_AUDIENCE: 'https://koppelvlak.example',
+  OAUTH_CLIENT_OINS: 'client=00000099000000001000',
   GEGEVENS_SUPPLIER_CODE: 'VOORBEELD',
   VERWERKINGENLOG_KEY: `k1:${'A'.repeat(43)}=`,
   KEYS_DIRECTORY: './keys',

@@ -15,6 +15,7 @@ export function serviceEnvironment(
   const chosen = {
     OAUTH_ISSUER: authorization.issuer,
     OAUTH_AUDIENCE: audience,
+    OAUTH_CLIENT_OINS: `statistiek=${authority.requester.oin}`,
     FSC_TOKEN_CERTIFICATES: fsc.certificate,
     FSC_GROUP_ID: fsc.groupId,
     FSC_PEER_ID: fsc.peerId,

@@ -4,6 +4,7 @@ import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
 import { mount } from '../http/mount.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import { createOutboundAgent } from '../kernel/outbound/outbound-agent.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingLog } from '../kernel/processing-log.ts';
 import { createAnswerRoom } from './answer/answer-room.ts';
@@ -35,7 +36,7 @@ export interface GegevensNeeds {
  * @throws {Error} when models, trust anchors or the own key cannot be used; the message is for operators
  */
 export async function createGegevens(platform: Platform, needs: GegevensNeeds): Promise<Area> {
-  const { gegevens } = platform.config;
+  const { gegevens, tokens, server } = platform.config;
   const metrics = createMetrics(platform.metrics);
   const signatures = createVerifier({
     anchors: readFileSync(gegevens.trustAnchors ?? '', 'utf8'),
@@ -43,6 +44,9 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     revocation: gegevens.revocation,
     allowPrivate: gegevens.revocationAllowPrivate,
     now: () => platform.clock.now(),
+    maxSignatureAgeMs: gegevens.maxSignatureAge,
+    proxied: server.outboundProxy === undefined ? undefined : (connections) => createOutboundAgent(server, connections),
+    limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * MEGABYTE },
   });
   const ownSigner = createOwnSigner({
     platform,
@@ -62,7 +66,6 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     },
   });
   const cache = createPageCache(gegevens.cacheMb * MEGABYTE, room);
-  const verify = verifyExchange({ verifier: signatures, allowedSigners: gegevens.allowedSigners, metrics });
 
   const mountOf = (variant: Variant): Area['mounts'][number] => {
     const own = variantSettings(platform, variant);
@@ -85,10 +88,18 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
         pinMinutes: gegevens.pagePinMinutes,
       }),
     });
+    const verify = verifyExchange({
+      variant,
+      pool: platform.pool,
+      verifier: signatures,
+      allowedSigners: gegevens.allowedSigners,
+      bindsClients: tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0,
+      metrics,
+    });
     const access = authenticate({
       verifier: needs.verifier,
       service: own.service,
-      clientCertificateHeader: platform.config.tokens.clientCertificateHeader?.toLowerCase(),
+      clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase(),
     });
     return mount({
       platform,

@@ -4,12 +4,15 @@ import type { RequestHook } from '../http/contract.ts';
 import { headerValues } from '../http/header-values.ts';
 import { hasOtherCharset } from '../http/json-body.ts';
 import { platformProblems } from '../http/problems.ts';
+import type { Pool } from '../kernel/database/pool.ts';
 import { Problem } from '../kernel/problem.ts';
+import type { Variant } from './domain/model/mapping.ts';
 import { JadesError } from './jades/errors.ts';
 import { parseStrictObject } from './jades/strict-json.ts';
 import type { Verified, Verifier } from './jades/verify.ts';
 import type { GegevensMetrics } from './metrics.ts';
 import { signatureProblem } from './signature-problem.ts';
+import { findAnswered, isSameCaller } from './store/journal.ts';
 
 /** A request whose digest and signature hold. */
 export interface Exchange extends Verified {
@@ -36,15 +39,23 @@ export function rawJsonBody(app: FastifyInstance): void {
   });
 }
 
-export interface VerifyExchangeOptions {
-  readonly verifier: Verifier;
+interface SignerRules {
   /** OINs of who may ask; empty: everyone with a trusted certificate and a token. */
   readonly allowedSigners: readonly string[];
+  /** Whether the client of an OAuth token has an OIN, which must be the signer's. */
+  readonly bindsClients: boolean;
+}
+
+export interface VerifyExchangeOptions extends SignerRules {
+  readonly variant: Variant;
+  readonly pool: Pool;
+  readonly verifier: Verifier;
   readonly metrics: GegevensMetrics;
 }
 
 /** Verifies a request once its body is there, and only then reads the body as JSON. */
-export function verifyExchange({ verifier, allowedSigners, metrics }: VerifyExchangeOptions): RequestHook {
+export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
+  const { variant, pool, verifier, metrics } = options;
   return async (request) => {
     const body = receivedBytes(request);
     const text = decodeUtf8(body);
@@ -59,7 +70,11 @@ export function verifyExchange({ verifier, allowedSigners, metrics }: VerifyExch
         metrics.signatureFailures.inc({ cause: error.code });
         throw signatureProblem(error);
       });
-    checkSigner(request, verified, allowedSigners);
+    checkSigner(request, verified, options);
+    const answered = await findAnswered(pool, verified.signature);
+    if (answered !== undefined && !isSameCaller(answered, { variant, subject: callerOf(request).subject })) {
+      throw reusedRequest();
+    }
     exchanges.set(request, { ...verified, body: text });
     request.body = parseBody(text);
   };
@@ -78,17 +93,31 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The signer is who the token is for, and one of those who may ask. */
-function checkSigner(request: FastifyRequest, { oin }: Verified, allowed: readonly string[]): void {
+/** The signer is who the token is for, where tokens prove that, and one of those who may ask. */
+function checkSigner(request: FastifyRequest, { oin }: Verified, { allowedSigners, bindsClients }: SignerRules): void {
   const caller = callerOf(request);
-  const refuse = (detail: string): Problem =>
-    new Problem(platformProblems.forbidden, { detail, fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN' });
-  if (caller.kind === 'fsc' && (oin === undefined || (oin !== caller.oin && oin !== caller.actor))) {
-    throw refuse('Het OIN van de ondertekenaar is niet dat van het toegangstoken.');
+  const isFsc = caller.kind === 'fsc';
+  if (isFsc || bindsClients) {
+    const proven = isFsc ? [caller.oin, caller.actor] : [caller.oin];
+    if (proven.every((value) => value === undefined)) {
+      throw refused('Van de client van het toegangstoken is geen OIN bekend.');
+    }
+    if (oin === undefined || !proven.includes(oin)) {
+      throw refused('Het OIN van de ondertekenaar is niet dat van het toegangstoken.');
+    }
   }
-  if (allowed.length > 0 && (oin === undefined || !allowed.includes(oin))) {
-    throw refuse('De ondertekenaar mag hier geen gegevens opvragen.');
+  if (allowedSigners.length > 0 && (oin === undefined || !allowedSigners.includes(oin))) {
+    throw refused('De ondertekenaar mag hier geen gegevens opvragen.');
   }
+}
+
+/** A signed request that was answered to another caller, or in the other variant. */
+export function reusedRequest(): Problem {
+  return refused('Dit ondertekende verzoek is eerder voor een andere aanroeper of variant beantwoord.');
+}
+
+function refused(detail: string): Problem {
+  return new Problem(platformProblems.forbidden, { detail, fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN' });
 }
 
 function parseBody(text: string): unknown {

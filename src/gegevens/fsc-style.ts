@@ -33,6 +33,7 @@ export const fscStyle: ProblemStyle = {
     if (fsc === undefined) return { type, ...told, instance };
     // Only the wrong method is the caller's side's doing.
     const domain = fsc === 'ERROR_CODE_METHOD_UNSUPPORTED' ? 'ERROR_DOMAIN_OUTWAY' : 'ERROR_DOMAIN_INWAY';
-    return { code: fsc, domain, ...told };
+    // The FSC standard has `message`, the published contract of this interface `title`.
+    return { code: fsc, domain, message: detail ?? title, ...told };
   },
 };

@@ -23,6 +23,6 @@ export interface SignerSettings {
   readonly signatureTime?: Config['gegevens']['signatureTime'];
 }
 
-export function ownKeySigner({ key, chain, kid }: OwnKey, { now, signatureTime = 'none' }: SignerSettings): Signer {
-  return createSigner({ key, chain, kid, now, iat: signatureTime === 'iat', sigT: signatureTime === 'sigT' });
+export function ownKeySigner({ key, chain, kid }: OwnKey, { now, signatureTime = 'iat' }: SignerSettings): Signer {
+  return createSigner({ key, chain, kid, now, time: signatureTime });
 }

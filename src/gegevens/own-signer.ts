@@ -1,15 +1,11 @@
-import { type FSWatcher, watch } from 'node:fs';
-import { dirname } from 'node:path';
-import process from 'node:process';
 import type { Platform } from '../kernel/platform.ts';
 import type { ReadinessCheck } from '../kernel/readiness.ts';
+import { watchFiles } from '../kernel/watch-files.ts';
 import { daysToExpiry, type OwnKey } from './jades/own-key.ts';
 import type { Signer } from './jades/sign.ts';
 import { loadOwnKey, ownKeySigner } from './own-key-files.ts';
 
 const WARNING_DAYS = 30;
-/** Files that belong together are seldom replaced in one instant: wait until nothing has changed for this long. */
-const SETTLE_MS = 500;
 /** A certificate grows old without anything happening. */
 const LOOK_AGAIN_MS = 6 * 3_600_000;
 
@@ -56,15 +52,9 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
       log.error({ err: error }, 'the new signing key cannot be used; the old one stays');
     }
   };
-  let settling: NodeJS.Timeout | undefined;
-  const changed = (): void => {
-    clearTimeout(settling);
-    settling = setTimeout(reload, SETTLE_MS).unref();
-  };
   const files = [gegevens.signingKey, gegevens.signingChain, gegevens.signingP12].filter((file) => file !== undefined);
-  const watchers = watchDirectories(files, changed, platform);
+  const watcher = watchFiles(files, reload, log);
   const look = setInterval(() => warnOfExpiry(own, platform), LOOK_AGAIN_MS).unref();
-  process.on('SIGHUP', reload);
   return {
     signer: () => signer,
     key: () => own,
@@ -79,10 +69,8 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
       },
     },
     close: () => {
-      process.off('SIGHUP', reload);
-      clearTimeout(settling);
       clearInterval(look);
-      for (const watcher of watchers) watcher.close();
+      watcher.close();
     },
   };
 }
@@ -94,25 +82,4 @@ function signerOf(own: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions
 function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions['platform']): void {
   const days = daysToExpiry(own, clock.now());
   if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
-}
-
-/** Watches directories, not files: a secret that is replaced by renaming is another file under the same name. */
-function watchDirectories(
-  files: readonly string[],
-  changed: () => void,
-  { log }: OwnSignerOptions['platform'],
-): FSWatcher[] {
-  const unseen = (error: unknown, directory: string): void =>
-    log.warn({ err: error, directory }, 'changes of the signing key go unnoticed; use SIGHUP');
-  return [...new Set(files.map((file) => dirname(file)))].flatMap((directory) => {
-    try {
-      const watcher = watch(directory, { persistent: false }, changed);
-      watcher.on('error', (error) => unseen(error, directory));
-      return [watcher];
-    } catch (error) {
-      // No watches left on this machine, for one: no reason not to serve.
-      unseen(error, directory);
-      return [];
-    }
-  });
 }

@@ -29,6 +29,18 @@ const signatureProblems = {
     title: 'Handtekening ongeldig',
     explanation: `De handtekening hoort niet bij dit verzoek en dit certificaat. ${SIGN_AGAIN}`,
   },
+  'signature-expired': {
+    slug: 'signature-expired',
+    status: 422,
+    title: 'Handtekening verlopen',
+    explanation: `De handtekening is langer geleden gezet dan hier wordt aanvaard, of haar eigen \`exp\` is voorbij. ${SIGN_AGAIN}`,
+  },
+  'signature-not-yet-valid': {
+    slug: 'signature-not-yet-valid',
+    status: 422,
+    title: 'Handtekening nog niet geldig',
+    explanation: `Volgens de handtekening is zij later gezet dan nu. Zet de klok gelijk. ${SIGN_AGAIN}`,
+  },
   'certificate-untrusted': {
     slug: 'certificate-untrusted',
     status: 422,

@@ -47,7 +47,7 @@ export function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     // Comes however the exchange ends; `onResponse` only when the answer was sent whole.
     reply.raw.once('close', () => {
-      const { caller } = request;
+      const { caller, tokenRefusal } = request;
       request.log.info(
         {
           method: request.method,
@@ -55,6 +55,7 @@ export function logRequests(app: FastifyInstance): void {
           ...(reply.raw.headersSent ? { status: reply.raw.statusCode } : {}),
           ms: Math.round(reply.elapsedTime * 10) / 10,
           ...(caller === undefined ? {} : { caller: caller.subject, tokenKind: caller.kind }),
+          ...(tokenRefusal === undefined ? {} : { tokenRefusal }),
           ...fscTransaction(request),
         },
         reply.raw.writableFinished ? 'answered' : 'broken off',

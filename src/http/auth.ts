@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/oauth/caller.ts';
-import { TokenError } from '../kernel/oauth/token-error.ts';
+import { TokenError, type TokenErrorReason } from '../kernel/oauth/token-error.ts';
 import type { TokenRequest, TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ServeOptions } from './contract.ts';
@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who `authenticate` has let in; absent on a public route and before the token was verified. */
     caller?: Caller;
+    /** Why the token was refused, one of a closed list: for the log, never for the answer. */
+    tokenRefusal?: TokenErrorReason;
   }
 }
 
@@ -30,8 +32,6 @@ export interface AuthenticateOptions {
   readonly service?: string;
   /** Header with the client certificate (RFC 9440), lower case. */
   readonly clientCertificateHeader?: string | undefined;
-  /** Called for every refused token, to count it by reason. */
-  readonly refused?: (error: TokenError) => void;
 }
 
 /** Lets in who has a verified token with one of the operation's scopes; runs before the body is read. */
@@ -43,13 +43,13 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
       if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
     };
     const verify = async (request: FastifyRequest, token: TokenRequest): Promise<void> => {
-      const caller = await verifier.verify(token, service).catch((error: unknown) => refuse(error, options));
+      const caller = await verifier.verify(token, service).catch((error: unknown) => refuse(error, request));
       admit(request, caller);
     };
     return (request) => {
       const token = tokenOf(request, options);
       // Nearly every token was seen before: then nothing waits.
-      const remembered = recall(token, options);
+      const remembered = recall(request, token, options);
       if (remembered === undefined) return verify(request, token);
       admit(request, remembered);
       return undefined;
@@ -57,17 +57,21 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
   };
 }
 
-function recall(token: TokenRequest, options: AuthenticateOptions): Caller | undefined {
+function recall(
+  request: FastifyRequest,
+  token: TokenRequest,
+  { verifier, service }: AuthenticateOptions,
+): Caller | undefined {
   try {
-    return options.verifier.recall(token, options.service);
+    return verifier.recall(token, service);
   } catch (error) {
-    return refuse(error, options);
+    return refuse(error, request);
   }
 }
 
-function refuse(error: unknown, options: AuthenticateOptions): never {
+function refuse(error: unknown, request: FastifyRequest): never {
   if (!(error instanceof TokenError)) throw error;
-  options.refused?.(error);
+  request.tokenRefusal = error.reason;
   throw tokenProblem(error);
 }
 

@@ -40,7 +40,7 @@ export interface VerwerkingenlogNeeds {
 
 /** Area B: the processing log. */
 export async function createVerwerkingenlog(platform: Platform, needs: VerwerkingenlogNeeds): Promise<Area> {
-  const { verwerkingenlog, gegevens } = platform.config;
+  const { verwerkingenlog, gegevens, tokens } = platform.config;
   const { prefix, rateLimit, queueBytes } = verwerkingenlog;
   const { verifier, processingLog: log } = needs;
   const contract = createContract(readOpenapi(CONTRACT));
@@ -49,7 +49,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     contract,
     log,
     readInLog: createReadInLog(platform, log),
-    access: authenticate({ verifier }),
+    access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
     base: () => `${platform.publicBaseUrl()}${prefix}`,
   };

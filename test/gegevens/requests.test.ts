@@ -150,15 +150,6 @@ describe('digest and signature', () => {
     expect(members.iat).toEqual(expect.any(Number));
   });
 
-  it('answers in the variety of the request when that has the form that is fixed', async () => {
-    const server = await supplier.another({ GEGEVENS_SIGNATURE_FORM: 'digest' });
-    const { headers } = await supplier.get({}, { server, style: { form: 'digest', b64: true, crit: false } });
-    const [header = ''] = (headers.get('nlgov-adr-payload-sig') ?? '').split('.');
-    const members = JSON.parse(Buffer.from(header, 'base64url').toString());
-    expect(members).toHaveProperty('sigD');
-    expect(members).not.toHaveProperty('b64');
-  });
-
   it('lets only the signers ask that are allowed', async () => {
     const server = await supplier.another({ GEGEVENS_ALLOWED_SIGNERS: '00000099000000009999' });
     const answer = await supplier.ask({}, { server });

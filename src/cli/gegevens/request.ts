@@ -69,7 +69,8 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
   const { loadModel } = await import('../../gegevens/domain/model/model.ts');
   const { requestDelivery } = await import('../../gegevens/requester/request-delivery.ts');
   const { openMergedFile } = await import('../../gegevens/requester/merged-file.ts');
-  const { gegevens } = context.config;
+  const { createOutboundAgent } = await import('../../kernel/outbound/outbound-agent.ts');
+  const { gegevens, server } = context.config;
   if (!URL.canParse(url)) throw new CommandError(`${url} is not an address`);
   if (gegevens.trustAnchors === undefined) throw new CommandError('GEGEVENS_TRUST_ANCHORS is missing');
   const now = (): Date => new Date();
@@ -80,6 +81,8 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
     revocation: gegevens.revocation,
     allowPrivate: gegevens.revocationAllowPrivate,
     now,
+    proxied: server.outboundProxy === undefined ? undefined : (connections) => createOutboundAgent(server, connections),
+    limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * 1024 * 1024 },
   });
   const merged = options.out === undefined ? undefined : await openMergedFile(options.out, model.mapping);
   const pages: object[] = [];

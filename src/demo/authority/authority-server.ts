@@ -1,6 +1,7 @@
 // The authority's answers over HTTP: an OCSP responder (POST and GET) and the lists of both issuers.
 // @see RFC 6960 appendix A
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Behaviour } from './behaviour.ts';
 import { revocationList } from './crl-answer.ts';
 import { answerDates } from './dates.ts';
@@ -75,6 +76,7 @@ async function answer(
   }
   if (path !== '/ocsp' && !path.startsWith('/ocsp/')) return void response.writeHead(404).end();
   const der = await readRequest(request, path);
+  if (contents.behaviour.ocspDelayMs > 0) await delay(contents.behaviour.ocspDelayMs);
   if (misbehave(contents.behaviour.ocsp, request, response)) return;
   send(response, 'application/ocsp-response', statusAnswer(der, contents));
 }

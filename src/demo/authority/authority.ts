@@ -95,7 +95,7 @@ export async function createAuthority({ dir, port, now = () => new Date() }: Aut
   const supplier = await keepParty('supplier', supplierKey);
   await writeFile(files.addresses, base);
 
-  const behaviour: Behaviour = { ocsp: 'honest', crl: 'honest', lifeSeconds: 2 };
+  const behaviour: Behaviour = { ocsp: 'honest', crl: 'honest', ocspDelayMs: 0, lifeSeconds: 2 };
   server.serve({
     root: rootIssuer,
     intermediate: issuer,

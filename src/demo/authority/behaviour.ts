@@ -23,6 +23,9 @@ export type OcspBehaviour =
   | 'other-nonce'
   | 'wrong-certificate'
   | 'twice'
+  /** A critical extension that nobody knows, of the whole answer or of the one about the certificate. */
+  | 'critical-extension'
+  | 'critical-single-extension'
   | 'unknown'
   | 'try-later'
   | TransportBehaviour;
@@ -44,6 +47,18 @@ export type CrlBehaviour =
   /** A list of another distribution point. */
   | 'elsewhere'
   | 'unknown-extension'
+  /** A distribution point with a name that is relative to the issuer's. */
+  | 'relative-name'
+  /** An issuing distribution point that is none. */
+  | 'unreadable-scope'
+  /** Two issuing distribution points. */
+  | 'scope-twice'
+  /** A list number that is no number. */
+  | 'unreadable-number'
+  /** The signed part names another algorithm than the signature. */
+  | 'two-algorithms'
+  /** An entry, of another certificate, with a critical extension that nobody knows. */
+  | 'unknown-entry'
   | TransportBehaviour;
 
 /** Wrong ways below the format. */
@@ -61,6 +76,8 @@ export type TransportBehaviour =
 export interface Behaviour {
   ocsp: OcspBehaviour;
   crl: CrlBehaviour;
+  /** Milliseconds before an OCSP answer is given. */
+  ocspDelayMs: number;
   /** Seconds from an answer to its `nextUpdate`. */
   lifeSeconds: number;
 }

@@ -16,6 +16,7 @@ import {
   tagged,
   toDer,
 } from './der.ts';
+import { encodeExtension } from './extensions.ts';
 import { algorithm, type Issuer, randomSerial } from './mint.ts';
 import { encodeName } from './name.ts';
 import { keyBits, type Question } from './ocsp-request.ts';
@@ -44,12 +45,14 @@ export function ocspAnswer(input: AnswerInput): Buffer {
   const hash = createHash('sha1').update(keyBits(responder)).digest();
   const id = behaviour === 'by-key' ? tagged(2, [octets(hash)]) : tagged(1, [encodeName(responder.name)]);
   const singles = behaviour === 'twice' ? [single(input), single(input)] : [single(input)];
-  const extensions = nonceExtension(input);
+  const extensions = [nonceExtension(input), ...(behaviour === 'critical-extension' ? [nobodyKnows()] : [])].filter(
+    (extension) => extension !== undefined,
+  );
   const data = sequence(
     id,
     generalizedTime(now),
     sequence(...singles),
-    ...(extensions === undefined ? [] : [tagged(1, [sequence(extensions)])]),
+    ...(extensions.length === 0 ? [] : [tagged(1, [sequence(...extensions)])]),
   );
   const weak = behaviour === 'weak-signature' ? 'sha1' : 'sha256';
   const certificates =
@@ -67,7 +70,12 @@ function single({ question, revoked, dates, behaviour }: AnswerInput): Asn1 {
     certificateStatus(revoked, behaviour === 'unknown', dates.thisUpdate),
     generalizedTime(dates.thisUpdate),
     ...end,
+    ...(behaviour === 'critical-single-extension' ? [tagged(1, [sequence(nobodyKnows())])] : []),
   );
+}
+
+function nobodyKnows(): Asn1 {
+  return encodeExtension({ id: '1.2.3.4.5', critical: true, value: octets(Buffer.from('?')) });
 }
 
 function certificateStatus(revoked: boolean, unknown: boolean, at: Date): Asn1 {

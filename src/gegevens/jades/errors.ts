@@ -4,6 +4,8 @@ export const jadesErrorCodes = [
   'signature-malformed',
   'signature-algorithm',
   'signature-invalid',
+  'signature-expired',
+  'signature-not-yet-valid',
   'certificate-untrusted',
   'certificate-expired',
   'certificate-revoked',
@@ -26,4 +28,9 @@ export class JadesError extends Error {
     this.code = code;
     this.detail = detail;
   }
+}
+
+/** A signature whose form is wrong. @param what in Dutch, may be shown to the sender */
+export function malformed(what: string, cause?: unknown): JadesError {
+  return new JadesError('signature-malformed', `De handtekening is niet leesbaar: ${what}.`, { cause });
 }

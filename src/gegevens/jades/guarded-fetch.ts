@@ -15,6 +15,8 @@ export interface GuardedFetchOptions {
   readonly allowPrivate: boolean;
   /** Finds the addresses of a host; the system's resolver unless given. */
   readonly resolve?: Resolve;
+  /** Makes the connections by way of a proxy; direct unless given. */
+  readonly proxied?: ((options: Agent.Options) => Dispatcher) | undefined;
 }
 
 /** A fetch with its connections, which `close` ends. */
@@ -25,21 +27,27 @@ export interface GuardedFetch {
 
 /**
  * Fetches over http and https only, with limits on time and size, at most two redirects, all on the same host. The address
- * is judged when the connection is made, so a name that resolves differently the second time does not help.
+ * is judged when the connection is made, so a name that resolves differently the second time does not help. Where a proxy makes
+ * the connection the target is judged before it is asked; a name that only the proxy can resolve is left to its rules.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const resolve: Resolve = options.resolve ?? ((host, done) => systemLookup(host, { all: true }, done));
   const isAllowed = (address: string): boolean => options.allowPrivate || isPublicAddress(address);
-  const agent = new Agent({
+  const connections: Agent.Options = {
     connect: { lookup: guardedLookup(resolve, isAllowed), timeout: connectTimeoutMs },
     connections: 4,
     keepAliveTimeout: 4_000,
-  });
+  };
+  const agent = options.proxied === undefined ? new Agent(connections) : options.proxied(connections);
+  const judge = async (url: URL): Promise<void> => {
+    if (options.proxied !== undefined) await checkName(hostOf(url), resolve, isAllowed);
+  };
 
   const fetch: Fetch = async (request) => {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.timeoutMs)]);
     let url = checkUrl(new URL(request.url), isAllowed);
     for (let redirects = 0; ; redirects += 1) {
+      await judge(url);
       const answer = await send(agent, url, request, signal);
       const location = redirection(answer);
       if (location === undefined) return readBody(answer, request.maxBytes);
@@ -53,7 +61,12 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return { fetch, close: () => agent.destroy() };
 }
 
-function send(agent: Agent, url: URL, request: FetchRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+function send(
+  agent: Dispatcher,
+  url: URL,
+  request: FetchRequest,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
   const contentType = request.contentType === undefined ? {} : { 'content-type': request.contentType };
   return undiciRequest(url, {
     dispatcher: agent,
@@ -68,9 +81,25 @@ function send(agent: Agent, url: URL, request: FetchRequest, signal: AbortSignal
 function checkUrl(url: URL, isAllowed: (address: string) => boolean): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Error(`scheme ${url.protocol} is not allowed`);
   if (url.username !== '' || url.password !== '') throw new Error('credentials in an address');
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   if (isIP(host) !== 0 && !isAllowed(host)) throw new Error(`address ${host} is not public`);
   return url;
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Judges the addresses of a host that somebody else will connect to. */
+function checkName(host: string, resolve: Resolve, isAllowed: (address: string) => boolean): Promise<void> {
+  return new Promise((done, refuse) => {
+    if (isIP(host) !== 0) return done();
+    resolve(host, (error, addresses) => {
+      const isInner = error === null && !addresses.every(({ address }) => isAllowed(address));
+      if (isInner) refuse(new Error(`${host} has an address that is not public`));
+      else done();
+    });
+  });
 }
 
 /** The same name, and the same port or the scheme's own. */

@@ -18,6 +18,7 @@ import { type RevocationStatus, type Subject, validUntil } from './revocation-st
 
 const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
 const basicResponse = '1.3.6.1.5.5.7.48.1.1';
+const understood: ReadonlySet<string> = new Set([nonceExtension]);
 const maxCertificates = 5;
 
 /** A request for one certificate, with a nonce of its own. */
@@ -49,6 +50,8 @@ export async function readOcspAnswer(
   const basic = parse(der);
   await checkSigner(basic, subject, now);
   const single = await findAnswer(basic.tbsResponseData.responses, subject);
+  checkExtensions(basic.tbsResponseData.responseExtensions, understood);
+  checkExtensions(single.singleExtensions, new Set());
   checkNonce(basic, nonce, single.nextUpdate !== undefined);
   const until = validUntil(single.thisUpdate, single.nextUpdate, now);
   return { revoked: isRevoked(single), validUntil: until };
@@ -112,6 +115,15 @@ async function findAnswer(
   if (answer === undefined) throw new Error('the answer is about another certificate');
   if (own.length > 1) throw new Error('the answer speaks of the certificate more than once');
   return answer;
+}
+
+/** What is critical and not understood makes an answer useless, and so does what stands in it twice (RFC 6960 section 4.4). */
+function checkExtensions(extensions: readonly Extension[] | undefined, known: ReadonlySet<string>): void {
+  const ids = (extensions ?? []).map(({ extnID }) => extnID);
+  if (new Set(ids).size !== ids.length) throw new Error('the answer has an extension more than once');
+  if (extensions?.some(({ critical, extnID }) => critical && !known.has(extnID)) === true) {
+    throw new Error('the answer has a critical extension that is not understood');
+  }
 }
 
 /** A responder that does not repeat the nonce gives answers made beforehand: these must have an end. */

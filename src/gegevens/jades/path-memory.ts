@@ -21,15 +21,20 @@ export interface PathMemory {
   find(x5c: readonly Certificate[]): Promise<readonly Certificate[]>;
 }
 
-const maxPaths = 200;
+/** A parsed certificate takes this many times its bytes, about. */
+const parsedFactor = 60;
+const maxBytes = 32 * 1024 * 1024;
 const pathLifeMs = 5 * 60_000;
 
 /** @throws Error when the bundle holds no readable anchor */
 export function createPathMemory({ anchors: bundle, requiredPolicies, now }: PathOptions): PathMemory {
   const anchors = parsePemCertificates(bundle);
   if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
-  const certificates = new BoundedMap<Certificate>(2 * maxPaths);
-  const paths = new BoundedMap<{ readonly path: readonly Certificate[]; readonly until: number }>(maxPaths);
+  const certificates = new BoundedMap<Certificate>(maxBytes, (_key, certificate) => sizeOf(certificate));
+  const paths = new BoundedMap<{ readonly path: readonly Certificate[]; readonly until: number }>(
+    maxBytes,
+    (_key, { path }) => path.reduce((sum, certificate) => sum + sizeOf(certificate), 0),
+  );
 
   return {
     read(der) {
@@ -50,4 +55,8 @@ export function createPathMemory({ anchors: bundle, requiredPolicies, now }: Pat
       return path;
     },
   };
+}
+
+function sizeOf({ der }: Certificate): number {
+  return parsedFactor * der.length;
 }

@@ -2,7 +2,8 @@
 // @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
 import { decodeBase64, decodeBase64url } from './base64.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
-import { JadesError } from './errors.ts';
+import { JadesError, malformed } from './errors.ts';
+import { readTimes, type SignatureTimes } from './signature-times.ts';
 import { isJsonObject, type JsonObject, parseStrictObject } from './strict-json.ts';
 
 /** How a signature is made. An answer is signed in the style of its request. */
@@ -18,16 +19,21 @@ export interface SignatureStyle {
 export interface ProtectedHeader {
   /** The header as it was sent: what the signature covers. */
   readonly encoded: string;
-  readonly kid: string;
+  /** Absent where the signer left it out. */
+  readonly kid: string | undefined;
   /** Leaf first; one to five different certificates. */
   readonly x5c: readonly Certificate[];
   readonly style: SignatureStyle;
+  /** When it was signed and until when it counts, as far as the header says so. */
+  readonly times: SignatureTimes;
   /** Everything that was in it, also what is not used. */
   readonly members: JsonObject;
 }
 
 export const httpHeaders = 'http://uri.etsi.org/19182/HttpHeaders';
-const understood: ReadonlySet<string> = new Set(['sigD', 'b64']);
+const understood: ReadonlySet<string> = new Set(['sigD', 'b64', 'sigT']);
+/** Media types that mean a compact JWS; any case, the prefix `application/` may be left out (RFC 7515 section 4.1.9). */
+const joseType = /^(application\/)?jose$/i;
 const maxCertificates = 5;
 
 /**
@@ -41,16 +47,12 @@ export function parseProtectedHeader(
 ): ProtectedHeader {
   const members = decode(encoded);
   readAlgorithm(members);
-  const kid = member(members, 'kid');
-  if (typeof kid !== 'string' || kid === '') throw malformed('kid ontbreekt of is geen tekst');
-  if (member(members, 'typ') !== 'JOSE') throw malformed('typ is niet JOSE');
+  const kid = readKid(members);
+  const typ = member(members, 'typ');
+  if (typ !== undefined && (typeof typ !== 'string' || !joseType.test(typ))) throw malformed('typ is niet JOSE');
   const x5c = readCertificates(member(members, 'x5c'), read);
   readThumbprint(members, x5c);
-  return { encoded, kid, x5c, style: readStyle(members), members };
-}
-
-export function malformed(what: string, cause?: unknown): JadesError {
-  return new JadesError('signature-malformed', `De handtekening is niet leesbaar: ${what}.`, { cause });
+  return { encoded, kid, x5c, style: readStyle(members), times: readTimes(members), members };
 }
 
 function member(members: JsonObject, name: string): unknown {
@@ -71,6 +73,12 @@ function readAlgorithm(members: JsonObject): void {
   const alg = member(members, 'alg');
   if (typeof alg !== 'string') throw malformed('alg ontbreekt of is geen tekst');
   if (alg !== 'PS256') throw new JadesError('signature-algorithm', 'Alleen het algoritme PS256 is toegestaan.');
+}
+
+function readKid(members: JsonObject): string | undefined {
+  const kid = member(members, 'kid');
+  if (kid === undefined || (typeof kid === 'string' && kid !== '')) return kid;
+  throw malformed('kid is geen tekst');
 }
 
 function readCertificates(x5c: unknown, read: (der: Uint8Array) => Certificate): Certificate[] {
@@ -109,7 +117,8 @@ function readCrit(members: JsonObject): readonly unknown[] {
   const names: readonly unknown[] = crit;
   if (new Set(names).size !== names.length) throw malformed('crit noemt een lid meer dan eens');
   for (const name of names) {
-    if (typeof name !== 'string' || !understood.has(name)) throw malformed('crit noemt iets anders dan sigD en b64');
+    if (typeof name !== 'string' || !understood.has(name))
+      throw malformed('crit noemt iets anders dan sigD, b64 en sigT');
     if (!Object.hasOwn(members, name)) throw malformed('crit noemt een lid dat ontbreekt');
   }
   return names;

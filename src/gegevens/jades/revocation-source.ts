@@ -1,4 +1,5 @@
 // Where the status of one certificate comes from: the issuer's OCSP responder, else its revocation list.
+import { setTimeout as delay } from 'node:timers/promises';
 import { AddressQueue } from './address-queue.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { crlAddresses, ocspAddresses } from './certificate-extensions.ts';
@@ -11,21 +12,29 @@ export interface SourceOptions {
   readonly now: () => Date;
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
+  /** How long an OCSP answer is waited for; one that comes within `ocspLateMs` is kept for the next. */
   readonly ocspTimeoutMs: number;
+  readonly ocspLateMs: number;
   readonly crlTimeoutMs: number;
+  /** Bytes of one list; of all that are kept, twice as many. */
+  readonly crlBytes: number;
 }
 
 const maxAddresses = 2;
 const maxOcspBytes = 64 * 1024;
-const maxCrlBytes = 5 * 1024 * 1024;
-const maxLists = 8;
 
-/** Asks for the status of a certificate; rejects with every reason when nobody gives an answer. */
-export type RevocationSource = (subject: Subject) => Promise<RevocationStatus>;
+type Late = (status: RevocationStatus) => void;
+
+/**
+ * Asks for the status of a certificate; rejects with every reason when nobody gives an answer.
+ * @param late takes an answer that came after it was waited for
+ */
+export type RevocationSource = (subject: Subject, late: Late) => Promise<RevocationStatus>;
 
 export function createRevocationSource(options: SourceOptions): RevocationSource {
   const queue = new AddressQueue();
-  const lists = new BoundedMap<RevocationList>(maxLists);
+  const lists = new BoundedMap<RevocationList>(2 * options.crlBytes, (_key, { der }) => der.length);
+  const ocspUnderWay = new Map<string, Promise<RevocationStatus>>();
 
   /** What waited in line while the end came is not called any more. */
   const fetch: Fetch = async (request) => {
@@ -33,21 +42,38 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     return options.fetch(request);
   };
 
-  const askOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
+  const fetchOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
     const { der, nonce } = await createOcspRequest(subject);
-    const contentType = 'application/ocsp-request';
     const answer = await queue.run(url, () =>
       fetch({
         url,
         method: 'POST',
         body: der,
-        contentType,
-        timeoutMs: options.ocspTimeoutMs,
+        contentType: 'application/ocsp-request',
+        timeoutMs: options.ocspLateMs,
         maxBytes: maxOcspBytes,
         signal: options.signal,
       }),
     );
     return readOcspAnswer(answer, subject, nonce, options.now());
+  };
+
+  /** Waits a while; the question stays under way after that, for whoever asks it again and for `late`. */
+  const askOcsp = async (url: string, subject: Subject, late: Late): Promise<RevocationStatus> => {
+    const key = `${subject.certificate.thumbprint} ${subject.issuer.thumbprint} ${url}`;
+    const asking = ocspUnderWay.get(key) ?? fetchOcsp(url, subject).finally(() => void ocspUnderWay.delete(key));
+    ocspUnderWay.set(key, asking);
+    const ended = new AbortController();
+    const timeout = delay(options.ocspTimeoutMs, undefined, { signal: ended.signal }).then(() => {
+      asking.then(late, () => undefined);
+      throw new Error(`no answer within ${options.ocspTimeoutMs} ms`);
+    });
+    try {
+      return await Promise.race([asking, timeout]);
+    } finally {
+      ended.abort();
+      timeout.catch(() => undefined);
+    }
   };
 
   const loadList = async (url: string, subject: Subject): Promise<RevocationList> => {
@@ -57,7 +83,7 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
       const kept = lists.get(key);
       if (kept !== undefined && options.now() < kept.refreshAt) return kept;
       const { crlTimeoutMs: timeoutMs, signal } = options;
-      const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: maxCrlBytes, signal });
+      const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
       const list = await readCrl(der, subject.issuer, options.now());
       if (isWorthKeeping(list.validUntil, options.now())) lists.set(key, list);
       return list;
@@ -69,12 +95,12 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     return { revoked: await isListed(list, subject.certificate), validUntil: list.validUntil };
   };
 
-  return async (subject) => {
+  return async (subject, late) => {
     const faults: unknown[] = [];
     const attempts = [
       ...ocspAddresses(subject.certificate)
         .slice(0, maxAddresses)
-        .map((url) => () => askOcsp(url, subject)),
+        .map((url) => () => askOcsp(url, subject, late)),
       ...crlAddresses(subject.certificate)
         .slice(0, maxAddresses)
         .map((url) => () => askList(url, subject)),

@@ -26,23 +26,32 @@ interface Kept {
   refreshAt: Date;
 }
 
-const maxKept = 1_000;
+const maxKeptBytes = 1024 * 1024;
+const keptBytes = 500;
 const retryMs = 30_000;
 
 export function createRevocationCheck({ mode, now, ask, deadlineMs }: RevocationOptions): RevocationCheck {
-  const kept = new BoundedMap<Kept>(maxKept);
+  const kept = new BoundedMap<Kept>(maxKeptBytes, (key) => 2 * key.length + keptBytes);
   const underWay = new Map<string, Promise<RevocationStatus>>();
+
+  const keep = (key: string, status: RevocationStatus): void => {
+    if (isWorthKeeping(status.validUntil, now())) {
+      kept.set(key, { status, refreshAt: refreshTime(now(), status.validUntil) });
+    } else {
+      kept.delete(key);
+    }
+  };
+  /** An answer that came when nobody waited for it any more: never in place of a revocation that is known. */
+  const keepLate = (key: string, status: RevocationStatus): void => {
+    if (kept.get(key)?.status.revoked !== true) keep(key, status);
+  };
 
   const fetchStatus = (key: string, subject: Subject): Promise<RevocationStatus> => {
     const running = underWay.get(key);
     if (running !== undefined) return running;
-    const asking = ask(subject)
+    const asking = ask(subject, (status) => keepLate(key, status))
       .then((status) => {
-        if (isWorthKeeping(status.validUntil, now())) {
-          kept.set(key, { status, refreshAt: refreshTime(now(), status.validUntil) });
-        } else {
-          kept.delete(key);
-        }
+        keep(key, status);
         return status;
       })
       .finally(() => underWay.delete(key));

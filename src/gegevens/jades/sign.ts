@@ -6,7 +6,7 @@ import { ps256 } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
 import { createDigest } from './digest.ts';
 import { httpHeaders, type SignatureStyle } from './protected-header.ts';
-import { digestPayload, encodePayload, inPieces, PayloadFeed } from './signing-input.ts';
+import { digestPayload, inPieces, PayloadFeed } from './signing-input.ts';
 
 const signInPool = promisify(
   (input: Uint8Array, key: KeyObject, done: (error: Error | null, signature: Buffer) => void): void =>
@@ -40,10 +40,8 @@ export interface SignerOptions {
   readonly chain: readonly Certificate[];
   readonly kid: string;
   readonly now: () => Date;
-  /** Adds `iat` (seconds since 1970) to the header. */
-  readonly iat?: boolean;
-  /** Adds `sigT` (UTC, whole seconds) to the header. */
-  readonly sigT?: boolean;
+  /** The signing time in the header: `iat` (seconds since 1970; the default), the outdated `sigT` (UTC, whole seconds), or none. */
+  readonly time?: 'iat' | 'sigT' | 'none';
 }
 
 /** The style that fits what most interfaces expect when nobody asked for anything. */
@@ -54,6 +52,7 @@ export const plainStyles: Readonly<Record<SignatureStyle['form'], SignatureStyle
 
 export function createSigner(options: SignerOptions): Signer {
   const x5c = options.chain.map(({ der }) => der.toString('base64'));
+  const { time = 'iat' } = options;
   const header = (style: SignatureStyle): string => {
     const now = options.now();
     const members = {
@@ -62,20 +61,17 @@ export function createSigner(options: SignerOptions): Signer {
       kid: options.kid,
       x5c,
       'x5t#S256': options.chain[0]?.thumbprint,
+      ...(time === 'iat' ? { iat: Math.floor(now.getTime() / 1000) } : {}),
+      ...(time === 'sigT' ? { sigT: `${now.toISOString().slice(0, 19)}Z` } : {}),
       ...critical(style),
-      ...(options.iat ? { iat: Math.floor(now.getTime() / 1000) } : {}),
-      ...(options.sigT ? { sigT: `${now.toISOString().slice(0, 19)}Z` } : {}),
     };
     return Buffer.from(JSON.stringify(members)).toString('base64url');
   };
 
   const signDigest = async (digest: string, style: SignatureStyle): Promise<string> => {
-    const encoded = header({ ...style, form: 'digest' });
-    const payload = digestPayload(digest);
-    const input = Buffer.concat([
-      Buffer.from(`${encoded}.`),
-      style.b64 ? Buffer.from(encodePayload(payload)) : payload,
-    ]);
+    // Clause 5.2.8.2: the payload of this form is never encoded, whatever the request did.
+    const encoded = header({ ...style, form: 'digest', b64: false });
+    const input = Buffer.concat([Buffer.from(`${encoded}.`), digestPayload(digest)]);
     return `${encoded}..${(await signInPool(input, options.key)).toString('base64url')}`;
   };
 
@@ -128,11 +124,11 @@ function addPiece(signing: ReturnType<typeof createSign>, piece: Uint8Array | st
   else signing.update(piece);
 }
 
-/** `sigD` in the digest form, `b64` when the payload is not encoded, `crit` over both. */
+/** `sigD` in the digest form, `b64` when the payload is not encoded; `crit` names both. */
 function critical(style: SignatureStyle): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   if (style.form === 'digest') members.sigD = { mId: httpHeaders, pars: ['digest'] };
   if (!style.b64) members.b64 = false;
   const names = Object.keys(members);
-  return (style.crit || !style.b64) && names.length > 0 ? { crit: names, ...members } : members;
+  return names.length > 0 ? { crit: names, ...members } : {};
 }

@@ -2,13 +2,15 @@
 import { decodeBase64url } from './base64.ts';
 import type { Certificate } from './certificate.ts';
 import { checkDigest, createDigest, parseDigest } from './digest.ts';
+import { malformed } from './errors.ts';
 import type { Fetch } from './fetch.ts';
-import { createGuardedFetch } from './guarded-fetch.ts';
+import { createGuardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import { type HeaderValues, onlyValue } from './header-values.ts';
 import { createPathMemory } from './path-memory.ts';
-import { malformed, parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
+import { parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
 import { createRevocationCheck, type RevocationMode } from './revocation.ts';
 import { createRevocationSource } from './revocation-source.ts';
+import { checkAge } from './signature-times.ts';
 import { signerOin } from './signer-oin.ts';
 import { inPieces } from './signing-input.ts';
 import { verifySignature } from './verify-signature.ts';
@@ -18,10 +20,14 @@ export interface VerifierLimits {
   readonly signatureCharacters: number;
   /** Milliseconds that a verification waits for revocation answers. */
   readonly revocationDeadlineMs: number;
-  /** Milliseconds for one OCSP answer; leaves room for the list within the deadline. */
+  /** Milliseconds for one OCSP answer before the list is asked; a later answer serves the next verification. */
   readonly ocspTimeoutMs: number;
+  /** Milliseconds after which a late OCSP answer is given up. */
+  readonly ocspLateMs: number;
   /** Milliseconds for one revocation list; one that comes after the deadline serves the next verification. */
   readonly crlTimeoutMs: number;
+  /** Bytes of one revocation list; twice as much is kept of all lists together. */
+  readonly crlBytes: number;
 }
 
 export interface VerifierOptions {
@@ -33,6 +39,10 @@ export interface VerifierOptions {
   /** Lets revocation addresses be loopback or private: for tests. */
   readonly allowPrivate: boolean;
   readonly now: () => Date;
+  /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not judged (proof of old). */
+  readonly maxSignatureAgeMs?: number;
+  /** Makes the connections to revocation services by way of a proxy; direct unless given. */
+  readonly proxied?: GuardedFetchOptions['proxied'];
   /** In place of the guarded fetch. */
   readonly fetch?: Fetch;
   readonly limits?: Partial<VerifierLimits>;
@@ -58,7 +68,8 @@ export interface Verified {
     readonly thumbprint: string;
     readonly notAfter: Date;
   };
-  readonly kid: string;
+  /** Absent where the signer left it out. */
+  readonly kid: string | undefined;
   /** `SHA-256=<base64>`. */
   readonly digest: string;
   /** The signature header as received. */
@@ -73,9 +84,11 @@ export interface Verifier {
 
 const defaultLimits: VerifierLimits = {
   signatureCharacters: 64 * 1024,
-  revocationDeadlineMs: 1_500,
-  ocspTimeoutMs: 600,
-  crlTimeoutMs: 5_000,
+  revocationDeadlineMs: 5_000,
+  ocspTimeoutMs: 2_000,
+  ocspLateMs: 15_000,
+  crlTimeoutMs: 60_000,
+  crlBytes: 50 * 1024 * 1024,
 };
 
 /** @throws Error when the bundle holds no readable anchor */
@@ -83,12 +96,12 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const limits = { ...defaultLimits, ...options.limits };
   const { now } = options;
   const stop = new AbortController();
-  const guarded = options.fetch === undefined ? createGuardedFetch({ allowPrivate: options.allowPrivate }) : undefined;
+  const guarded = options.fetch === undefined ? createGuardedFetch(options) : undefined;
   const fetch = options.fetch ?? guarded?.fetch;
   if (fetch === undefined) throw new Error('there is no fetch');
-  const { ocspTimeoutMs, crlTimeoutMs, revocationDeadlineMs: deadlineMs } = limits;
-  const ask = createRevocationSource({ now, fetch, signal: stop.signal, ocspTimeoutMs, crlTimeoutMs });
-  const checkRevocation = createRevocationCheck({ mode: options.revocation, now, ask, deadlineMs });
+  const ask = createRevocationSource({ now, fetch, signal: stop.signal, ...limits });
+  const { revocation: mode } = options;
+  const checkRevocation = createRevocationCheck({ mode, now, ask, deadlineMs: limits.revocationDeadlineMs });
   const { anchors, requiredPolicies = [] } = options;
   const memory = createPathMemory({ anchors, requiredPolicies, now });
 
@@ -100,6 +113,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       checkDigest(digest, hash.value());
       const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, memory.read);
       await verifySignature(header, signature, body, digest.sent);
+      if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
       const path = await memory.find(header.x5c);
       await checkRevocation(path);
       return {

@@ -13,7 +13,7 @@ import { signPage } from '../answer/sign-page.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 import { missingHeaders, type ProcessingHeaders, readProcessingHeaders } from '../domain/processing-headers.ts';
 import { filterOf, type GegevensRequest } from '../domain/request.ts';
-import { type Exchange, exchangeOf } from '../exchange.ts';
+import { type Exchange, exchangeOf, reusedRequest } from '../exchange.ts';
 import { plainStyles } from '../jades/sign.ts';
 import type { GegevensMetrics } from '../metrics.ts';
 import type { OwnSigner } from '../own-signer.ts';
@@ -131,7 +131,7 @@ interface Deed {
   readonly signature: string;
 }
 
-/** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written: then nothing is sent */
+/** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 for a request that was another's: then nothing is sent */
 async function writeDown({ needs, request, caller, exchange, headers, page, signature }: Deed): Promise<number> {
   const { platform, variant, processingLog, ownSigner } = needs;
   const afnemer = caller.oin ?? headers.oin ?? exchange.oin;
@@ -181,5 +181,6 @@ async function writeDown({ needs, request, caller, exchange, headers, page, sign
       cause: failed?.reason,
     });
   }
+  if (journal.value === undefined) throw reusedRequest();
   return journal.value;
 }

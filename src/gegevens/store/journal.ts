@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../kernel/database/db.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 
 /** What was asked and what stands ready to be delivered. */
@@ -21,8 +24,61 @@ export interface JournalEntry {
   readonly antwoordHandtekening: string;
 }
 
-/** Writes an entry before anything is sent. @returns its number */
-export async function writeJournal(db: Db, entry: JournalEntry): Promise<number> {
+/** To whom a signed request was answered first. */
+export interface Answered {
+  readonly variant: Variant;
+  readonly subject: string;
+}
+
+export function isSameCaller(a: Answered, b: Answered): boolean {
+  return a.variant === b.variant && a.subject === b.subject;
+}
+
+/** @param handtekening the signature header as received; its last part, the signature value, is what counts */
+export async function findAnswered(db: Db, handtekening: string): Promise<Answered | undefined> {
+  const { rows } = await db.query<{ variant: Variant; subject: string }>({
+    name: 'gegevens-find-answered',
+    text: `select variant, subject from gegevens.journaal
+      where hashtextextended(split_part(vraag_handtekening, '.', 3), 0) = hashtextextended($1::text, 0)
+        and split_part(vraag_handtekening, '.', 3) = $1::text
+      order by id limit 1`,
+    values: [signatureValue(handtekening)],
+  });
+  return rows[0];
+}
+
+const LOCK_ATTEMPTS = 200;
+const LOCK_WAIT_MS = 20;
+
+/**
+ * Writes an entry before anything is sent.
+ * @returns its number; undefined when the same signed request was answered to another caller, or in the other variant, meanwhile
+ * @throws {Error} when the same signed request is being written all the time; what the database throws
+ */
+export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<number | undefined> {
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
+    // Two who come with the same signed request at once must not both be the first. Who waits holds no connection meanwhile.
+    if (attempt > 0) await delay(LOCK_WAIT_MS);
+    const written = await transaction(pool, async (client) => {
+      const { rows } = await client.query<{ mine: boolean }>({
+        name: 'gegevens-lock-signature',
+        text: 'select pg_try_advisory_xact_lock(hashtextextended($1::text, 0)) as mine',
+        values: [signatureValue(entry.vraagHandtekening)],
+      });
+      if (rows[0]?.mine !== true) return 'busy';
+      const answered = await findAnswered(client, entry.vraagHandtekening);
+      return answered === undefined || isSameCaller(answered, entry) ? await insertEntry(client, entry) : undefined;
+    });
+    if (written !== 'busy') return written;
+  }
+  throw new Error('the same signed request is being written by others all the time');
+}
+
+function signatureValue(handtekening: string): string {
+  return handtekening.split('.')[2] ?? '';
+}
+
+async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal

@@ -60,12 +60,21 @@ export function contradictions(config: Config): Contradiction[] {
   if (tokens.fscCertificates !== undefined) {
     const claims = { FSC_GROUP_ID: tokens.fscGroupId, FSC_AUDIENCE: tokens.fscAudience, FSC_PEER_ID: tokens.fscPeerId };
     for (const [variable, value] of Object.entries(claims)) {
-      if (value === undefined) fault([variable, 'FSC_TOKEN_CERTIFICATES'], 'is missing', 'what FSC tokens must name');
+      if (value === undefined || value.length === 0)
+        fault([variable, 'FSC_TOKEN_CERTIFICATES'], 'is missing', 'what FSC tokens must name');
     }
   }
   if (servesGegevens) {
     if (gegevens.trustAnchors === undefined) {
       fault(['GEGEVENS_TRUST_ANCHORS', 'AREAS'], 'is missing', 'path of a PEM bundle, for shv and vs in AREAS');
+    }
+    const bindsSigners = tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0;
+    if (server.environment === 'production' && !bindsSigners && gegevens.allowedSigners.length === 0) {
+      fault(
+        ['OAUTH_CLIENT_OINS', 'OAUTH_OIN_CLAIM', 'GEGEVENS_ALLOWED_SIGNERS', 'NODE_ENV'],
+        'is missing, and so are OAUTH_OIN_CLAIM and GEGEVENS_ALLOWED_SIGNERS',
+        'one of the three: else every holder of a token may ask with anybody’s signed request',
+      );
     }
     const pem = gegevens.signingKey !== undefined || gegevens.signingChain !== undefined;
     const both = gegevens.signingKey !== undefined && gegevens.signingChain !== undefined;

@@ -1,4 +1,4 @@
-import { choice, flag, integer, list, optionalText, prefix, text } from './kinds.ts';
+import { choice, duration, flag, integer, list, optionalText, prefix, text } from './kinds.ts';
 
 const FILE = { allowed: 'path of a file' };
 
@@ -79,6 +79,26 @@ export const gegevensSettings = {
     allowed: 'comma list of OINs (20 digits)',
     description: 'Who may ask. Absent: every holder of a trusted certificate and a token.',
   }),
+  maxSignatureAge: duration('GEGEVENS_MAX_SIGNATURE_AGE', {
+    default: '24h',
+    min: '1m',
+    max: '400d',
+    description:
+      'How long after its signing time (`iat`, `sigT`) a request is accepted; one that names no time has no age.',
+  }),
+  ocspTimeoutMs: integer('GEGEVENS_OCSP_TIMEOUT_MS', {
+    default: 2000,
+    min: 50,
+    max: 60_000,
+    description:
+      'How long in milliseconds a request waits for an OCSP answer before the revocation list is asked; a later one serves the next request.',
+  }),
+  crlMaxMb: integer('GEGEVENS_CRL_MAX_MB', {
+    default: 50,
+    min: 1,
+    max: 1024,
+    description: 'Largest revocation list in megabytes; twice as much memory is kept for lists.',
+  }),
   revocation: choice('GEGEVENS_REVOCATION', ['hard', 'soft'], {
     default: 'hard',
     description: 'What no revocation answer means: `hard` refuses, `soft` accepts.',
@@ -105,8 +125,9 @@ export const gegevensSettings = {
     description: 'Form of the answer’s signature; `mirror` takes that of the request.',
   }),
   signatureTime: choice('GEGEVENS_SIGNATURE_TIME', ['none', 'iat', 'sigT'], {
-    default: 'none',
-    description: 'Signing time in the protected header of answers.',
+    default: 'iat',
+    description:
+      'Signing time in the protected header of answers; without one a signature is no JAdES baseline B. `sigT` is outdated.',
   }),
   processingHeaders: choice('PROCESSING_HEADERS', ['optional', 'required'], {
     default: 'optional',

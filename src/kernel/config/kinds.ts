@@ -113,6 +113,22 @@ export function list(
   return setting(variable, { allowed: options.allowed, parse, absent: () => [] }, options);
 }
 
+/** Pairs separated by commas, as a map; empty when absent. @param options.item with two groups: the key and its value */
+export function pairs(
+  variable: string,
+  options: Common & { item: RegExp; allowed: string },
+): Setting<ReadonlyMap<string, string>> {
+  const parse = (value: string): ReadonlyMap<string, string> => {
+    const items = value.split(',').map((item) => options.item.exec(item.trim()));
+    const wrong = items.filter((item) => item === null);
+    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that do not have the right form`);
+    const found = new Map(items.map((item) => [item?.[1] ?? '', item?.[2] ?? '']));
+    if (found.size < items.length) throw new Error('names something more than once');
+    return found;
+  };
+  return setting(variable, { allowed: options.allowed, parse, absent: () => new Map() }, options);
+}
+
 /** A whole number within bounds. */
 export function integer(
   variable: string,
@@ -126,6 +142,30 @@ export function integer(
   };
   const allowed = `whole number, ${options.min} to ${options.max}`;
   return setting(variable, { allowed, parse, absent: () => options.default, shown: String(options.default) }, options);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A length of time as a number and a unit (`500ms`, `90s`, `15m`, `24h`, `7d`); its value is in milliseconds. */
+export function duration(
+  variable: string,
+  options: WithDefault<string> & { min: string; max: string },
+): Setting<number> {
+  const parse = (value: string): number => {
+    const found = durationMs(value);
+    if (found === undefined) throw new Error('is not a number with a unit');
+    const [min = 0, max = Number.POSITIVE_INFINITY] = [durationMs(options.min), durationMs(options.max)];
+    if (found < min || found > max) throw new Error('is out of bounds');
+    return found;
+  };
+  const allowed = `number and unit (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`), ${options.min} to ${options.max}`;
+  return setting(variable, { allowed, parse, absent: () => parse(options.default), shown: options.default }, options);
+}
+
+function durationMs(text: string): number | undefined {
+  const [, digits, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
+  const factor = unit === undefined ? undefined : UNIT_MS[unit];
+  return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
 
 /** `true` or `false`. */

@@ -1,4 +1,4 @@
-import { choice, choices, flag, integer, optionalText, text, url } from './kinds.ts';
+import { choice, choices, flag, integer, list, optionalText, pairs, text, url } from './kinds.ts';
 
 const SECRET = { secret: true };
 const POSTGRES = ['postgres', 'postgresql'];
@@ -66,6 +66,17 @@ export const serverSettings = {
     max: 600_000,
     description:
       'Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that is cut.',
+  }),
+  outboundProxy: url('OUTBOUND_PROXY', {
+    ...SECRET,
+    schemes: ['http', 'https'],
+    description:
+      'Forward proxy for calls to others (revocation, issuers, feeds), with credentials if it asks for them. Absent: called directly.',
+  }),
+  outboundNoProxy: list('OUTBOUND_NO_PROXY', {
+    item: /^[A-Za-z0-9_.:[\]*-]+$/,
+    allowed: 'comma list of hosts, `.example.nl` for all below it',
+    description: 'Hosts that are called without `OUTBOUND_PROXY`.',
   }),
   shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', {
     default: 10_000,
@@ -150,18 +161,44 @@ export const tokenSettings = {
     schemes: ['https', 'http'],
     description: 'Keys of the issuer. Absent: found by discovery from the issuer.',
   }),
+  oauthJwksCacheSeconds: integer('OAUTH_JWKS_CACHE_SECONDS', {
+    default: 300,
+    min: 1,
+    max: 86_400,
+    description:
+      'How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used without asking again; longer only while it is away.',
+  }),
+  oauthTokenCacheSeconds: integer('OAUTH_TOKEN_CACHE_SECONDS', {
+    default: 300,
+    min: 0,
+    max: 86_400,
+    description: 'How long in seconds a verified token is taken without verifying its signature again.',
+  }),
+  oauthOinClaim: optionalText('OAUTH_OIN_CLAIM', {
+    description: 'Claim of an OAuth token with the OIN of its client: whoever signs in area A must be that one.',
+  }),
+  oauthClientOins: pairs('OAUTH_CLIENT_OINS', {
+    item: /^([^,=]+)=(\d{20})$/,
+    allowed: 'comma list of client=OIN (20 digits)',
+    description: 'OINs of OAuth clients whose tokens lack that claim: whoever signs in area A must be that one.',
+  }),
   fscCertificates: optionalText('FSC_TOKEN_CERTIFICATES', {
-    allowed: 'path of a PEM bundle',
-    description: 'Certificates that the Manager signs FSC tokens with; switches this kind on.',
+    allowed: 'path of a PEM bundle, or address of a JSON Web Key Set',
+    description:
+      'Certificates that the Manager signs FSC tokens with (a changed file is taken up), or its `/.well-known/jwks.json`; switches this kind on.',
   }),
   fscGroupId: optionalText('FSC_GROUP_ID', { description: 'Group (`gid`) that an FSC token must name.' }),
-  fscAudience: optionalText('FSC_AUDIENCE', {
-    description: 'Address of the Inway (`aud`) that an FSC token must name.',
+  fscAudience: list('FSC_AUDIENCE', {
+    item: /^\S+$/,
+    allowed: 'comma list of addresses',
+    description:
+      'Addresses of the Inways (`aud`), one of which an FSC token must name; a slash at the end does not matter.',
   }),
   fscPeerId: optionalText('FSC_PEER_ID', { description: 'Own peer id (`iss`) that an FSC token must name.' }),
   clientCertificateHeader: optionalText('CLIENT_CERT_HEADER', {
     pattern: /^[A-Za-z0-9-]+$/,
     allowed: 'name of a header',
-    description: 'Header in which the proxy hands on the client certificate (RFC 9440), such as `Client-Cert`.',
+    description:
+      'Header in which the proxy hands on the client certificate (RFC 9440), such as `Client-Cert`. It is believed: the proxy must remove what a client sends under that name.',
   }),
 };

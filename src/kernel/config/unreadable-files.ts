@@ -10,7 +10,7 @@ export function unreadableFiles({ gegevens, tokens }: Config): ConfigFault[] {
     GEGEVENS_SIGNING_P12: gegevens.signingP12,
     GEGEVENS_SHV_MODEL: gegevens.shvModel,
     GEGEVENS_VS_MODEL: gegevens.vsModel,
-    FSC_TOKEN_CERTIFICATES: tokens.fscCertificates,
+    FSC_TOKEN_CERTIFICATES: /^https?:\/\//i.test(tokens.fscCertificates ?? '') ? undefined : tokens.fscCertificates,
   };
   return Object.entries(files)
     .filter(([, path]) => path !== undefined && !isReadable(path))

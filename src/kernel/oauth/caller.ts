@@ -6,7 +6,10 @@ export type Caller = {
   clientId?: string;
   /** FSC: the peer that calls. */
   peerId?: string;
-  /** FSC: the organisation identification number of that peer (20 digits). */
+  /**
+   * The organisation identification number (20 digits) that the token proves: of the peer (FSC), of the client by its claim
+   * or by configuration (OAuth).
+   */
   oin?: string;
   /** `act.sub`: the delegate that acts for the subject. */
   actor?: string;

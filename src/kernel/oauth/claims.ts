@@ -45,10 +45,10 @@ export function textList(claims: Claims, name: string): string[] {
   return texts;
 }
 
-/** Issuer and audience, both required. `aud` may name several; ours must be among them. */
-export function checkParties(claims: Claims, issuer: string, audience: string): void {
+/** Issuer and audience, both required. `aud` may name several; one of them must be ours. */
+export function checkParties(claims: Claims, issuer: string, isOurs: (audience: string) => boolean): void {
   if (claims.iss !== issuer) throw new TokenError('invalid', 'issuer');
-  if (!textList(claims, 'aud').includes(audience)) throw new TokenError('invalid', 'audience');
+  if (!textList(claims, 'aud').some(isOurs)) throw new TokenError('invalid', 'audience');
 }
 
 /** `exp` (required, seconds) after `nbf` (optional) was checked. Whether it has passed is judged on every use. */

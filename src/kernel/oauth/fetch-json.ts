@@ -1,5 +1,14 @@
+/** As much of `fetch` as is needed here, so that any implementation fits. */
+export type FetchJson = (
+  url: URL,
+  init: { headers: Record<string, string>; redirect: 'error'; signal: AbortSignal },
+) => Promise<{
+  readonly status: number;
+  readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
+}>;
+
 /** How a document of the issuer is fetched. */
-export type FetchJsonOptions = { fetch: typeof globalThis.fetch; signal: AbortSignal };
+export type FetchJsonOptions = { fetch: FetchJson; signal: AbortSignal };
 
 /** A set of a hundred keys takes less than 100 KB. */
 const maxBytes = 262_144;

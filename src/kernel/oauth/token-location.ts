@@ -1,4 +1,4 @@
-// Where a request carries its access token: the FSC header first, then RFC 6750 section 2.1.
+// Where a request carries its access token: the FSC header first where it counts, then RFC 6750 section 2.1.
 import { TokenError } from './token-error.ts';
 
 /** A header as received: every occurrence of it. `headers` of Node has only the first `Authorization`, where two must be refused. */
@@ -23,13 +23,15 @@ export function singleHeader(value: HeaderValue): string | undefined {
 }
 
 /**
- * The token of a request. `Fsc-Authorization` decides whenever it is there, even when it is useless.
+ * The token of a request.
  *
+ * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever it is there, even when
+ *   it is useless. Elsewhere it is not looked at: an Inway adds it to whatever passes, an OAuth token included
  * @throws {TokenError} `missing` without a token, also when another authentication scheme was used (RFC 6750 section
  *   3.1); `invalid` for an empty or repeated header and for anything that is not a JWS in compact form
  */
-export function findToken(headers: TokenHeaders): string {
-  const fsc = singleHeader(headers.fscAuthorization);
+export function findToken(headers: TokenHeaders, acceptsFsc: boolean): string {
+  const fsc = acceptsFsc ? singleHeader(headers.fscAuthorization) : undefined;
   if (fsc !== undefined) return checkShape(withoutScheme(fsc) ?? fsc);
   const authorization = singleHeader(headers.authorization);
   if (authorization === undefined) throw new TokenError('missing', 'no-token');

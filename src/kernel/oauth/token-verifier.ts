@@ -1,31 +1,40 @@
 // Who is calling? The access token of a request, verified. @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1
 import { hash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
+import type { ReadinessCheck } from '../readiness.ts';
 import type { Caller } from './caller.ts';
 import { leewaySeconds } from './claims.ts';
 import { clientCertificateThumbprint } from './client-certificate.ts';
+import type { FetchJson } from './fetch-json.ts';
+import { createFscKeys, fscKeysCheck } from './fsc-keys.ts';
 import { createKeySet } from './key-set.ts';
 import { readProtectedHeader } from './protected-header.ts';
 import { createTokenCache } from './token-cache.ts';
-import { TokenError } from './token-error.ts';
+import { TokenError, type TokenErrorReason } from './token-error.ts';
 import { findToken, type HeaderValue, singleHeader, type TokenHeaders } from './token-location.ts';
 import type { VerifiedToken } from './verified-token.ts';
 import type { VerifierLog } from './verifier-log.ts';
-import { createFscVerifier, type FscOptions } from './verify-fsc.ts';
-import { verifyOAuth } from './verify-oauth.ts';
+import { type FscOptions, verifyFsc } from './verify-fsc.ts';
+import { type OAuthOptions, verifyOAuth } from './verify-oauth.ts';
 
 export type TokenVerifierOptions = {
   /** Tokens of an OAuth 2.0 authorization server; absent: not accepted. */
-  oauth?: { issuer: string; audience: string; jwksUrl?: string | undefined } | undefined;
+  oauth?: OAuthOptions | undefined;
   /** Tokens of the own FSC Manager; absent: not accepted. */
   fsc?: FscOptions | undefined;
   /** Whether a proxy hands the client certificate on (RFC 9440). If not, that header is not looked at. */
   clientCertificates?: boolean | undefined;
   log: VerifierLog;
   clock?: Clock | undefined;
-  fetch?: typeof globalThis.fetch | undefined;
-  /** The greatest number of verified tokens remembered; default 10 000. */
-  cacheSize?: number | undefined;
+  fetch?: FetchJson | undefined;
+  /** How long published keys are used without asking again (seconds); default 300. */
+  keysCacheSeconds?: number | undefined;
+  /** How long a verified token is taken without verifying it again (seconds); default 300. */
+  tokenCacheSeconds?: number | undefined;
+  /** Memory for verified tokens (bytes, about); default 16 MiB. */
+  tokenCacheBytes?: number | undefined;
+  /** Called for every refused token, to count it by reason. */
+  refused?: ((reason: TokenErrorReason) => void) | undefined;
 };
 
 /** The headers of a request that say who calls. */
@@ -45,77 +54,105 @@ export type TokenVerifier = {
    * @throws {TokenError} when there is no token, or a remembered one is not to be accepted any more
    */
   recall(request: TokenRequest, service?: string): Caller | undefined;
-  /** The subject of a token that was accepted before and has not expired: cheap, for rate limits. */
+  /** The subject of a token that was accepted before and has not expired, also one to be verified again: cheap, for rate limits. */
   cachedSubject(token: string): string | undefined;
   /** When the issuer's keys were fetched; undefined without any, or without an OAuth issuer. */
   keysFetchedAt(): Date | undefined;
-  /** The end of the FSC certificate that is valid longest; undefined without FSC. */
+  /** The end of the FSC certificate that is valid longest; undefined without FSC or certificates. */
   fscValidUntil(): Date | undefined;
+  /** Conditions that an operator wants to hear of: the certificates of the Manager. */
+  checks: readonly ReadinessCheck[];
   close(): void;
 };
 
 /** An FSC token gives scope `read` for the service that it names, and nothing elsewhere. */
 const noScopes: ReadonlySet<string> = new Set();
 
-/** @throws {Error} when the FSC certificates cannot be used; trouble with the OAuth issuer is logged and tried again */
+/** @throws {Error} when the FSC certificates cannot be used; trouble with a publisher of keys is logged and tried again */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { oauth, fsc, log } = options;
   const clock = options.clock ?? systemClock;
-  const cache = createTokenCache(options.cacheSize ?? 10_000);
-  const fsc = options.fsc === undefined ? undefined : createFscVerifier(options.fsc);
-  const oauth = options.oauth;
-  const keys =
-    oauth === undefined
-      ? undefined
-      : createKeySet({ ...oauth, clock, log: options.log, fetch: options.fetch ?? globalThis.fetch });
+  const fetch = options.fetch ?? globalThis.fetch;
+  const cacheMs = (options.keysCacheSeconds ?? 300) * 1000;
+  const cache = createTokenCache({
+    maxBytes: options.tokenCacheBytes ?? 16 * 1024 * 1024,
+    cacheMs: (options.tokenCacheSeconds ?? 300) * 1000,
+  });
+  const fscKeys =
+    fsc === undefined ? undefined : createFscKeys({ source: fsc.certificates, cacheMs, clock, log, fetch });
+  const keys = oauth === undefined ? undefined : createKeySet({ ...oauth, cacheMs, clock, log, fetch });
+
+  const tokenOf = (request: TokenRequest, service: string | undefined): string =>
+    findToken(request, fsc !== undefined && service !== undefined);
 
   async function verifyAnew(token: string, tokenHash: string, now: Date): Promise<VerifiedToken> {
     const header = readProtectedHeader(token);
-    if (fsc !== undefined && header.certificateThumbprint !== undefined) {
-      return fsc.verify(token, tokenHash, header, now);
+    if (fsc !== undefined && fscKeys !== undefined && header.certificateThumbprint !== undefined) {
+      return verifyFsc(token, tokenHash, header, now, { ...fsc, keys: fscKeys });
     }
     if (oauth === undefined || keys === undefined) throw new TokenError('invalid', 'no-issuer-configured');
     return verifyOAuth(token, tokenHash, header, now, { ...oauth, keys });
   }
 
+  /** A token that was verified with keys that still count is not verified again. */
+  async function verifyOnce(token: string): Promise<VerifiedToken> {
+    const tokenHash = hash('sha256', token, 'base64url');
+    const known = cache.get(tokenHash, clock.now());
+    if (known !== undefined) {
+      await known.keys.freshen();
+      if (known.keys.holds(known.key)) return known;
+    }
+    try {
+      const verified = await verifyAnew(token, tokenHash, clock.now());
+      cache.set(tokenHash, verified, clock.now());
+      return verified;
+    } catch (error) {
+      cache.delete(tokenHash);
+      throw error;
+    }
+  }
+
   /** Judged on every use, also of a remembered token. The first that fails answers. */
-  function judge(token: VerifiedToken, request: TokenRequest, service: string | undefined): void {
+  function judge(token: VerifiedToken, request: TokenRequest, service: string | undefined): Caller {
     checkBinding(token, options.clientCertificates === true, request.clientCertificate);
     if (clock.now().getTime() / 1000 >= token.expiry + leewaySeconds) throw new TokenError('expired', 'expired');
-    if (token.fsc === undefined) return;
-    if (token.fsc.groupId !== options.fsc?.groupId) throw new TokenError('wrong-group', 'group');
-    if (service !== undefined && token.fsc.service !== service) throw new TokenError('wrong-service', 'service');
+    if (token.fsc === undefined) return token.caller;
+    if (token.fsc.groupId !== fsc?.groupId) throw new TokenError('wrong-group', 'group');
+    // FSC tokens give their scope only for the service that they name.
+    if (service === undefined) return { ...token.caller, scopes: noScopes };
+    if (token.fsc.service !== service) throw new TokenError('wrong-service', 'service');
+    return token.caller;
   }
 
-  /** FSC tokens give their scope only for the service that they name. */
-  function callerOf(token: VerifiedToken, service: string | undefined): Caller {
-    const isElsewhere = token.fsc !== undefined && service === undefined;
-    return isElsewhere ? { ...token.caller, scopes: noScopes } : token.caller;
-  }
-
-  function recall(request: TokenRequest, service?: string): Caller | undefined {
-    const known = cache.get(hash('sha256', findToken(request), 'base64url'), clock.now());
-    if (known === undefined) return undefined;
-    judge(known, request, service);
-    return callerOf(known, service);
+  function counted(error: unknown): never {
+    if (error instanceof TokenError) options.refused?.(error.reason);
+    throw error;
   }
 
   return {
     async verify(request, service) {
-      const remembered = recall(request, service);
-      if (remembered !== undefined) return remembered;
-      const token = findToken(request);
-      const tokenHash = hash('sha256', token, 'base64url');
-      const verified = await verifyAnew(token, tokenHash, clock.now());
-      judge(verified, request, service);
-      if (clock.now().getTime() < verified.cacheUntil) cache.set(tokenHash, verified);
-      return callerOf(verified, service);
+      try {
+        return judge(await verifyOnce(tokenOf(request, service)), request, service);
+      } catch (error) {
+        return counted(error);
+      }
     },
-    recall,
-    cachedSubject: (token) => cache.get(hash('sha256', token, 'base64url'), clock.now())?.caller.subject,
+    recall(request, service) {
+      try {
+        const known = cache.get(hash('sha256', tokenOf(request, service), 'base64url'), clock.now());
+        if (known === undefined || !known.keys.isFresh() || !known.keys.holds(known.key)) return undefined;
+        return judge(known, request, service);
+      } catch (error) {
+        return counted(error);
+      }
+    },
+    cachedSubject: (token) => cache.subject(hash('sha256', token, 'base64url'), clock.now()),
     keysFetchedAt: () => keys?.fetchedAt(),
-    fscValidUntil: () => fsc?.validUntil,
+    fscValidUntil: () => fscKeys?.validUntil(),
+    checks: fscKeys === undefined ? [] : [fscKeysCheck(fscKeys, clock)],
     close() {
       keys?.close();
+      fscKeys?.close();
       cache.clear();
     },
   };

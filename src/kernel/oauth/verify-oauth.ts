@@ -23,42 +23,65 @@ const algorithms = ['RS256', 'PS256', 'ES256'];
  */
 const types: ReadonlySet<string | undefined> = new Set(['at+jwt', 'application/at+jwt', 'jwt', undefined]);
 
+/** How OAuth tokens are recognised. */
+export type OAuthOptions = {
+  issuer: string;
+  audience: string;
+  jwksUrl?: string | undefined;
+  /** Claim with the OIN of the client. */
+  oinClaim?: string | undefined;
+  /** OINs by client, for tokens without that claim. */
+  clientOins?: ReadonlyMap<string, string> | undefined;
+};
+
+const oin = /^\d{20}$/;
+
 /** Verifies what does not change during the life of an OAuth token. */
 export async function verifyOAuth(
   token: string,
   hash: string,
   header: ProtectedHeader,
   now: Date,
-  expected: { issuer: string; audience: string; keys: KeySet },
+  expected: OAuthOptions & { keys: KeySet },
 ): Promise<VerifiedToken> {
   if (!algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
   if (!types.has(header.typ?.toLowerCase())) throw new TokenError('invalid', 'type');
-  const key = await expected.keys.find({ ...(header.kid === undefined ? {} : { kid: header.kid }), alg: header.alg });
-  const verified = await compactVerify(token, key, { algorithms }).catch((cause) => {
+  const found = await expected.keys.find({ ...(header.kid === undefined ? {} : { kid: header.kid }), alg: header.alg });
+  const verified = await compactVerify(token, found.key, { algorithms }).catch((cause) => {
     throw new TokenError('invalid', 'signature', { cause });
   });
   const claims = readClaims(verified.payload);
-  checkParties(claims, expected.issuer, expected.audience);
+  checkParties(claims, expected.issuer, (audience) => audience === expected.audience);
   const expiry = readExpiry(claims, now);
   const clientId = optionalText(claims, 'client_id') ?? optionalText(claims, 'azp');
   const subject = optionalText(claims, 'sub') ?? clientId;
   if (subject === undefined) throw new TokenError('invalid', 'claims-malformed');
   const actor = actorOf(claims);
   const boundTo = confirmationThumbprint(claims);
+  const clientOin = oinOf(claims, clientId ?? subject, expected);
   return {
     caller: {
       kind: 'oauth',
       subject,
       ...(clientId === undefined ? {} : { clientId }),
+      ...(clientOin === undefined ? {} : { oin: clientOin }),
       ...(actor === undefined ? {} : { actor }),
       scopes: scopesOf(claims),
       expiresAt: new Date(expiry * 1000),
       tokenHash: hash,
     },
     expiry,
-    cacheUntil: expiry * 1000,
+    keys: expected.keys,
+    key: found.set,
     ...(boundTo === undefined ? {} : { boundTo }),
   };
+}
+
+/** The OIN of a client: what its token says, else what is configured. A claim that holds no OIN is not made up for. */
+function oinOf(claims: Claims, client: string, { oinClaim, clientOins }: OAuthOptions): string | undefined {
+  const claimed = oinClaim === undefined ? undefined : claims[oinClaim];
+  if (claimed === undefined) return clientOins?.get(client);
+  return typeof claimed === 'string' && oin.test(claimed) ? claimed : undefined;
 }
 
 /** RFC 9068 section 2.2.3 has `scope` as one text; some servers write a list, or call it `scp`. */

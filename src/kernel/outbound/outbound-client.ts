@@ -1,9 +1,9 @@
 /** The way out to services whose addresses an operator, or their own documents, named: with limits on everything. */
-import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, request as undiciRequest } from 'undici';
+import { type Dispatcher, request as undiciRequest } from 'undici';
 import type { Clock } from '../clock.ts';
 import { freshForMs, retryAfterMs } from './caching-headers.ts';
+import { createOutboundAgent, type ProxySettings, systemResolve } from './outbound-agent.ts';
 import { OutboundError } from './outbound-error.ts';
 import { isPublicAddress } from './public-address.ts';
 import { ACCEPT_ENCODING, readBody } from './read-body.ts';
@@ -20,6 +20,8 @@ export interface OutboundOptions {
   readonly maxBytes: number;
   /** Connections to one host at most. */
   readonly connections: number;
+  /** By way of which the calls go; absent: direct. */
+  readonly proxy?: ProxySettings;
   /** Lets loopback, link-local and private addresses through. */
   readonly allowPrivate: boolean;
 }
@@ -59,7 +61,8 @@ export interface OutboundClient {
 /** The address is judged when the connection is made, so a name that resolves differently the second time does not help. */
 export function createOutboundClient(options: OutboundOptions): OutboundClient {
   const { clock, timeoutMs, maxBytes, allowPrivate } = options;
-  const agent = new Agent({
+  const proxy = options.proxy ?? { outboundProxy: undefined, outboundNoProxy: [] };
+  const agent = createOutboundAgent(proxy, {
     connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), ...(allowPrivate ? {} : { lookup: publicLookup }) },
     connections: options.connections,
     headersTimeout: timeoutMs,
@@ -70,6 +73,8 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
     let url = checkUrl(request.url, allowPrivate);
     for (let redirects = 0; ; redirects += 1) {
+      // A proxy makes the connection: the target is judged before it is asked.
+      if (proxy.outboundProxy !== undefined && !allowPrivate) await judgeName(url.hostname);
       const answer = await undiciRequest(url, {
         dispatcher: agent,
         signal,
@@ -196,8 +201,19 @@ function checkUrl(text: string, allowPrivate: boolean): URL {
   return url;
 }
 
+/** A name that only the proxy can resolve is left to the proxy's rules. */
+function judgeName(host: string): Promise<void> {
+  return new Promise((done, refuse) => {
+    systemResolve(host, (error, addresses) => {
+      const isInner = error === null && !addresses.every(({ address }) => isPublicAddress(address));
+      if (isInner) refuse(new OutboundError('address', `${host} has an address that is not public`));
+      else done();
+    });
+  });
+}
+
 const publicLookup: LookupFunction = (host, options, done) => {
-  systemLookup(host, { all: true }, (error, addresses: LookupAddress[]) => {
+  systemResolve(host, (error, addresses) => {
     if (error !== null) return done(error, []);
     const [first] = addresses;
     // One inner address among the others would be reached when the others do not answer.

@@ -39,6 +39,7 @@ export function openAggregatorNeeds(platform: Platform): SupplierNeeds {
       timeoutMs: raadsfeed.aggregatorTimeoutMs,
       maxBytes: raadsfeed.aggregatorMaxAnswerBytes,
       connections: 4,
+      proxy: config.server,
       allowPrivate: raadsfeed.aggregatorAllowPrivate,
     }),
     validate: createLineValidator(),

@@ -18,7 +18,7 @@ const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 /** The way out to feeds of the register: small answers only. */
 export function createRegisterClient({
-  config: { raadsfeed },
+  config: { raadsfeed, server },
   clock,
 }: Pick<Platform, 'config' | 'clock'>): OutboundClient {
   return createOutboundClient({
@@ -26,6 +26,7 @@ export function createRegisterClient({
     timeoutMs: Math.min(raadsfeed.aggregatorTimeoutMs, 30_000),
     maxBytes: MAX_DOCUMENT_BYTES,
     connections: 1,
+    proxy: server,
     allowPrivate: raadsfeed.aggregatorAllowPrivate,
   });
 }

@@ -29,13 +29,30 @@ describe('the protected header', () => {
   it('keeps extra members and does not use them', () => {
     const extra = {
       iat: 1,
-      sigT: 'x',
+      sigT: '2026-01-02T03:04:05Z',
       jwk: { kty: 'RSA' },
       x5u: 'http://localhost',
       jku: 'http://localhost',
       cty: 'x',
     };
     expect(parse({ ...usual(), ...extra }).members).toMatchObject(extra);
+  });
+
+  it.each(['JOSE', 'jose', 'Jose', 'application/jose', 'APPLICATION/JOSE', undefined])(
+    'takes typ %s for what it is',
+    (typ) => {
+      expect(parse({ ...usual(), typ }).style.form).toBe('body');
+    },
+  );
+
+  it('does without kid', () => {
+    expect(parse({ ...usual(), kid: undefined }).kid).toBeUndefined();
+  });
+
+  it('reads when it was signed and until when it counts', () => {
+    const { times } = parse({ ...usual(), iat: 10, sigT: '1970-01-01T00:00:20Z', exp: 30.5, crit: ['sigT'] });
+    expect(times).toEqual({ signedAt: [10_000, 20_000], expiresAt: 30_500 });
+    expect(parse(usual()).times).toEqual({ signedAt: [], expiresAt: undefined });
   });
 
   it('reads the certificates in their order, and accepts the thumbprint of the first', () => {
@@ -50,12 +67,21 @@ describe('the protected header', () => {
     ),
     ['no alg', () => ({ alg: undefined }), 'signature-malformed'],
     ['alg in a list', () => ({ alg: ['PS256'] }), 'signature-malformed'],
-    ['no kid', () => ({ kid: undefined }), 'signature-malformed'],
     ['an empty kid', () => ({ kid: '' }), 'signature-malformed'],
     ['kid as a number', () => ({ kid: 1 }), 'signature-malformed'],
-    ['no typ', () => ({ typ: undefined }), 'signature-malformed'],
+    ['typ of the JSON serialisation', () => ({ typ: 'JOSE+JSON' }), 'signature-malformed'],
+    ['typ with a space', () => ({ typ: 'JOSE ' }), 'signature-malformed'],
+    ['typ of another kind of media', () => ({ typ: 'text/jose' }), 'signature-malformed'],
+    ['typ as a list', () => ({ typ: ['JOSE'] }), 'signature-malformed'],
+    ['iat as a text', () => ({ iat: '1' }), 'signature-malformed'],
+    ['iat before 1970', () => ({ iat: -1 }), 'signature-malformed'],
+    ['iat beyond all dates', () => ({ iat: 1e300 }), 'signature-malformed'],
+    ['exp as null', () => ({ exp: null }), 'signature-malformed'],
+    ['sigT as a number', () => ({ sigT: 1 }), 'signature-malformed'],
+    ['sigT with an offset', () => ({ sigT: '2026-01-02T03:04:05+01:00' }), 'signature-malformed'],
+    ['sigT on a day that is not there', () => ({ sigT: '2026-13-02T03:04:05Z' }), 'signature-malformed'],
+    ['sigT in crit and not there', () => ({ crit: ['sigT'] }), 'signature-malformed'],
     ['another typ', () => ({ typ: 'JWT' }), 'signature-malformed'],
-    ['typ in lower case', () => ({ typ: 'jose' }), 'signature-malformed'],
     ['no x5c', () => ({ x5c: undefined }), 'signature-malformed'],
     ['x5c as a text', () => ({ x5c: x5c[0] }), 'signature-malformed'],
     ['an empty x5c', () => ({ x5c: [] }), 'signature-malformed'],

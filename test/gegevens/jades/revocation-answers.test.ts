@@ -18,6 +18,7 @@ beforeEach(() => {
   kit.authority.behaviour.ocsp = 'honest';
   kit.authority.behaviour.crl = 'not-found';
   kit.authority.behaviour.lifeSeconds = 2;
+  kit.authority.behaviour.ocspDelayMs = 0;
 });
 
 /** Only for answers that never come. */
@@ -50,6 +51,8 @@ describe('OCSP', () => {
     ['other-nonce', 'revocation-unknown'],
     ['wrong-certificate', 'revocation-unknown'],
     ['twice', 'revocation-unknown'],
+    ['critical-extension', 'revocation-unknown'],
+    ['critical-single-extension', 'revocation-unknown'],
     ['unknown', 'revocation-unknown'],
     ['try-later', 'revocation-unknown'],
     ['hang', 'revocation-unknown'],
@@ -80,6 +83,31 @@ describe('OCSP', () => {
     const chain = [leafFor(kit).raw, again.raw];
     expect(await verdict(verifierFor(kit), craft(kit, { chain }))).toBe('certificate-revoked');
     expect(await verdict(verifierFor(kit), fresh().message)).toBe('accepted');
+  });
+
+  it('that comes too late serves the next request, and is asked only once meanwhile', async () => {
+    const verifier = verifierFor(kit, { limits: { ocspTimeoutMs: 100, ocspLateMs: 20_000 } });
+    kit.authority.behaviour.lifeSeconds = 3600;
+    kit.authority.behaviour.ocspDelayMs = 700;
+    const before = kit.authority.calls.filter((call) => call === 'POST /ocsp').length;
+    const { message } = fresh();
+    expect(await verdict(verifier, message)).toBe('revocation-unknown');
+    expect(await verdict(verifier, message)).toBe('revocation-unknown');
+    await expect.poll(() => verdict(verifier, message)).toBe('accepted');
+    kit.authority.behaviour.ocsp = 'not-found';
+    expect(await verdict(verifier, message)).toBe('accepted');
+    // One for the leaf and one for the intermediate, however often was asked.
+    expect(kit.authority.calls.filter((call) => call === 'POST /ocsp').length - before).toBe(2);
+  });
+
+  it('that comes too late and speaks of a revocation refuses the next request', async () => {
+    const verifier = verifierFor(kit, { revocation: 'soft', limits: { ocspTimeoutMs: 50, ocspLateMs: 20_000 } });
+    kit.authority.behaviour.lifeSeconds = 3600;
+    kit.authority.behaviour.ocspDelayMs = 500;
+    const { leaf, message } = fresh();
+    revoke(kit, leaf);
+    expect(await verdict(verifier, message)).toBe('accepted');
+    await expect.poll(() => verdict(verifier, message)).toBe('certificate-revoked');
   });
 
   it('finds serial numbers that begin with a high bit or are short', async () => {
@@ -116,6 +144,12 @@ describe('the revocation list', () => {
     ['authorities-only', 'revocation-unknown'],
     ['elsewhere', 'revocation-unknown'],
     ['unknown-extension', 'revocation-unknown'],
+    ['relative-name', 'revocation-unknown'],
+    ['unreadable-scope', 'revocation-unknown'],
+    ['scope-twice', 'revocation-unknown'],
+    ['unreadable-number', 'revocation-unknown'],
+    ['two-algorithms', 'revocation-unknown'],
+    ['unknown-entry', 'revocation-unknown'],
     ['hang', 'revocation-unknown'],
     ['drip', 'revocation-unknown'],
     ['not-found', 'revocation-unknown'],
@@ -144,6 +178,13 @@ describe('the revocation list', () => {
     expect(await verdict(verifierFor(kit), craft(kit, { chain: [leafFor(kit).raw, again.raw] }))).toBe(
       'certificate-revoked',
     );
+  });
+
+  it('is read up to the size that is configured', async () => {
+    kit.authority.behaviour.crl = 'honest';
+    const small = verifierFor(kit, { limits: { crlBytes: 200 } });
+    expect(await verdict(small, fresh().message)).toBe('revocation-unknown');
+    expect(await verdict(verifierFor(kit, { limits: { crlBytes: 5_000 } }), fresh().message)).toBe('accepted');
   });
 
   it('is enough for a certificate that names no responder', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { flattenedVerify, importX509 } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadPemKey } from '../../../src/gegevens/jades/own-key.ts';
 import { parsePemCertificates } from '../../../src/gegevens/jades/pem.ts';
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
 import { createSigner, plainStyles, type Signer } from '../../../src/gegevens/jades/sign.ts';
@@ -20,8 +21,6 @@ beforeAll(async () => {
     chain,
     kid: 'sleutel',
     now: () => new Date('2026-01-02T03:04:05.678Z'),
-    iat: true,
-    sigT: true,
   });
 });
 afterAll(() => kit.close());
@@ -34,6 +33,10 @@ const styles: [string, SignatureStyle][] = [
   ['the digest form without crit', { form: 'digest', b64: true, crit: false }],
 ];
 
+function headerOf(signature: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(signature.split('.')[0] ?? '', 'base64url').toString());
+}
+
 describe('signing', () => {
   it.each(styles)('makes what the verifier accepts and reports in the same style: %s', async (_case, style) => {
     const body = Buffer.from('{"gegevens":"één"}');
@@ -41,7 +44,7 @@ describe('signing', () => {
     const verified = await verifierFor(kit).verify({ signatureHeader: signature, digestHeader: digest, body });
     expect(verified).toMatchObject({
       form: style.form,
-      style,
+      style: style.form === 'digest' ? plainStyles.digest : style,
       oin: kit.authority.supplier.oin,
       kid: 'sleutel',
       digest,
@@ -54,26 +57,45 @@ describe('signing', () => {
     const [header = '', , last = ''] = signature.split('.');
     const payload = style.form === 'digest' ? Buffer.from(`digest: ${digest}`) : body;
     const certificate = await importX509(readFileSync(kit.authority.supplier.certificate, 'utf8'), 'PS256');
-    const given = style.b64 ? payload.toString('base64url') : payload;
+    const given = style.b64 && style.form === 'body' ? payload.toString('base64url') : payload;
     await flattenedVerify({ protected: header, payload: given, signature: last }, certificate, {
       algorithms: ['PS256'],
       crit: { sigD: true },
     });
   });
 
-  it('writes the members that JAdES asks for, and iat and sigT when they are configured', async () => {
-    const { signature } = await signer.sign(Buffer.from('{}'), plainStyles.digest);
-    const header: unknown = JSON.parse(Buffer.from(signature.split('.')[0] ?? '', 'base64url').toString());
-    expect(header).toMatchObject({
-      alg: 'PS256',
-      typ: 'JOSE',
-      kid: 'sleutel',
-      crit: ['sigD', 'b64'],
-      b64: false,
-      iat: 1767323045,
-      sigT: '2026-01-02T03:04:05Z',
-      'x5t#S256': expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
-    });
+  it('writes the members that JAdES asks for, the digest form never encoded whatever its request did', async () => {
+    for (const [, style] of styles.filter(([, { form }]) => form === 'digest')) {
+      const header = headerOf((await signer.sign(Buffer.from('{}'), style)).signature);
+      expect(header).toEqual({
+        alg: 'PS256',
+        typ: 'JOSE',
+        kid: 'sleutel',
+        crit: ['sigD', 'b64'],
+        b64: false,
+        iat: 1767323045,
+        sigD: { mId: 'http://uri.etsi.org/19182/HttpHeaders', pars: ['digest'] },
+        x5c: expect.any(Array),
+        'x5t#S256': expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      });
+    }
+  });
+
+  it.each([
+    ['iat', { iat: 1767323045 }],
+    ['sigT', { sigT: '2026-01-02T03:04:05Z' }],
+    ['none', {}],
+  ] as const)('writes the signing time as it is configured: %s', async (time, expected) => {
+    const own = loadPemKey(
+      {
+        key: readFileSync(kit.authority.supplier.key, 'utf8'),
+        chain: readFileSync(kit.authority.supplier.chain, 'utf8'),
+      },
+      new Date(),
+    );
+    const other = createSigner({ ...own, now: () => new Date('2026-01-02T03:04:05.678Z'), time });
+    const { iat, sigT } = headerOf((await other.sign(Buffer.from('{}'), plainStyles.body)).signature);
+    expect({ ...(iat === undefined ? {} : { iat }), ...(sigT === undefined ? {} : { sigT }) }).toEqual(expected);
   });
 
   it.each(styles)('signs a body that comes in pieces as it signs the whole: %s', async (_case, style) => {

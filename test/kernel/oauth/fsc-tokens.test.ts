@@ -1,8 +1,8 @@
-import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, X509Certificate } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FscTokenOptions, mintFscToken } from '../../../src/demo/authorization-server/mint-fsc-token.ts';
-import { ecKeys, rsaKeys, selfSigned } from './support/certificate.ts';
+import { ecKeys, pemFile, replaceFile, rsaKeys, selfSigned } from './support/certificate.ts';
 import { type Issuer, audience as oauthAudience, oauthToken, signingKey, startIssuer } from './support/issuer.ts';
 import { bearer, movableClock, openVerifier, refusal } from './support/verifier.ts';
 
@@ -11,8 +11,13 @@ const stranger = await selfSigned(rsaKeys());
 const client = await selfSigned(ecKeys());
 const otherClient = await selfSigned(ecKeys());
 
-const own = { groupId: 'fsc.voorbeeld', peerId: '00000001000000000001', audience: 'https://inway.example' };
-const fsc = { ...own, certificates: manager.certificate };
+const group = { groupId: 'fsc.voorbeeld', peerId: '00000001000000000001' };
+const own = { ...group, audience: 'https://inway.example' };
+const fsc = {
+  ...group,
+  audiences: ['https://inway-a.example/', 'https://inway.example'],
+  certificates: pemFile(manager.certificate),
+};
 const requester = '00000001000000000002';
 const defaults: FscTokenOptions = { ...own, ...manager, service: 'shv', subject: requester };
 const mint = (change: Partial<FscTokenOptions> = {}) => mintFscToken({ ...defaults, ...change });
@@ -41,6 +46,20 @@ describe('an FSC access token', () => {
     expect(verifier.cachedSubject(token)).toBe(requester);
   });
 
+  it.each(['https://inway.example', 'https://inway.example/', 'https://inway-a.example', 'https://inway-a.example/'])(
+    'may be for any of the own Inways, with or without a slash behind it: %s',
+    async (audience) => {
+      using verifier = openVerifier({ fsc });
+      expect((await verifier.verify(bearer(await mint({ audience })), 'shv')).kind).toBe('fsc');
+    },
+  );
+
+  it('is refused for what only begins like an own Inway', async () => {
+    for (const audience of ['https://inway.example//', 'https://inway.example/x', 'https://inway.exampl']) {
+      expect(await refused({ audience })).toBe('invalid audience');
+    }
+  });
+
   it('names the delegate that acts for the peer', async () => {
     using verifier = openVerifier({ fsc });
     const actor = '00000001000000000003';
@@ -57,7 +76,7 @@ describe('an FSC access token', () => {
     async (curve) => {
       const other = await selfSigned(ecKeys(curve));
       using verifier = openVerifier({
-        fsc: { ...fsc, certificates: `text\n${manager.certificate}\n${other.certificate}` },
+        fsc: { ...fsc, certificates: pemFile(`text\n${manager.certificate}\n${other.certificate}`) },
       });
       expect((await verifier.verify(bearer(await mint(other)), 'shv')).kind).toBe('fsc');
       expect((await verifier.verify(bearer(await mint()), 'shv')).kind).toBe('fsc');
@@ -107,14 +126,14 @@ describe('an FSC access token', () => {
     ['not valid yet', { validFrom: 10, validTo: 20 }],
   ])('is refused when its certificate is %s', async (_name, validity) => {
     const other = await selfSigned(ecKeys(), validity);
-    using verifier = openVerifier({ fsc: { ...fsc, certificates: other.certificate } });
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: pemFile(other.certificate) } });
     expect(await refusal(verifier.verify(bearer(await mint(other)), 'shv'))).toBe('invalid certificate-not-valid');
   });
 
   it('is not remembered longer than its certificate is valid', async () => {
     const clock = movableClock();
     const other = await selfSigned(ecKeys(), { validTo: 1 });
-    using verifier = openVerifier({ fsc: { ...fsc, certificates: other.certificate }, clock });
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: pemFile(other.certificate) }, clock });
     const token = bearer(await mint({ ...other, lifetimeSeconds: 200_000 }));
     await verifier.verify(token, 'shv');
     clock.forward(100_000);
@@ -221,7 +240,7 @@ describe('two kinds of issuer', () => {
 describe('the FSC certificates', () => {
   it('tell until when the last of them is valid', async () => {
     const short = await selfSigned(ecKeys(), { validTo: 10 });
-    using verifier = openVerifier({ fsc: { ...fsc, certificates: short.certificate + manager.certificate } });
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: pemFile(short.certificate + manager.certificate) } });
     expect(verifier.fscValidUntil()).toEqual(new X509Certificate(manager.certificate).validToDate);
     using none = openVerifier({});
     expect(none.fscValidUntil()).toBeUndefined();
@@ -231,13 +250,82 @@ describe('the FSC certificates', () => {
     ['none', '', 'hold no PEM certificate'],
     ['a broken one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', 'certificate 1 cannot be read'],
   ])('are refused at the start when there is %s', (_name, certificates, message) => {
-    expect(() => openVerifier({ fsc: { ...fsc, certificates } })).toThrow(message);
+    expect(() => openVerifier({ fsc: { ...fsc, certificates: pemFile(certificates) } })).toThrow(message);
   });
 
   it('are refused at the start when a key is too short or of an unusable kind', async () => {
     const short = await selfSigned(rsaKeys(1024));
-    expect(() => openVerifier({ fsc: { ...fsc, certificates: manager.certificate + short.certificate } })).toThrow(
-      'certificate 2 has neither an RSA key of 2048 bits',
-    );
+    expect(() =>
+      openVerifier({ fsc: { ...fsc, certificates: pemFile(manager.certificate + short.certificate) } }),
+    ).toThrow('certificate 2 has neither an RSA key of 2048 bits');
+  });
+});
+
+describe('changed FSC certificates', () => {
+  it('are taken up without a restart, and what the old ones verified is refused', async () => {
+    const next = await selfSigned(ecKeys());
+    const file = pemFile(manager.certificate);
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: file } });
+    const old = bearer(await mint());
+    await verifier.verify(old, 'shv');
+    replaceFile(file, next.certificate);
+    await expect
+      .poll(async () => (await verifier.verify(bearer(await mint(next)), 'shv').catch(() => undefined))?.kind)
+      .toBe('fsc');
+    expect(verifier.recall(old, 'shv')).toBeUndefined();
+    expect(await refusal(verifier.verify(old, 'shv'))).toBe('invalid unknown-key');
+  });
+
+  it('that cannot be used leave the old ones, with a warning in readiness', async () => {
+    const file = pemFile(manager.certificate);
+    using verifier = openVerifier({ fsc: { ...fsc, certificates: file } });
+    replaceFile(file, 'no certificate');
+    const [check] = verifier.checks;
+    await expect.poll(async () => (await check?.check())?.warning).toContain('hold no PEM certificate');
+    expect((await verifier.verify(bearer(await mint()), 'shv')).kind).toBe('fsc');
+  });
+});
+
+describe('the FSC certificates of a Manager that publishes them', () => {
+  const x5c = (der: Buffer) => [der.toString('base64')];
+  const jwk = (made: { key: string; der: Buffer }, thumbprint = true) => ({
+    ...createPublicKey(made.key).export({ format: 'jwk' }),
+    ...(thumbprint ? { 'x5t#S256': hash('sha256', made.der, 'base64url') } : {}),
+  });
+  let publisher: Issuer;
+  beforeEach(async () => {
+    publisher = await startIssuer();
+  });
+  afterEach(() => publisher.close());
+  const published = () => ({ ...fsc, certificates: `${publisher.issuer}/.well-known/jwks.json` });
+  const path = '/.well-known/jwks.json';
+
+  it('are fetched, with their certificates or by thumbprint', async () => {
+    const other = await selfSigned(ecKeys());
+    publisher.serve(path, { keys: [{ kty: 'RSA' }, { ...jwk(manager, false), x5c: x5c(manager.der) }, jwk(other)] });
+    using verifier = openVerifier({ fsc: published() });
+    expect((await verifier.verify(bearer(await mint()), 'shv')).kind).toBe('fsc');
+    expect((await verifier.verify(bearer(await mint(other)), 'shv')).kind).toBe('fsc');
+    expect(verifier.fscValidUntil()).toEqual(new X509Certificate(manager.certificate).validToDate);
+    expect(publisher.count(path)).toBe(1);
+  });
+
+  it('are fetched again for one that is new, and one that is withdrawn stops within the cache time', async () => {
+    const clock = movableClock();
+    const other = await selfSigned(ecKeys());
+    publisher.serve(path, { keys: [jwk(manager)] });
+    using verifier = openVerifier({ fsc: published(), clock, keysCacheSeconds: 120 });
+    const old = bearer(await mint());
+    await verifier.verify(old, 'shv');
+    publisher.serve(path, { keys: [jwk(other)] });
+    expect((await verifier.verify(bearer(await mint(other)), 'shv')).kind).toBe('fsc');
+    expect(await refusal(verifier.verify(old, 'shv'))).toBe('invalid unknown-key');
+  });
+
+  it('are not taken under a thumbprint of another certificate, and none is no key set', async () => {
+    publisher.serve(path, { keys: [{ x5c: x5c(stranger.der), 'x5t#S256': hash('sha256', manager.der, 'base64url') }] });
+    using verifier = openVerifier({ fsc: published() });
+    expect(await refusal(verifier.verify(bearer(await mint()), 'shv'))).toBe('unavailable keys-unavailable');
+    expect(await verifier.checks[0]?.check()).toMatchObject({ ok: false });
   });
 });

@@ -63,12 +63,12 @@ describe('the keys of the issuer', () => {
     expect((await verifier.verify(await fresh(rotated))).subject).toBe('statistiek');
   });
 
-  it('are refreshed in the background after five minutes, while the old ones serve', async () => {
+  it('are refreshed in the background before their time is up, while the old ones serve', async () => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
     await verifier.verify(await fresh());
     issuer.hang('/jwks');
-    clock.forward(301);
+    clock.forward(250);
     expect((await verifier.verify(await fresh())).subject).toBe('statistiek');
     await issuer.called(2);
   });
@@ -104,13 +104,49 @@ describe('the keys of the issuer', () => {
     await issuer.called(6);
   });
 
-  it('are fetched first when they are an hour old, so that a withdrawn key is not trusted', async () => {
+  it.each([
+    ['a token that is new', false],
+    ['a token that was verified before', true],
+  ])('are fetched first when their time is up: %s of a withdrawn key is refused', async (_what, again) => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
-    await verifier.verify(await fresh());
+    const token = await fresh();
+    await verifier.verify(token);
     issuer.serveKeys(rotated);
-    clock.forward(3_601);
-    expect(await refusal(verifier.verify(await fresh()))).toBe('invalid unknown-key');
+    clock.forward(200);
+    expect((await verifier.verify(token)).subject).toBe('statistiek');
+    clock.forward(101);
+    expect(verifier.recall(token)).toBeUndefined();
+    expect(await refusal(verifier.verify(again ? token : await fresh()))).toBe('invalid unknown-key');
+    expect(issuer.count()).toBe(2);
+  });
+
+  it('that are still the same ones are not verified with again', async () => {
+    const clock = movableClock();
+    using verifier = openVerifier({ oauth: oauth(), clock, tokenCacheSeconds: 100_000 });
+    const token = await fresh();
+    await verifier.verify(token);
+    issuer.serveKeys(old);
+    clock.forward(301);
+    expect(verifier.recall(token)).toBeUndefined();
+    expect((await verifier.verify(token)).subject).toBe('statistiek');
+    expect(verifier.recall(token)?.subject).toBe('statistiek');
+    expect(issuer.count()).toBe(2);
+  });
+
+  it('of an issuer that is away serve remembered tokens too', async () => {
+    const clock = movableClock();
+    using verifier = openVerifier({ oauth: oauth(), clock });
+    const token = await fresh();
+    await verifier.verify(token);
+    issuer.serve('/jwks', {}, 503);
+    for (const seconds of [301, 10, 3600]) {
+      clock.forward(seconds);
+      expect((await verifier.verify(token)).subject).toBe('statistiek');
+    }
+    issuer.serveKeys(rotated);
+    clock.forward(31);
+    await expect.poll(() => refusal(verifier.verify(token)).catch(() => 'accepted')).toBe('invalid unknown-key');
   });
 
   it('that were never fetched are no fault of the token, and come as soon as the issuer is there', async () => {

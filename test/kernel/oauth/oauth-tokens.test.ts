@@ -168,9 +168,22 @@ describe('a verified token', () => {
   });
 
   it('makes room for others: the one used longest ago goes first', async () => {
-    using verifier = openVerifier({ oauth: oauth(), cacheSize: 2 });
+    using verifier = openVerifier({ oauth: oauth(), tokenCacheBytes: 2900 });
     const [first, second, third] = [await token({ sub: 'a' }), await token({ sub: 'b' }), await token({ sub: 'c' })];
     for (const text of [first, second, first, third]) await verifier.verify(bearer(text));
     expect([first, second, third].map((text) => verifier.cachedSubject(text))).toEqual(['a', undefined, 'c']);
+  });
+
+  it.each([
+    ['what its claim says', { oin: '00000001000000000007', client_id: 'statistiek' }, '00000001000000000007'],
+    ['the one of its client, without the claim', { client_id: 'statistiek' }, '00000001000000000001'],
+    ['the one of its subject, without a client', { client_id: undefined, sub: 'statistiek' }, '00000001000000000001'],
+    ['none of another client', { client_id: 'ander', sub: 'statistiek' }, undefined],
+    ['none where the claim is no OIN', { oin: 'x', client_id: 'statistiek' }, undefined],
+    ['none where the claim is a list', { oin: ['00000001000000000007'], client_id: 'statistiek' }, undefined],
+  ])('has as OIN %s', async (_what, claims, oin) => {
+    const clientOins = new Map([['statistiek', '00000001000000000001']]);
+    using verifier = openVerifier({ oauth: { ...oauth(), oinClaim: 'oin', clientOins } });
+    expect((await verifier.verify(bearer(await token(claims)))).oin).toBe(oin);
   });
 });

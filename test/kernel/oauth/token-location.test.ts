@@ -6,7 +6,7 @@ import { refusal } from './support/verifier.ts';
 
 const server = createServer((request, response) => {
   const { authorization, 'fsc-authorization': fscAuthorization } = request.headersDistinct;
-  void (async () => findToken({ authorization, fscAuthorization }))()
+  void (async () => findToken({ authorization, fscAuthorization }, request.url !== '/without-fsc'))()
     .catch((error: unknown) => refusal(Promise.reject(error)))
     .then((text) => response.end(text));
 });
@@ -21,10 +21,13 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** What is found in a request with these raw header lines. */
-async function found(...headers: string[]): Promise<string> {
+const found = (...headers: string[]) => foundAt('/', ...headers);
+
+async function foundAt(path: string, ...headers: string[]): Promise<string> {
   const request = httpRequest({
     host: '127.0.0.1',
     port,
+    path,
     headers: ['host', 'koppelvlak', ...headers],
     agent: false,
   }).end();
@@ -87,5 +90,12 @@ describe('the token of a request', () => {
     ['a token that starts with a dot', ['authorization', 'Bearer .bbb.ccc'], 'malformed'],
   ])('is invalid with %s', async (_name, headers, reason) => {
     expect(await found(...headers)).toBe(`invalid ${reason}`);
+  });
+
+  it('is not looked for in Fsc-Authorization where FSC tokens are not accepted', async () => {
+    const both = ['authorization', `Bearer ${own}`, 'fsc-authorization', `Bearer ${inway}`];
+    expect(await foundAt('/without-fsc', ...both)).toBe(own);
+    expect(await foundAt('/without-fsc', 'fsc-authorization', inway)).toBe('missing no-token');
+    expect(await foundAt('/without-fsc', ...both, 'fsc-authorization', '')).toBe(own);
   });
 });

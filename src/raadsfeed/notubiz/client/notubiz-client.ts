@@ -1,4 +1,5 @@
-import { Agent, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
+import { createOutboundAgent, type ProxySettings } from '../../../kernel/outbound/outbound-agent.ts';
 import { isObject } from '../values/scalars.ts';
 import { CallGate } from './call-gate.ts';
 import type { CallTurns } from './call-turns.ts';
@@ -23,6 +24,8 @@ export interface NotubizClientOptions {
   /** Bytes of an answer at most, after decompression. Default 64 MiB. */
   readonly maxBytes?: number;
   readonly retry?: RetryPolicy;
+  /** By way of which the calls go; absent: direct. */
+  readonly proxy?: ProxySettings;
   /** Turns that are shared with other processes; absent: the limits hold for this client. The client closes them. */
   readonly turns?: CallTurns;
 }
@@ -36,7 +39,7 @@ export class NotubizClient {
   readonly #maxBytes: number;
   readonly #retry: RetryPolicy;
   readonly #gate: CallGate;
-  readonly #agent: Agent;
+  readonly #agent: Dispatcher;
   readonly #turns: CallTurns | undefined;
 
   constructor(options: NotubizClientOptions = {}) {
@@ -47,7 +50,9 @@ export class NotubizClient {
     this.#retry = options.retry ?? RETRY_POLICY;
     this.#turns = options.turns;
     this.#gate = new CallGate({ limit: connections, patience: this.#retry.maxDelay, turns: options.turns });
-    this.#agent = new Agent({ connections, headersTimeout: this.#timeout, bodyTimeout: this.#timeout });
+    const proxy = options.proxy ?? { outboundProxy: undefined, outboundNoProxy: [] };
+    const timeouts = { headersTimeout: this.#timeout, bodyTimeout: this.#timeout };
+    this.#agent = createOutboundAgent(proxy, { connections, ...timeouts });
   }
 
   /**

@@ -1,4 +1,7 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+import { mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 
@@ -33,3 +36,16 @@ const curves: Record<string, string> = { prime256v1: 'P-256', secp384r1: 'P-384'
 
 export const rsaKeys = (modulusLength = 2048) => generateKeyPairSync('rsa', { modulusLength });
 export const ecKeys = (namedCurve = 'P-256') => generateKeyPairSync('ec', { namedCurve });
+
+/** A file of its own with this text. */
+export function pemFile(text: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'manager-')), 'certificates.pem');
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Replaces a file in one step, as a secret store does. */
+export function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+}

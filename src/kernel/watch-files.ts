@@ -1,0 +1,44 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { dirname } from 'node:path';
+import process from 'node:process';
+
+/** Files that belong together are seldom replaced in one instant: wait until nothing has changed for this long. */
+const SETTLE_MS = 500;
+
+/**
+ * Calls `changed` on `SIGHUP` and when one of these files changes, once for changes that come together. Where files cannot be watched
+ * that is logged, and `SIGHUP` remains.
+ */
+export function watchFiles(
+  files: readonly string[],
+  changed: () => void,
+  log: { warn(fields: object, message: string): void },
+): { close(): void } {
+  let settling: NodeJS.Timeout | undefined;
+  const soon = (): void => {
+    clearTimeout(settling);
+    settling = setTimeout(changed, SETTLE_MS).unref();
+  };
+  const unseen = (error: unknown, directory: string): void =>
+    log.warn({ err: error, directory }, 'changes of the keys in this directory go unnoticed; use SIGHUP');
+  // Directories, not files: a secret that is replaced by renaming is another file under the same name.
+  const watchers = [...new Set(files.map((file) => dirname(file)))].flatMap((directory): FSWatcher[] => {
+    try {
+      const watcher = watch(directory, { persistent: false }, soon);
+      watcher.on('error', (error) => unseen(error, directory));
+      return [watcher];
+    } catch (error) {
+      // No watches left on this machine, for one: no reason not to serve.
+      unseen(error, directory);
+      return [];
+    }
+  });
+  process.on('SIGHUP', changed);
+  return {
+    close() {
+      process.off('SIGHUP', changed);
+      clearTimeout(settling);
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}
