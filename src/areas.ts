@@ -11,6 +11,8 @@ import { createProcessingLog } from './verwerkingenlog/processing-log.ts';
 
 export interface Areas {
   readonly areas: readonly Area[];
+  /** Of what the areas share. */
+  readonly checks?: Area['checks'];
   readonly close: () => Promise<void>;
 }
 
@@ -35,7 +37,7 @@ export async function createAreas(platform: Platform): Promise<Areas> {
     await close();
     throw error;
   }
-  return { areas, close };
+  return { areas, checks: processingLog.checks, close };
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {

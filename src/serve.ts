@@ -56,13 +56,13 @@ async function listen(
 ): Promise<Service> {
   const { platform } = open;
   const { server } = platform.config;
-  const { areas, close: closeAreas } = await openAreas(platform);
+  const { areas, checks = [], close: closeAreas } = await openAreas(platform);
   releases.push(closeAreas);
   measureProcess(platform);
 
   const management = buildManagement({
     metrics: platform.metrics,
-    checks: [...databaseChecks(platform.pool), ...areas.flatMap(({ checks }) => checks)],
+    checks: [...databaseChecks(platform.pool), ...checks, ...areas.flatMap((area) => area.checks)],
     stopping: () => platform.stopping.aborted,
   });
   const stopManagementConnections = trackConnections(management.server);

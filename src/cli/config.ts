@@ -47,6 +47,11 @@ function row(
   const { variable, secret } = setting;
   const given = [variable, ...(secret ? [`${variable}_FILE`] : [])].some((key) => (environment[key] ?? '') !== '');
   const value: unknown = Object.entries(group ?? {}).find(([key]) => key === name)?.[1];
-  const shown = value === undefined ? null : Array.isArray(value) ? value.join(',') : String(value);
+  const shown = value === undefined ? null : textOf(value);
   return { variable, value: secret && shown !== null ? '(secret)' : shown, source: given ? 'environment' : 'default' };
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Map) return [...value].map(([name, item]) => `${name}:${item}`).join(',');
+  return Array.isArray(value) ? value.join(',') : String(value);
 }

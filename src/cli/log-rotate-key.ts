@@ -15,7 +15,7 @@ Example:
   $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,
     )
     .action((options: { json?: boolean }) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand({ ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { rotateKeys } = await import('../verwerkingenlog/store/rotate-keys.ts');
         const { createIdentityKeys } = await import('../verwerkingenlog/domain/identity-keys.ts');
         const keys = createIdentityKeys(platform.config.verwerkingenlog.key);

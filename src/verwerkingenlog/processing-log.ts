@@ -1,10 +1,12 @@
 import { Counter } from 'prom-client';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingEntry, ProcessingLog } from '../kernel/processing-log.ts';
+import type { ReadinessCheck } from '../kernel/readiness.ts';
 import { createAppendActie } from './append-actie.ts';
 import { createIdentityKeys, type IdentityKeys } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, moment, type Versie } from './domain/verwerkingsactie.ts';
 import { startMaintenance } from './maintenance.ts';
+import { startRetention } from './retention-schedule.ts';
 import type { Appended } from './store/append-versies.ts';
 
 /** The processing log as area B itself uses it. */
@@ -14,6 +16,8 @@ export interface LogOfActies extends ProcessingLog {
   append(actie: Actie, auteur: Auteur, idempotencyKey?: string): Promise<Versie>;
   /** Counts what was appended, for who writes in a transaction of his own. */
   count(result: Appended): void;
+  /** What operators should know of it. */
+  readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;
 }
 
@@ -26,15 +30,18 @@ export function createProcessingLog(platform: Platform): LogOfActies {
   const count = countAppends(platform);
   const { append, idle } = createAppendActie(platform, keys, count);
   const maintenance = startMaintenance(platform);
+  const retention = startRetention(platform);
   return {
     keys,
     append,
     count,
+    checks: [retention.check],
     async record(entry, { subject, requestId }) {
       await append(actieOf(entry), { door: subject, verzoekId: requestId });
     },
     async close() {
       await idle();
+      await retention.stop();
       await maintenance.stop();
     },
   };

@@ -1,3 +1,5 @@
+import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../duration.ts';
+
 /**
  * The kinds of setting. A setting is read from one environment variable; `parse` throws a plain `Error` whose message says
  * what is wrong, `allowed` says what would be right. Reading them is `read-config.ts`' work.
@@ -163,4 +165,61 @@ export function prefix(variable: string, options: WithDefault<string>): Setting<
     pattern: /^(\/[a-z0-9][a-z0-9.-]*)*\/v\d+$/,
     allowed: 'path of lower-case segments that ends in the major version, such as `/x/v1`',
   });
+}
+
+/** An ISO 8601 duration, which may be of no length. */
+export function duration(variable: string, options: WithDefault<string>): Setting<string> {
+  return setting(
+    variable,
+    { ...DURATION, parse: checkedDuration(false), absent: () => options.default, shown: options.default },
+    options,
+  );
+}
+
+/** An ISO 8601 duration that personal data can be kept for. */
+export function term(variable: string, options: WithDefault<string>): Setting<string> {
+  return setting(
+    variable,
+    { ...DURATION, parse: checkedDuration(true), absent: () => options.default, shown: options.default },
+    options,
+  );
+}
+
+/** The same, which may be absent. */
+export function optionalTerm(variable: string, options: Common): Setting<string | undefined> {
+  return setting(variable, { ...DURATION, parse: checkedDuration(true), absent: () => undefined }, options);
+}
+
+const DURATION = { allowed: `ISO 8601 duration, such as \`P1Y\`, at most \`${LONGEST_TERM}\`` };
+
+function checkedDuration(needsLength: boolean): (value: string) => string {
+  return (value) => {
+    if (!isDuration(value)) throw new Error('is not an ISO 8601 duration');
+    const now = new Date();
+    if (addDuration(now, value) > addDuration(now, LONGEST_TERM)) throw new Error('is too long');
+    if (needsLength && !isTerm(value, now)) throw new Error('has no length');
+    return value;
+  };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A UUID for each of some names, as `name:uuid,name:uuid`; not every name needs one. */
+export function namedUuids(
+  variable: string,
+  names: readonly string[],
+  options: Common,
+): Setting<ReadonlyMap<string, string>> {
+  const parse = (value: string): ReadonlyMap<string, string> => {
+    const pairs = value.split(',').map((item) => item.trim().split(':'));
+    const isRight = ([name, uuid, ...rest]: string[]): boolean =>
+      rest.length === 0 && names.some((known) => known === name) && UUID.test(uuid ?? '');
+    const wrong = pairs.filter((pair) => !isRight(pair));
+    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that do not have the right form`);
+    const uuids = new Map(pairs.map(([name = '', uuid = '']) => [name, uuid.toLowerCase()]));
+    if (uuids.size < pairs.length) throw new Error('has a name more than once');
+    return uuids;
+  };
+  const allowed = `comma list of ${names.map((name) => `\`${name}:uuid\``).join(', ')}`;
+  return setting(variable, { allowed, parse, absent: () => new Map() }, options);
 }

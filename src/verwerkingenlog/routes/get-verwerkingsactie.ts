@@ -10,7 +10,7 @@ import { allow, may, type RouteNeeds, readerOf, sendJson } from './route-needs.t
 
 /** One action by its identity. */
 export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, platform } = needs;
+  const { contract, access, base } = needs;
   contract.serve<{ Params: { actieId: string }; Querystring: { beperkteSet?: boolean } }>(
     app,
     'getVerwerkingsactie',
@@ -18,7 +18,7 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
     async (request, reply) => {
       const reader = readerOf(request, needs, 'Verwerkingsactie opvragen');
       const { versie, beperkteSet } = await needs.readInLog(reader, async (db) => {
-        const stored = await readCurrent(db, request.params.actieId, platform.clock.now());
+        const stored = await readCurrent(db, request.params.actieId);
         if (stored === undefined)
           throw new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
         const categorie = categorieOf(stored);

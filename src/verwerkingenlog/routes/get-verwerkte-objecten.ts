@@ -16,7 +16,7 @@ const OPEN = ['normaal', 'opgeheven'] as const;
 
 /** Inspection by the person: where he was processed. */
 export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, platform } = needs;
+  const { contract, access, base } = needs;
 
   contract.serve<{ Querystring: PersonQuery }>(
     app,
@@ -49,7 +49,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
       const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
       const reader = readerOf(request, needs, 'Inzage door de betrokkene');
       const { object, versie } = await needs.readInLog(reader, async (db) => {
-        const stored = await readCurrent(db, actieId, platform.clock.now());
+        const stored = await readCurrent(db, actieId);
         const versie =
           stored === undefined || categorieOf(stored) === 'vertrouwelijk' ? undefined : reveal(stored, needs.log.keys);
         const object = versie?.objecten.find(({ nummer }) => nummer === number);
