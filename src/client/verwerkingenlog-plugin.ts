@@ -58,7 +58,8 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
     app.decorateRequest('verwerking');
     app.decorateRequest('logVerwerking');
     app.addHook('preHandler', async (request) => {
-      const reading = readProcessingHeaders(request.headers, callerOin?.(request));
+      const proven = callerOin?.(request);
+      const reading = readProcessingHeaders(request.headers, proven === undefined ? [] : [proven]);
       const refused = [
         ...reading.malformed,
         ...(required ? reading.missing.filter((name) => name === 'OIN' || name === 'VerwerkingId') : []).map(
