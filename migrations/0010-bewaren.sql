@@ -1,4 +1,4 @@
--- Retention. A term hides nothing any more: until an action is removed it is found and changed as any other, so places need no end of
+-- Retention. A term hides nothing any more: until an action is removed it is found and changed like any other, so places need no end of
 -- their own. The column stays for an older instance that still serves beside a newer one; a later migration drops it.
 alter table verwerkingenlog.vindplaatsen alter column vervalt_op set default 'infinity';
 comment on column verwerkingenlog.vindplaatsen.vervalt_op is 'Not used any more; to be dropped.';

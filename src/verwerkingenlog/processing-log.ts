@@ -68,7 +68,7 @@ export interface OwnRules {
 
 /**
  * An entry of the service itself as an action. Who asks for personal data decides nothing about it: its processing is always new, so that
- * it can be found, lifted and kept as any other, and its term is never shorter than our own.
+ * it can be found, lifted and kept like any other, and its term is never shorter than our own.
  */
 export function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: OwnRules): Actie {
   const hidden = confidential || consumer.vertrouwelijkheid === 'vertrouwelijk';

@@ -116,7 +116,7 @@ describe('reading the log', () => {
     expect(new Set([HEADERS.VerwerkingId, ...entries.map(({ verwerkingId }) => verwerkingId)]).size).toBe(3);
   });
 
-  it('can be found by the officer and kept or lifted by its processing, as any other', async () => {
+  it('can be found by the officer and kept or lifted by its processing, like any other', async () => {
     const person = newPerson();
     const all = ['read:confidential', 'update:confidential'];
     await log.call(READ, 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
