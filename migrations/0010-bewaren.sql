@@ -4,18 +4,20 @@ alter table verwerkingenlog.vindplaatsen alter column vervalt_op set default 'in
 comment on column verwerkingenlog.vindplaatsen.vervalt_op is 'Not used any more; to be dropped.';
 comment on column verwerkingenlog.versies.vervalt_op is 'tijdstip plus the term of the action itself; infinity without one.';
 
--- The term of an activity when its text is a duration; the standard leaves it free, so it may also be words: then null.
+-- The term of an activity when its text is a duration; the standard leaves it free, so it may also be words: then null. Digits are named,
+-- for `\d` has those of other scripts too.
 create function verwerkingenlog.termijn_in(tekst text) returns text
 language sql immutable parallel safe
 return case when tekst ~ '[1-9]' and tekst ~
-  '^P(?!$)(\d{1,5}W|(\d{1,5}Y)?(\d{1,5}M)?(\d{1,5}D)?(T(?=\d)(\d{1,5}H)?(\d{1,5}M)?(\d{1,5}S)?)?)$' then tekst end;
+  '^P(?!$)([0-9]{1,5}W|([0-9]{1,5}Y)?([0-9]{1,5}M)?([0-9]{1,5}D)?(T(?=[0-9])([0-9]{1,5}H)?([0-9]{1,5}M)?([0-9]{1,5}S)?)?)$' then tekst end;
 
 -- When an action has been kept long enough by its term: its own, else that of its activity, else that of the configuration.
 create function verwerkingenlog.einde(tijdstip timestamptz, eigen text, activiteit text, anders text) returns timestamptz
 language sql stable parallel safe
 return verwerkingenlog.vervalt_op(tijdstip, coalesce(eigen, verwerkingenlog.termijn_in(activiteit), anders));
 
--- What the register said of terms, and since when: a term that was shortened there must be seen for a while before anything is removed.
+-- What the register said of terms, and since when. Retention goes by this table and not by the register itself: a term that was shortened
+-- there must be seen for a while before anything is removed, and a change that is not told here removes nothing.
 create table verwerkingenlog.activiteit_termijnen (
   nummer bigint generated always as identity primary key,
   verwerkingsactiviteit_id uuid not null,
@@ -72,6 +74,6 @@ for each row execute function verwerkingenlog.bewaak_opschoning();
 
 grant select, insert on verwerkingenlog.activiteit_termijnen to koppelvlak_dienst;
 grant select on verwerkingenlog.opschoningen to koppelvlak_dienst;
-grant select on verwerkingenlog.verwerkingsactiviteiten, verwerkingenlog.activiteit_termijnen to koppelvlak_opschoner;
+grant select on verwerkingenlog.activiteit_termijnen to koppelvlak_opschoner;
 grant select, insert (begonnen_op, door), update (geeindigd_op, verwijderd, maanden, oudste, nieuwste, verwijderde_maanden, zonder_termijn, fout)
   on verwerkingenlog.opschoningen to koppelvlak_opschoner;

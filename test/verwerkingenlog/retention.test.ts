@@ -204,6 +204,20 @@ describe('the term of an activity', () => {
     for (const { actieId } of [...kept, moved]) expect(await log.versionsOf(actieId)).toBe(0);
   });
 
+  it('that was changed behind the back of the service removes nothing', async () => {
+    log.at('2064-01-01');
+    const id = randomUUID();
+    await activity(id, 'P50Y');
+    const kept = await under(id);
+    await log.client.query(
+      `update verwerkingenlog.verwerkingsactiviteiten set bewaartermijn = 'P1D' where verwerkingsactiviteit_id = $1`,
+      [id],
+    );
+    log.at('2066-01-01');
+    await log.prune();
+    expect(await log.versionsOf(kept.actieId)).toBe(1);
+  });
+
   it('that an action is moved to, and that is shorter, counts as a change that brought removal forward', async () => {
     log.at('2061-01-01');
     const [long, short] = [randomUUID(), randomUUID()];

@@ -114,10 +114,14 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
            min(tijdstip_registratie) over (partition by actie_id) as geregistreerd
          from verwerkingenlog.versies
          where actie_id > $1::uuid and actie_id < $2::uuid and actie_id <= (select actie_id from einde) order by actie_id, versie desc
+       ), termijnen as materialized (
+         select distinct on (verwerkingsactiviteit_id) verwerkingsactiviteit_id, bewaartermijn
+         from verwerkingenlog.activiteit_termijnen where vanaf <= $4::timestamptz
+         order by verwerkingsactiviteit_id, vanaf desc, nummer desc
        ), geoordeeld as (
          select l.actie_id, verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $5::text) as einde,
            verwerkingenlog.vervalt_op(l.geregistreerd, $6::text) as minimum
-         from laatste l left join verwerkingenlog.verwerkingsactiviteiten a using (verwerkingsactiviteit_id)
+         from laatste l left join termijnen a using (verwerkingsactiviteit_id)
        )
        select (select actie_id from einde) as last,
          coalesce(array_agg(actie_id) filter (where einde <= $4::timestamptz and minimum <= $4::timestamptz), '{}') as past,
@@ -166,8 +170,9 @@ async function removable(
        from v order by actie_id, versie desc
      )
      select l.actie_id as id, l.geregistreerd as registered
-     from laatste l left join verwerkingenlog.verwerkingsactiviteiten a on a.verwerkingsactiviteit_id = l.activiteit
-     where verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $3::text) <= $2::timestamptz
+     from laatste l
+     where verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, verwerkingenlog.activiteit_termijn(l.activiteit, $2::timestamptz), $3::text)
+         <= $2::timestamptz
        and verwerkingenlog.vervalt_op(l.geregistreerd, $4::text) <= $2::timestamptz
        and not exists (
          select from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.vervalt_op(b.vanaf, $5::text) > $2::timestamptz)`,
