@@ -3,11 +3,11 @@ import { checkRetentionLogin } from '../kernel/database/open-database.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
 import { prune } from './store/prune.ts';
-import { readRuns } from './store/retention-run.ts';
+import { type RetentionRuns, readRuns } from './store/retention-run.ts';
 
-/** How often is looked whether a run is due: several instances share one schedule, through the lines that runs leave. */
-const LOOK_EVERY_MS = 15_000;
-/** How soon after a failure is tried again, when the schedule itself is not sooner. */
+/** How often the lines of earlier runs are read: by them several instances share one schedule, and metrics tell of other processes. */
+const CHECK_EVERY_MS = 15_000;
+/** How soon after a failure the next attempt is, when the schedule itself is not sooner. */
 const RETRY_MS = 600_000;
 const MINUTE_MS = 60_000;
 
@@ -23,68 +23,52 @@ export function startRetention(platform: Platform): RetentionSchedule {
   const rules = config.verwerkingenlog;
   const everyMs = rules.pruneIntervalMinutes * MINUTE_MS;
   const started = clock.now().getTime();
-  const failures = new Counter({
-    name: 'verwerkingenlog_prune_failures_total',
-    help: 'Runs of retention in this process that failed',
-    registers: [platform.metrics],
-  });
-  measureRuns(platform);
+  const metrics = createMetrics(platform);
   const stopped = new AbortController();
   const signal = AbortSignal.any([platform.stopping, stopped.signal]);
   let failure: string | undefined;
   let notBefore = 0;
-  let running: Promise<void> | undefined;
-
-  async function run(): Promise<void> {
-    const { removed, byMonth, droppedMonths, withoutTerm } = await prune({
-      pool: prunePool,
-      clock,
-      rules,
-      dryRun: false,
-      signal,
-    });
-    failure = undefined;
-    log.info({ removed, byMonth, droppedMonths, withoutTerm }, 'actions past their term were removed');
-  }
 
   async function runIfDue(): Promise<void> {
+    // While the database is unavailable its own check says so.
+    const runs = await readRuns(pool).catch(() => undefined);
+    if (runs === undefined || signal.aborted) return;
+    metrics.show(runs);
     const now = clock.now().getTime();
+    if (everyMs === 0 || !isDue(runs, now)) {
+      // Somebody's run succeeded since.
+      failure = undefined;
+      return;
+    }
+    if (now < notBefore) return;
     try {
-      if (now < notBefore || signal.aborted || !(await isDue(now))) return;
-      await run();
+      // A login that may not act as the role is told which grant it misses.
+      await checkRetentionLogin(prunePool, config.database.pruneUrl ?? config.database.url ?? '');
+      const pruned = await prune({ pool: prunePool, clock, rules, dryRun: false, signal });
+      failure = undefined;
+      log.info(pruned, 'actions past their term were removed');
+      metrics.show(await readRuns(pool));
     } catch (err) {
-      failed(err, now);
+      if (signal.aborted) return;
+      metrics.failures.inc();
+      failure = err instanceof Error ? err.message : String(err);
+      notBefore = now + Math.min(everyMs, RETRY_MS);
+      log.error({ err }, 'removing actions past their term failed');
     }
   }
 
-  function failed(err: unknown, now: number): void {
-    if (signal.aborted) return;
-    failures.inc();
-    failure = err instanceof Error ? err.message : String(err);
-    notBefore = now + Math.min(everyMs, RETRY_MS);
-    log.error({ err }, 'removing actions past their term failed');
+  function isDue({ last }: RetentionRuns, now: number): boolean {
+    return last === undefined || last.fault !== null || last.begunAt.getTime() + everyMs <= now;
   }
 
-  async function isDue(now: number): Promise<boolean> {
-    const { last } = await readRuns(pool);
-    if (last === undefined || last.fault !== null) return true;
-    return last.begunAt.getTime() + everyMs <= now;
-  }
-
-  const look = (): void => {
+  let running: Promise<void> | undefined;
+  const begin = (): void => {
     running ??= runIfDue().finally(() => {
       running = undefined;
     });
   };
-  const timer = everyMs > 0 ? setInterval(look, Math.min(everyMs, LOOK_EVERY_MS)).unref() : undefined;
-  if (everyMs > 0) {
-    // A login that may not act as the role is found at once, not when the first run is due.
-    running = checkRetentionLogin(prunePool, config.database.pruneUrl ?? config.database.url ?? '')
-      .then(runIfDue, (err: unknown) => failed(err, clock.now().getTime()))
-      .finally(() => {
-        running = undefined;
-      });
-  }
+  begin();
+  const timer = setInterval(begin, CHECK_EVERY_MS).unref();
 
   async function check(): Promise<ReadinessResult> {
     if (failure !== undefined) return { ok: true, warning: `the last run failed: ${failure}` };
@@ -107,45 +91,34 @@ export function startRetention(platform: Platform): RetentionSchedule {
   };
 }
 
-/** What the lines of the runs tell, of whatever process; while the database is unavailable the last known values stay. */
-function measureRuns({ pool, metrics }: Platform): void {
-  let reading: ReturnType<typeof readRuns> | undefined;
-  const runs = (): ReturnType<typeof readRuns> => {
-    reading ??= readRuns(pool)
-      .catch(() => ({}))
-      .finally(() => {
-        reading = undefined;
-      });
-    return reading;
+/** Set when the lines are read and not when they are asked for: metrics must be there while the database is not. */
+function createMetrics({ metrics }: Platform): { failures: Counter; show: (runs: RetentionRuns) => void } {
+  const registers = [metrics];
+  const lastSuccess = new Gauge({
+    name: 'verwerkingenlog_prune_last_success_timestamp_seconds',
+    help: 'When the last run of retention that succeeded began, of whatever process; 0: never',
+    registers,
+  });
+  const lastRemoved = new Gauge({
+    name: 'verwerkingenlog_prune_last_removed',
+    help: 'Actions that the last run of retention removed',
+    registers,
+  });
+  const withoutTerm = new Gauge({
+    name: 'verwerkingenlog_kept_without_term',
+    help: 'Actions that have no term at all and are kept, as the last run that succeeded counted them',
+    registers,
+  });
+  return {
+    failures: new Counter({
+      name: 'verwerkingenlog_prune_failures_total',
+      help: 'Runs of retention in this process that failed',
+      registers,
+    }),
+    show({ last, lastGood }) {
+      lastSuccess.set((lastGood?.begunAt.getTime() ?? 0) / 1000);
+      lastRemoved.set(last?.removed ?? 0);
+      withoutTerm.set(lastGood?.withoutTerm ?? 0);
+    },
   };
-  const gauge = (
-    name: string,
-    help: string,
-    read: (told: Awaited<ReturnType<typeof readRuns>>) => number | undefined,
-  ): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [metrics],
-      async collect() {
-        const value = read(await runs());
-        if (value !== undefined) this.set(value);
-      },
-    });
-  };
-  gauge(
-    'verwerkingenlog_prune_last_success_timestamp_seconds',
-    'When the last run of retention that succeeded began; 0: never',
-    ({ lastGood }) => lastGood && lastGood.begunAt.getTime() / 1000,
-  );
-  gauge(
-    'verwerkingenlog_prune_last_removed',
-    'Actions that the last run of retention removed',
-    ({ last }) => last?.removed,
-  );
-  gauge(
-    'verwerkingenlog_kept_without_term',
-    'Actions that have no term at all and are kept, as the last run that succeeded counted them',
-    ({ lastGood }) => lastGood?.withoutTerm ?? undefined,
-  );
 }

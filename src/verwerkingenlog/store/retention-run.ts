@@ -1,5 +1,8 @@
 import type { Db } from '../../kernel/database/db.ts';
 
+/** Characters of a failure that a line keeps. */
+const MAX_FAULT = 1000;
+
 /** What a run has removed until now. */
 export interface Removed {
   readonly month: string;
@@ -18,6 +21,12 @@ export interface RetentionRun {
   /** Actions that have no term at all and are kept; known at the end. */
   readonly withoutTerm: number | null;
   readonly fault: string | null;
+}
+
+/** The last run, and the last one that ended well. */
+export interface RetentionRuns {
+  readonly last?: RetentionRun;
+  readonly lastGood?: RetentionRun;
 }
 
 /** Begins the line of a run, as the retention role. @returns its number */
@@ -58,12 +67,12 @@ export async function endRun(
   await db.query(
     `update verwerkingenlog.opschoningen set geeindigd_op = $2::timestamptz, zonder_termijn = $3::bigint, fout = $4::text
      where nummer = $1::bigint`,
-    [run, at, withoutTerm, fault],
+    [run, at, withoutTerm, fault?.slice(0, MAX_FAULT) ?? null],
   );
 }
 
-/** The last run, and the last one that ended well; as the service's own role. */
-export async function readRuns(db: Db): Promise<{ last?: RetentionRun; lastGood?: RetentionRun }> {
+/** As the service's own role. */
+export async function readRuns(db: Db): Promise<RetentionRuns> {
   const columns = `begonnen_op as "begunAt", geeindigd_op as "endedAt", verwijderd as removed, zonder_termijn as "withoutTerm", fout as fault`;
   const { rows } = await db.query<RetentionRun & { good: boolean }>(
     `(select false as good, ${columns} from verwerkingenlog.opschoningen order by nummer desc limit 1)
