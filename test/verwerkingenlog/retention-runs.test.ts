@@ -73,6 +73,32 @@ describe('a run', () => {
     expect(await log.versionsOf(first.actieId)).toBe(0);
   });
 
+  it('goes through a month in batches, and its line counts them all', async () => {
+    await log.client.query(`
+      select verwerkingenlog.maak_maanden('2085-01-01Z', 1);
+      insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
+        ooit_vertrouwelijk, bewaartermijn, vervalt_op, tijdstip, objecten)
+      select overlay(verwerkingenlog.eerste_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, v, m, 't', 't', false, 'normaal',
+        false, case when i % 25 = 0 then 'P1Y' else 'P50Y' end, 'infinity', m, '[]'
+      from generate_series(1, 12000) i, generate_series(1, 2) v,
+        lateral (select '2085-01-01Z'::timestamptz + i * interval '1 minute') as t(m);`);
+    log.at('2087-01-01');
+    expect(await log.prune({}, { dryRun: true })).toMatchObject({ removed: 480, byMonth: { 208501: 480 } });
+    await log.prune();
+    expect(await log.lastLine()).toMatchObject({
+      verwijderd: '480',
+      maanden: { 208501: 480 },
+      oudste: new Date('2085-01-01T00:25:00Z'),
+      nieuwste: new Date('2085-01-09T08:00:00Z'),
+    });
+    log.at('2140-01-01');
+    const steps: number[] = [];
+    await log.prune({}, { progress: (removed) => steps.push(removed) });
+    expect(steps.length).toBeGreaterThan(20);
+    expect(await log.lastLine()).toMatchObject({ maanden: { 208501: 11_520 } });
+    expect(await log.months()).not.toContain('208501');
+  });
+
   it('that breaks off has in its line what it removed, and why it ended', async () => {
     log.at('2073-01-01');
     await log.prune();
