@@ -45,7 +45,7 @@ export async function createAreas(platform: Platform): Promise<Areas> {
     await close();
     throw error;
   }
-  return { areas, checks: verifier.checks, close };
+  return { areas, checks: [...verifier.checks, ...(processingLog?.checks ?? [])], close };
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {

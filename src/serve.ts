@@ -62,7 +62,7 @@ async function listen(
 
   const management = buildManagement({
     metrics: platform.metrics,
-    checks: [...databaseChecks(platform.pool), ...checks, ...areas.flatMap(({ checks }) => checks)],
+    checks: [...databaseChecks(platform.pool), ...checks, ...areas.flatMap((area) => area.checks)],
     stopping: () => platform.stopping.aborted,
   });
   const stopManagementConnections = trackConnections(management.server);

@@ -18,7 +18,7 @@ Example:
   $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,
     )
     .action((options: { json?: boolean }) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand({ ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { rotateKeys } = await import('../verwerkingenlog/store/rotate-keys.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
         const { key } = platform.config.verwerkingenlog;

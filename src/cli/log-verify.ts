@@ -11,7 +11,7 @@ export function logVerifyCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand({ ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { verifyLog } = await import('../verwerkingenlog/store/verify-log.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
         let versions = 0;

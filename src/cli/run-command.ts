@@ -2,7 +2,7 @@ import process from 'node:process';
 import { processEnvironment } from '../kernel/config/environment.ts';
 import { type Config, ConfigError, readConfig } from '../kernel/config/read-config.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
-import { openPlatform, type Platform } from '../kernel/platform.ts';
+import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command could not do what was asked; the message is for people and says why. */
@@ -35,6 +35,8 @@ export interface CommandContext {
 
 export interface CommandOptions {
   readonly json?: boolean;
+  /** The database role that it works as; its login needs to be a member of no other. Default: the one that serves. */
+  readonly role?: PlatformOptions['role'];
 }
 
 /** What a command has that needs no open database. */
@@ -73,7 +75,7 @@ export async function runCommand(
   command: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
   await runTool(options, async ({ config, log, output, interrupted }) => {
-    const open = await openPlatform({ config, log, purpose: 'command' });
+    const open = await openPlatform({ config, log, purpose: 'command', role: options.role });
     try {
       await command({ platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
     } finally {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { isDuration, longerDuration } from '../kernel/duration.ts';
 import type { InvalidParam } from '../kernel/problem.ts';
 import {
   entryFromHeaders,
@@ -32,6 +33,10 @@ export interface VerwerkingsheadersOptions {
   readonly required?: boolean;
   /** The organisation that the caller proved to be; when it is known, the header `OIN` must name the same. */
   readonly callerOin?: (request: FastifyRequest) => string | undefined;
+  /** ISO 8601 duration: entries are kept at least that long, whatever the header `Bewaartermijn` says. Default: the header decides. */
+  readonly ownRetention?: string;
+  /** Whether the caller may have the entry about its call logged as confidential; default: everyone may. */
+  readonly mayHide?: (request: FastifyRequest) => boolean;
   /** Called for every call that misses headers, to count them. */
   readonly onMissing?: (missing: readonly ProcessingHeader[], request: FastifyRequest) => void;
 }
@@ -54,11 +59,14 @@ export class ProcessingHeadersError extends Error {
  * delivered), and gives each request `verwerking` and `logVerwerking`.
  */
 export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
-  async (app, { client, required = false, callerOin, onMissing }) => {
+  async (app, { client, required = false, callerOin, ownRetention, mayHide = () => true, onMissing }) => {
+    if (ownRetention !== undefined && !isDuration(ownRetention))
+      throw new TypeError('ownRetention is not an ISO 8601 duration');
     app.decorateRequest('verwerking');
     app.decorateRequest('logVerwerking');
     app.addHook('preHandler', async (request) => {
-      const reading = readProcessingHeaders(request.headers, callerOin?.(request));
+      const proven = callerOin?.(request);
+      const reading = readProcessingHeaders(request.headers, proven === undefined ? [] : [proven]);
       const refused = [
         ...reading.malformed,
         ...(required ? reading.missing.filter((name) => name === 'OIN' || name === 'VerwerkingId') : []).map(
@@ -79,21 +87,36 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
         onMissing?.(reading.missing, request);
       }
       request.verwerking = reading.context;
-      request.logVerwerking = (actie, options) => client.log(withContext(reading.context, actie), options);
+      const consumer = judged(reading.context, { ownRetention, mayHide: mayHide(request) });
+      request.logVerwerking = (actie, options) => client.log(withContext(consumer, actie), options);
     });
   },
   { name: 'verwerkingsheaders', fastify: '5.x' },
 );
 
-/** What the headers said goes into the entry; what the application itself says wins. A lifted processing is logged as confidential. */
+/** What of the headers counts for an entry about their sender. */
+function judged(
+  context: ProcessingContext,
+  { ownRetention, mayHide }: { readonly ownRetention: string | undefined; readonly mayHide: boolean },
+): ProcessingContext {
+  const { vertrouwelijkheid, bewaartermijn } = context;
+  return {
+    ...context,
+    ...(vertrouwelijkheid === undefined || mayHide ? {} : { vertrouwelijkheid: 'normaal' }),
+    ...(ownRetention === undefined
+      ? {}
+      : { bewaartermijn: longerDuration(new Date(), ownRetention, bewaartermijn ?? ownRetention) }),
+  };
+}
+
+/** What the headers said goes into the entry; what the application itself says wins. */
 function withContext(
   context: ProcessingContext,
   actie: Parameters<FastifyRequest['logVerwerking']>[0],
 ): NieuweVerwerkingsactie {
-  const { vertrouwelijkheid, ...said } = entryFromHeaders(context);
   return {
-    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(entryFromHeaders(context)).filter(([, value]) => value !== undefined)),
     ...actie,
-    vertrouwelijkheid: actie.vertrouwelijkheid ?? (vertrouwelijkheid === 'normaal' ? 'normaal' : 'vertrouwelijk'),
+    vertrouwelijkheid: actie.vertrouwelijkheid ?? context.vertrouwelijkheid ?? 'normaal',
   };
 }

@@ -3,6 +3,7 @@ import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
 import { mount } from '../http/mount.ts';
+import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { createOutboundAgent } from '../kernel/outbound/outbound-agent.ts';
 import type { Platform } from '../kernel/platform.ts';
@@ -67,6 +68,12 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
   });
   const cache = createPageCache(gegevens.cacheMb * MEGABYTE, room);
 
+  const consumerOf = processingHeaders({
+    mode: gegevens.processingHeaders,
+    metrics: platform.metrics,
+    counter: metrics.missingHeaders,
+  });
+
   const mountOf = (variant: Variant): Area['mounts'][number] => {
     const own = variantSettings(platform, variant);
     const model = loadModel(variant, own.model);
@@ -78,6 +85,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
       metrics,
       background,
       processingLog: needs.processingLog,
+      consumerOf,
       findPage: createPageFinder({
         pool: platform.pool,
         clock: platform.clock,

@@ -6,23 +6,29 @@ import { type ProcessingContext, readProcessingHeaders } from '../kernel/process
 import { callerOf } from './auth.ts';
 import { platformProblems } from './problems.ts';
 
+const OIN = /^\d{20}$/;
 const METRIC = 'processing_headers_missing_total';
 
 export interface ProcessingHeaderOptions {
   /** `required` refuses a call without `OIN` or `VerwerkingId`. */
   readonly mode: 'optional' | 'required';
   readonly metrics: Registry;
+  /** Counts the missing ones of one mount. */
+  readonly counter?: Counter<'header'>;
 }
 
 /**
  * Makes the reader of the six processing headers. Malformed ones, and with `required` missing ones, become a 400 that names them all;
- * an `OIN` that is not that of the token a 403; missing ones are counted and logged. Call it on an authenticated route.
+ * an `OIN` that is none of those proven a 403; missing ones are counted and logged. `vertrouwelijk` counts only with a token that may log
+ * confidential actions: nobody else hides that he asked. Call it on an authenticated route.
  */
-export function processingHeaders(options: ProcessingHeaderOptions): (request: FastifyRequest) => ProcessingContext {
+export function processingHeaders(
+  options: ProcessingHeaderOptions,
+): (request: FastifyRequest, signerOin?: string) => ProcessingContext {
   const missingHeaders = missingCounter(options.metrics);
-  return (request) => {
+  return (request, signerOin) => {
     const caller = callerOf(request);
-    const reading = readProcessingHeaders(request.headers, callerOin(caller));
+    const reading = readProcessingHeaders(request.headers, provenOins(caller, signerOin));
     const refused = [
       ...reading.malformed,
       ...(options.mode === 'required'
@@ -36,20 +42,33 @@ export function processingHeaders(options: ProcessingHeaderOptions): (request: F
     }
     if (reading.otherOin) {
       throw new Problem(platformProblems.forbidden, {
-        detail: 'De kop `OIN` noemt een andere organisatie dan het toegangstoken.',
+        detail: 'De kop `OIN` noemt een andere organisatie dan het toegangstoken of de handtekening.',
+        fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
       });
     }
-    for (const header of reading.missing) missingHeaders.inc({ header });
+    for (const header of reading.missing) {
+      missingHeaders.inc({ header });
+      options.counter?.inc({ header });
+    }
     if (reading.missing.length > 0) {
       request.log.warn({ missing: reading.missing, caller: caller.subject }, 'processing headers are missing');
     }
-    return reading.context;
+    const { context } = reading;
+    const mayHide = caller.scopes.has('create:confidential');
+    return context.vertrouwelijkheid === 'vertrouwelijk' && !mayHide
+      ? { ...context, vertrouwelijkheid: 'normaal' }
+      : context;
   };
+}
+
+/** Who the token is for, who signed, and a delegate that the token names: one of these the header must be. */
+function provenOins(caller: Caller, signerOin: string | undefined): string[] {
+  return [callerOin(caller), signerOin, caller.actor].filter((oin) => oin !== undefined && OIN.test(oin)).map(String);
 }
 
 /** The organisation that a token names: the peer of an FSC token, or a subject or client that is an OIN itself. */
 export function callerOin({ oin, subject, clientId }: Caller): string | undefined {
-  return oin ?? [subject, clientId].find((name) => name !== undefined && /^\d{20}$/.test(name));
+  return oin ?? [subject, clientId].find((name) => name !== undefined && OIN.test(name));
 }
 
 /** One counter per process, whichever mount asks first. */

@@ -47,6 +47,8 @@ export interface PlatformOptions {
   readonly log: Logger;
   readonly clock?: Clock;
   readonly purpose: 'service' | 'command';
+  /** The role that the login must be able to act as; default `service`. With `retention` only `prunePool` may be used. */
+  readonly role?: 'service' | 'retention' | undefined;
 }
 
 /**
@@ -58,8 +60,9 @@ export async function openPlatform({
   log,
   clock = systemClock,
   purpose,
+  role,
 }: PlatformOptions): Promise<OpenPlatform> {
-  const database = await openDatabase({ config, log, purpose });
+  const database = await openDatabase({ config, log, purpose, role });
   const stopping = new AbortController();
   let baseUrl = config.server.publicBaseUrl;
   const platform: Platform = {

@@ -3,6 +3,7 @@
  * data, and copied into the provider's own entry in the processing log.
  * @see API-standaard voor logging van verwerkingen, "Verwerkingsattributen in de header"
  */
+import { isTerm } from './duration.ts';
 import type { InvalidParam } from './problem.ts';
 import type { ProcessingEntry } from './processing-log.ts';
 
@@ -18,13 +19,14 @@ export const PROCESSING_HEADERS = [
 /** Name of one of the six, in the spelling of the standard. */
 export type ProcessingHeader = (typeof PROCESSING_HEADERS)[number];
 
-/** What the consumer said; what it did not say is absent. */
+/** What the consumer said, and who it is; what is not known is absent. */
 export interface ProcessingContext {
+  /** Who it proved to be; only where nobody is proven, who it says to be. */
   readonly oin?: string;
   readonly verwerkingsactiviteitId?: string;
   readonly verwerkingsactiviteitUrl?: string;
   readonly verwerkingId?: string;
-  readonly vertrouwelijkheid?: 'normaal' | 'vertrouwelijk' | 'opgeheven';
+  readonly vertrouwelijkheid?: 'normaal' | 'vertrouwelijk';
   /** ISO 8601 duration. */
   readonly bewaartermijn?: string;
 }
@@ -35,7 +37,7 @@ export interface ProcessingHeadersReading {
   readonly malformed: readonly InvalidParam[];
   /** Headers that should have been there. */
   readonly missing: readonly ProcessingHeader[];
-  /** The token names another organisation than the header `OIN`. */
+  /** The header `OIN` names nobody who was proven, and somebody was. */
   readonly otherOin: boolean;
 }
 
@@ -44,9 +46,9 @@ type HeaderValues = Readonly<Record<string, string | string[] | undefined>>;
 /**
  * Reads the headers of a request.
  * @param headers names in lower case, as Node gives them
- * @param callerOin the organisation that the token names, when it names one
+ * @param proven the organisations that token and signature prove; the first is who the data goes to
  */
-export function readProcessingHeaders(headers: HeaderValues, callerOin?: string): ProcessingHeadersReading {
+export function readProcessingHeaders(headers: HeaderValues, proven: readonly string[] = []): ProcessingHeadersReading {
   const malformed: InvalidParam[] = [];
   const read = (name: ProcessingHeader, isRight: (value: string) => boolean, reason: string): string | undefined => {
     const value = headers[name.toLowerCase()];
@@ -66,13 +68,18 @@ export function readProcessingHeaders(headers: HeaderValues, callerOin?: string)
   const confidentiality = read(
     'Vertrouwelijkheid',
     (value) => confidentialityOf(value) !== undefined,
-    'moet normaal, vertrouwelijk of opgeheven zijn',
+    'moet normaal of vertrouwelijk zijn',
   );
-  const bewaartermijn = read('Bewaartermijn', isDuration, 'moet een duur volgens ISO 8601 zijn');
+  const bewaartermijn = read(
+    'Bewaartermijn',
+    (value) => isTerm(value, new Date()),
+    'moet een duur volgens ISO 8601 zijn, langer dan niets en hoogstens P1000Y',
+  );
+  const afnemer = proven[0] ?? oin;
   const vertrouwelijkheid = confidentiality === undefined ? undefined : confidentialityOf(confidentiality);
   return {
     context: {
-      ...(oin === undefined ? {} : { oin }),
+      ...(afnemer === undefined ? {} : { oin: afnemer }),
       ...(verwerkingsactiviteitId === undefined ? {} : { verwerkingsactiviteitId }),
       ...(verwerkingsactiviteitUrl === undefined ? {} : { verwerkingsactiviteitUrl }),
       ...(verwerkingId === undefined ? {} : { verwerkingId }),
@@ -81,7 +88,7 @@ export function readProcessingHeaders(headers: HeaderValues, callerOin?: string)
     },
     malformed,
     missing: missingHeaders(headers),
-    otherOin: oin !== undefined && callerOin !== undefined && oin !== callerOin,
+    otherOin: oin !== undefined && proven.length > 0 && !proven.includes(oin),
   };
 }
 
@@ -127,14 +134,8 @@ function isAddress(value: string): boolean {
   return value.length <= 2042 && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/i.test(value) && URL.canParse(value);
 }
 
-/** Whole numbers of at most five digits, so that the end of a term is a moment that a calendar has. */
-function isDuration(value: string): boolean {
-  return /^P(?:\d{1,5}W|(?=\d|T\d)(?:\d{1,5}Y)?(?:\d{1,5}M)?(?:\d{1,5}D)?(?:T(?=\d)(?:\d{1,5}H)?(?:\d{1,5}M)?(?:\d{1,5}S)?)?)$/.test(
-    value,
-  );
-}
-
+/** Nothing can be logged as lifted: that is done to what was confidential. */
 function confidentialityOf(value: string): ProcessingContext['vertrouwelijkheid'] {
-  const words = ['normaal', 'vertrouwelijk', 'opgeheven'] as const;
+  const words = ['normaal', 'vertrouwelijk'] as const;
   return words.find((word) => word === value.toLowerCase());
 }

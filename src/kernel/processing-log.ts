@@ -1,3 +1,5 @@
+import type { ProcessingContext } from './processing-headers.ts';
+
 /**
  * What area A needs of the processing log, without knowing area B: one entry for something done with personal data.
  * Field names are those of the national standard for logging of processing.
@@ -42,7 +44,26 @@ export interface ProcessingAuthor {
   readonly requestId: string;
 }
 
+/** What the service itself does with personal data: it delivers it, or reads the log. */
+export type OwnKind = 'shv' | 'vs' | 'log';
+
+/**
+ * An entry of the service itself. Nobody who asks for personal data decides what is kept of it: the log gives these entries their
+ * processing, activity and term, and judges how confidential they are.
+ */
+export interface OwnEntry
+  extends Pick<
+    ProcessingEntry,
+    'actieNaam' | 'handelingNaam' | 'uitvoerder' | 'systeem' | 'tijdstip' | 'verwerkteObjecten'
+  > {
+  readonly kind: OwnKind;
+  /** Who asked, and for which processing. */
+  readonly consumer: ProcessingContext;
+  /** Whether what was asked for is confidential. */
+  readonly confidential: boolean;
+}
+
 export interface ProcessingLog {
   /** Resolves when the entry is committed to disk; rejects when it is not, and then nothing may be delivered. */
-  record(entry: ProcessingEntry, author: ProcessingAuthor): Promise<void>;
+  record(entry: OwnEntry, author: ProcessingAuthor): Promise<void>;
 }

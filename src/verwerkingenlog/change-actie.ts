@@ -28,21 +28,21 @@ const TRIES = 5;
 
 /**
  * Gives an action a new version. Changes of one action, or of its processing, happen one after another.
- * @returns undefined when the action is unknown or expired
+ * @returns undefined when the action is unknown or deleted
  * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { pool, clock, config }: Platform,
+  { pool, config }: Platform,
   log: LogOfActies,
   { actieId, verwerkingId, gone, change }: ActieChange,
 ): Promise<Versie | undefined> {
   const options = { refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse' };
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const seen = await readCurrent(pool, actieId, clock.now());
+    const seen = await readCurrent(pool, actieId);
     if (seen === undefined) return undefined;
     const names = [lockOfActie(actieId), ...lockOfVerwerking(seen.verwerkingId), ...lockOfVerwerking(verwerkingId)];
     const outcome = await log.changes.run(names, gone, async (db) => {
-      const current = await readCurrent(db, actieId, clock.now());
+      const current = await readCurrent(db, actieId);
       if (current === undefined) return {};
       if (current.verwerkingId !== seen.verwerkingId) return { again: true };
       const next = changed(change, reveal(current, log.keys), await lastObjectNumber(db, actieId));

@@ -1,13 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import { Counter } from 'prom-client';
+import { longerDuration, shorterDuration } from '../kernel/duration.ts';
 import type { Platform } from '../kernel/platform.ts';
-import type { ProcessingEntry, ProcessingLog } from '../kernel/processing-log.ts';
+import { entryFromHeaders } from '../kernel/processing-headers.ts';
+import type { OwnEntry, OwnKind, ProcessingEntry, ProcessingLog } from '../kernel/processing-log.ts';
+import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
 import { createAppendActie } from './append-actie.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, moment, type Versie } from './domain/verwerkingsactie.ts';
 import { startMaintenance } from './maintenance.ts';
+import { startRetention } from './retention-schedule.ts';
 import { createSerialChanges, type SerialChanges } from './serial-changes.ts';
+import { readActiviteit } from './store/activiteiten.ts';
 import type { Appended } from './store/append-versies.ts';
 import { openIdentityKeys } from './store/open-keys.ts';
+
+/** The activity that the register begins with (migration 0011). */
+const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
+
+/** As long as a consumer may ask an entry about itself to be kept. */
+const LONGEST_ASKED = 'P20Y';
 
 /** The processing log as area B itself uses it. */
 export interface LogOfActies extends ProcessingLog {
@@ -18,6 +30,8 @@ export interface LogOfActies extends ProcessingLog {
   readonly changes: SerialChanges;
   /** Counts what was appended, for who writes in a transaction of his own. */
   count(result: Appended): void;
+  /** What operators should know of it. */
+  readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;
 }
 
@@ -30,22 +44,70 @@ export async function openProcessingLog(platform: Platform): Promise<LogOfActies
   if (keys.current === null) {
     platform.log.warn('no VERWERKINGENLOG_KEY: the processing log keeps persons’ identifiers as they come');
   }
+  const rules = platform.config.verwerkingenlog;
   const count = countAppends(platform);
   const { append, idle } = createAppendActie(platform, keys, count);
   const maintenance = startMaintenance(platform);
+  const retention = startRetention(platform);
   return {
     keys,
     changes: createSerialChanges(platform),
     append,
     count,
+    checks: [retention.check, { name: 'own activities', check: () => checkActivities(platform) }],
     async record(entry, { subject, requestId }) {
-      await append(actieOf(entry), { door: subject, verzoekId: requestId });
+      await append(ownActie(entry, rules), { door: subject, verzoekId: requestId });
     },
     async close() {
       await idle();
+      await retention.stop();
       await maintenance.stop();
     },
   };
+}
+
+/** What of the configuration own entries go by. */
+export interface OwnRules {
+  /** Shortest term of an own entry. */
+  readonly ownRetention: string;
+  /** The activity of each kind; one that is missing has the default. */
+  readonly ownActivities: ReadonlyMap<string, string>;
+}
+
+/**
+ * An entry of the service itself as an action. Who asks for personal data decides nothing about it: its processing is always new, so that
+ * it can be found, lifted and kept like any other, and its term is never shorter than our own.
+ */
+export function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: OwnRules): Actie {
+  const hidden = confidential || consumer.vertrouwelijkheid === 'vertrouwelijk';
+  const asked = consumer.bewaartermijn ?? rules.ownRetention;
+  return actieOf({
+    ...entryFromHeaders(consumer),
+    ...done,
+    verwerkingId: randomUUID(),
+    verwerkingsactiviteitId: ownActivity(kind, rules),
+    vertrouwelijkheid: hidden ? 'vertrouwelijk' : 'normaal',
+    bewaartermijn: longerDuration(
+      done.tijdstip,
+      rules.ownRetention,
+      shorterDuration(done.tijdstip, asked, LONGEST_ASKED),
+    ),
+  });
+}
+
+function ownActivity(kind: OwnKind, { ownActivities }: OwnRules): string {
+  return ownActivities.get(kind) ?? DEFAULT_ACTIVITY;
+}
+
+/** Own entries name activities that somebody can look up; one that is not in the register is refused where unknown ones are. */
+async function checkActivities({ pool, config }: Platform): Promise<ReadinessResult> {
+  const { verwerkingenlog } = config;
+  const wanted = new Set((['shv', 'vs', 'log'] as const).map((kind) => ownActivity(kind, verwerkingenlog)));
+  const found = await Promise.all([...wanted].map(async (id) => ({ id, known: await readActiviteit(pool, id) })));
+  const missing = found.filter(({ known }) => known === undefined).map(({ id }) => id);
+  if (missing.length === 0) return { ok: true };
+  const effect = verwerkingenlog.unknownActivity === 'refuse' ? '; entries of deliveries are refused' : '';
+  return { ok: true, warning: `not in the register: ${missing.join(', ')}${effect}` };
 }
 
 /** An entry as an action: what it does not say is `null`. */

@@ -1,10 +1,11 @@
 import type pg from 'pg';
 import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { entryFromHeaders, type ProcessingContext } from '../kernel/processing-headers.ts';
+import type { ProcessingContext } from '../kernel/processing-headers.ts';
+import type { OwnEntry } from '../kernel/processing-log.ts';
 import { newActieId } from './domain/actie-id.ts';
 import { type Auteur, eersteVersie } from './domain/verwerkingsactie.ts';
-import { actieOf, type LogOfActies } from './processing-log.ts';
+import { type LogOfActies, ownActie } from './processing-log.ts';
 import { appendVersies } from './store/append-versies.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
 import { protect } from './store/stored-versie.ts';
@@ -14,7 +15,7 @@ export interface Reading<T> {
   /** May still be under way: nothing waits for it before the entry is sent. */
   readonly result: T | Promise<T>;
   readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
-  /** Whether confidential actions were asked for: then that somebody looked is confidential too, unless the consumer says otherwise. */
+  /** Whether confidential actions were asked for: then that somebody looked is confidential too. */
   readonly confidential: boolean;
 }
 
@@ -44,22 +45,22 @@ export function createReadInLog({ pool, pipelinePool, clock, config }: Platform,
 
   async function appendEntry(db: pg.PoolClient, reader: Reader, reading: Reading<unknown>): Promise<void> {
     const now = clock.now();
-    const actie = {
-      ...actieOf({
-        ...entryFromHeaders(reader.context),
-        actieNaam: 'Raadplegen verwerkingenlog',
-        handelingNaam: reader.handelingNaam,
-        vertrouwelijkheid: reader.context.vertrouwelijkheid ?? (reading.confidential ? 'vertrouwelijk' : 'normaal'),
-        uitvoerder,
-        systeem: 'Verwerkingenlog',
-        tijdstip: now,
-      }),
-      verwerkteObjecten: reading.persons.map((person) => ({
-        ...person,
-        betrokkenheid: null,
+    const entry: OwnEntry = {
+      kind: 'log',
+      actieNaam: 'Raadplegen verwerkingenlog',
+      handelingNaam: reader.handelingNaam,
+      consumer: reader.context,
+      confidential: reading.confidential,
+      uitvoerder,
+      systeem: 'Verwerkingenlog',
+      tijdstip: now,
+      verwerkteObjecten: reading.persons.map(({ soortObjectId, objectId }) => ({
+        soortObjectId,
+        objectId,
         soortenGegevens: ['Verwerkingsacties'],
       })),
     };
+    const actie = ownActie(entry, config.verwerkingenlog);
     const versie = protect(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
     for (const result of await appendVersies(db, [{ versie }], { refuseUnknownActivity: false })) log.count(result);
   }

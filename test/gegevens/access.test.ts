@@ -204,6 +204,11 @@ describe('FSC tokens', () => {
 
   it.each([OTHER, REQUESTER])('accepts an OIN header that names the subject or its delegate: %s', async (oin) => {
     await supplier.get({}, { headers: { ...(await withFsc({ subject: OTHER, actor: REQUESTER })), oin } });
+    // Whichever it names: the entry has the one that the token is for.
+    const [entry] = await supplier.asOwner(
+      'select afnemer_id from verwerkingenlog.versies order by tijdstip_registratie desc limit 1',
+    );
+    expect(entry).toEqual({ afnemer_id: OTHER });
   });
 
   it('checks the client certificate that a token is bound to, when the proxy hands it on', async () => {

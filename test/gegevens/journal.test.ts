@@ -94,9 +94,61 @@ it('writes one entry in the processing log, with the headers of the requester an
   }
 });
 
-it('takes the OIN of the signer when no header names one', async () => {
-  await supplier.get({});
-  expect(JSON.stringify((await logged())[0])).toContain(REQUESTER);
+it('logs who signed, whether a header names it or not, and refuses a header that names another', async () => {
+  for (const headers of [{}, { OIN: REQUESTER }]) {
+    await supplier.get({}, { headers });
+    expect((await logged())[0]).toMatchObject({ soort_afnemer_id: 'OIN', afnemer_id: REQUESTER });
+  }
+  const before = (await logged()).length;
+  const refused = await supplier.ask({}, { headers: { OIN: '00000099000000009000' } });
+  expect(refused.status).toBe(403);
+  expect(await logged()).toHaveLength(before);
+});
+
+it.each([
+  ['shv', undefined, 'P10Y'],
+  ['vs', 'P1D', 'P10Y'],
+  ['shv', 'P15Y', 'P15Y'],
+  ['vs', 'P99Y', 'P20Y'],
+] as const)(
+  'keeps the entry of a delivery %s, for which the requester says %s, for %s',
+  async (variant, Bewaartermijn, kept) => {
+    await supplier.get(
+      {},
+      { variant, headers: { VerwerkingId: VERWERKING, Bewaartermijn, Vertrouwelijkheid: 'vertrouwelijk' } },
+    );
+    const [entry] = await logged();
+    expect(entry).toMatchObject({
+      bewaartermijn: kept,
+      vertrouwelijkheid: 'normaal',
+      verwerking_id_afnemer: VERWERKING,
+    });
+    expect(entry?.verwerking_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(entry?.verwerking_id).not.toBe(VERWERKING);
+    const known = await supplier.asOwner(
+      `select naam from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = '${entry?.verwerkingsactiviteit_id}'`,
+    );
+    expect(known).toHaveLength(1);
+  },
+);
+
+it('hides the entry of a delivery only for a requester whose token may log confidential actions', async () => {
+  const scopes = ['read', 'create:confidential'];
+  const token = await supplier.tokens.bearer(scopes);
+  await supplier.get({}, { headers: { ...token, VerwerkingId: VERWERKING, Vertrouwelijkheid: 'vertrouwelijk' } });
+  expect((await logged())[0]).toMatchObject({ vertrouwelijkheid: 'vertrouwelijk', ooit_vertrouwelijk: true });
+});
+
+it('gives each kind of delivery the activity that is configured for it', async () => {
+  const [shv, vs] = ['11111111-6c0e-4f1c-9a52-6a4f7f1f2a10', '22222222-6c0e-4f1c-9a52-6a4f7f1f2a10'];
+  const server = await supplier.another({ VERWERKINGENLOG_OWN_ACTIVITIES: `shv=${shv}, vs=${vs}` });
+  for (const [variant, activity] of [
+    ['shv', shv],
+    ['vs', vs],
+  ] as const) {
+    await supplier.get({}, { variant, server });
+    expect((await logged())[0]).toMatchObject({ verwerkingsactiviteit_id: activity });
+  }
 });
 
 it('warns of missing headers, counts them, and refuses them where they are required', async () => {

@@ -113,7 +113,9 @@ describe('the content', () => {
     ['OIN', '123'],
     ['VerwerkingId', 'geen-uuid'],
     ['Bewaartermijn', 'tien jaar'],
+    ['Bewaartermijn', 'PT0S'],
     ['Vertrouwelijkheid', 'geheim'],
+    ['Vertrouwelijkheid', 'Opgeheven'],
   ])('names a malformed %s', async (name, value) => {
     const answer = await supplier.ask({ page: 0 }, { headers: { [name]: value } });
     expectProblem(answer, 400, 'invalid-request', new RegExp(`${name.toLowerCase()}.*page`, 'i'));

@@ -13,6 +13,7 @@ import {
   type NieuweVerwerkingsactie,
   processingHeaders,
   VerwerkingenlogError,
+  type VerwerkingsheadersOptions,
   verwerkingsheaders,
 } from 'koppelvlak/verwerkingenlog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -179,7 +180,7 @@ describe('the client', () => {
 });
 
 describe('the plugin', () => {
-  async function provider(options: { required?: boolean } = {}) {
+  async function provider(options: Partial<VerwerkingsheadersOptions> = {}) {
     const app = Fastify();
     const missing: string[][] = [];
     await app.register(verwerkingsheaders, {
@@ -191,7 +192,8 @@ describe('the plugin', () => {
     });
     app.post<{ Body: { person: string } }>('/zoek', async (request) => {
       const { person } = request.body;
-      await request.logVerwerking({ ...actieOf(person), actieNaam: 'Verstrekken' });
+      const { vertrouwelijkheid: _, ...done } = actieOf(person);
+      await request.logVerwerking({ ...done, actieNaam: 'Verstrekken' });
       return request.verwerking;
     });
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -219,6 +221,26 @@ describe('the plugin', () => {
         bewaartermijn: 'P1Y',
       },
     ]);
+  });
+
+  it('gives the entry the proven OIN, and lets the application decide on its term and whether it may be hidden', async () => {
+    const { call } = await provider({ ownRetention: 'P10Y', mayHide: () => false });
+    const proven = '00000099000000009000';
+    const { OIN: _, ...others } = HEADERS;
+    const cases = [
+      { sent: { Bewaartermijn: 'P1D' }, kept: 'P10Y' },
+      { sent: { Bewaartermijn: 'P15Y' }, kept: 'P15Y' },
+    ];
+    for (const { sent, kept } of cases) {
+      const person = newPerson();
+      const headers = { ...others, ...sent, Vertrouwelijkheid: 'vertrouwelijk', 'x-caller': proven };
+      expect((await call(person, headers)).status).toBe(200);
+      expect(await found(person)).toMatchObject([
+        { bewaartermijn: kept, vertrouwelijkheid: 'normaal', afnemerId: proven },
+      ]);
+    }
+    expect((await call(newPerson(), { ...HEADERS, Bewaartermijn: 'PT0S' })).status).toBe(400);
+    expect((await call(newPerson(), { ...HEADERS, Vertrouwelijkheid: 'opgeheven' })).status).toBe(400);
   });
 
   it('names what is missing, and refuses what is malformed or of another', async () => {

@@ -40,7 +40,8 @@ describe('reading the log', () => {
         verwerkingsactiviteitUrlAfnemer: 'https://register.example/5f0bef4c',
         verwerkingIdAfnemer: '48086bf2-11b7-4603-9526-67d7c3bb6587',
         vertrouwelijkheid: 'normaal',
-        bewaartermijn: 'P3Y',
+        // Shorter than our own: then ours counts.
+        bewaartermijn: 'P10Y',
         verwerkteObjecten: [{ objectId: person }],
       },
     ]);
@@ -60,13 +61,93 @@ describe('reading the log', () => {
     expect(await readings(person)).toHaveLength(4);
   });
 
-  it('keeps a look at confidential actions confidential, unless the consumer says otherwise', async () => {
+  it('keeps a look at confidential actions confidential, whatever the consumer says', async () => {
     const person = newPerson();
     const path = `/verwerkingsacties?${ofPerson(person)}`;
     await log.call(READ, 'GET', path);
     await log.call(READ, 'GET', path, undefined, HEADERS);
-    expect(await readings(person, NORMAL)).toHaveLength(1);
-    expect(await readings(person, { vertrouwelijkheid: 'vertrouwelijk' })).toHaveLength(1);
+    expect(await readings(person, NORMAL)).toHaveLength(0);
+    expect(await readings(person, { vertrouwelijkheid: 'vertrouwelijk' })).toHaveLength(2);
+  });
+
+  it.each([
+    [['read:normal'], 'normaal'],
+    [['read:normal', 'create:normal'], 'normaal'],
+    [['read:normal', 'create:confidential'], 'vertrouwelijk'],
+  ])(
+    'of what is not confidential is hidden only from whose token may hide it: %j',
+    async (scopes, vertrouwelijkheid) => {
+      const person = newPerson();
+      const path = `/verwerkingsacties?${ofPerson(person, { ...NORMAL, beperkteSet: 'false' })}`;
+      const headers = { ...HEADERS, Vertrouwelijkheid: 'vertrouwelijk' };
+      expect((await log.call(scopes, 'GET', path, undefined, headers)).status).toBe(200);
+      expect(await readings(person, { vertrouwelijkheid })).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['P1D', 'P10Y'],
+    ['P11Y', 'P11Y'],
+    ['P20Y', 'P20Y'],
+    ['P21Y', 'P20Y'],
+    ['P999Y', 'P20Y'],
+    ['P3654D', 'P3654D'],
+    [undefined, 'P10Y'],
+  ])('is kept, where the consumer says %s, for %s', async (asked, kept) => {
+    const person = newPerson();
+    const { Bewaartermijn: _, ...others } = HEADERS;
+    const headers = asked === undefined ? others : { ...others, Bewaartermijn: asked };
+    await log.call(['read:normal'], 'GET', `/verwerkingsacties?${ofPerson(person, NORMAL)}`, undefined, headers);
+    expect(await readings(person, NORMAL)).toMatchObject([{ bewaartermijn: kept }]);
+  });
+
+  it('belongs to a processing that is always new, and to an activity that is in the register', async () => {
+    const person = newPerson();
+    const path = `/verwerkingsacties?${ofPerson(person, NORMAL)}`;
+    for (let i = 0; i < 2; i += 1) await log.call(['read:normal'], 'GET', path, undefined, HEADERS);
+    const entries = await readings(person, NORMAL);
+    expect(entries).toHaveLength(2);
+    for (const entry of entries) {
+      expect(entry.verwerkingId).toMatch(/^[0-9a-f]{8}-/);
+      expect(entry.verwerkingIdAfnemer).toBe(HEADERS.VerwerkingId);
+      const activity = await log.call(READ, 'GET', `/verwerkingsactiviteiten/${entry.verwerkingsactiviteitId}`);
+      expect(activity.status).toBe(200);
+    }
+    expect(new Set([HEADERS.VerwerkingId, ...entries.map(({ verwerkingId }) => verwerkingId)]).size).toBe(3);
+  });
+
+  it('can be found by the officer and kept or lifted by its processing, like any other', async () => {
+    const person = newPerson();
+    const all = ['read:confidential', 'update:confidential'];
+    await log.call(READ, 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
+    const [entry] = await readings(person, { vertrouwelijkheid: 'vertrouwelijk' });
+    const path = `/verwerkingsacties?verwerkingId=${entry?.verwerkingId}`;
+    const change = { vertrouwelijkheid: 'opgeheven', bewaartermijn: 'P30Y' };
+    expect((await log.call(all, 'PATCH', path, change)).status).toBe(204);
+    const seen = listIn(
+      await log.call(['read:restricted'], 'GET', `/verwerkte-objecten?${ofPerson(person)}`, undefined, HEADERS),
+    );
+    expect(seen.results).toMatchObject([
+      { verwerkingsactie: { bewaartermijn: 'P30Y', vertrouwelijkheid: 'opgeheven' } },
+    ]);
+  });
+
+  it('belongs to the activity that is configured, and readiness tells of one that is not in the register', async () => {
+    const own = '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10';
+    const configured = await startLog({ env: { VERWERKINGENLOG_OWN_ACTIVITIES: `log=${own}` } });
+    try {
+      const person = newPerson();
+      const path = `/verwerkingsacties?${ofPerson(person, NORMAL)}`;
+      for (let i = 0; i < 2; i += 1) await configured.call(READ, 'GET', path, undefined, HEADERS);
+      const { results } = listIn(await configured.call(READ, 'GET', path, undefined, HEADERS));
+      expect(results[0]).toMatchObject({ verwerkingsactiviteitId: own });
+      const ready = await fetch(`${configured.server.managementUrl}/health/ready`);
+      const { checks } = Object(await ready.json());
+      expect(ready.status).toBe(200);
+      expect(checks).toContainEqual({ name: 'own activities', ok: true, warning: `not in the register: ${own}` });
+    } finally {
+      await configured.stop();
+    }
   });
 
   it('leaves nothing when the reading is refused', async () => {
@@ -137,6 +218,34 @@ describe('the six headers', () => {
     expect(answer.status).toBe(400);
     const names = Object(answer.json).invalidParams.map(({ name }: { name: string }) => name);
     expect(new Set(names)).toEqual(new Set(Object.keys(wrong)));
+  });
+
+  it.each(['PT0S', 'P0D', 'P1001Y', 'P12001M'])('may not ask for a term of %s', async (Bewaartermijn) => {
+    const answer = await log.call(READ, 'GET', path(), undefined, { ...HEADERS, Bewaartermijn });
+    expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'Bewaartermijn' }] });
+  });
+
+  it.each(['opgeheven', 'OPGEHEVEN'])('may not say %s: nothing is logged as that', async (Vertrouwelijkheid) => {
+    for (const query of [path(), `/verwerkingsacties?${ofPerson(newPerson())}`]) {
+      const answer = await log.call(READ, 'GET', query, undefined, { ...HEADERS, Vertrouwelijkheid });
+      expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'Vertrouwelijkheid' }] });
+    }
+  });
+
+  it.each([
+    ['the token, when the header says the same', '00000099000000003000', HEADERS.OIN],
+    ['the token, when there is no header', '00000099000000003000', undefined],
+    ['the header, when the token proves nobody', 'balie', HEADERS.OIN],
+  ])('log who asked: %s', async (_title, subject, header) => {
+    const person = newPerson();
+    const { OIN: _, ...others } = HEADERS;
+    const proven = /^\d{20}$/.test(subject) ? subject : undefined;
+    const oin = header === undefined ? undefined : (proven ?? header);
+    const token = await log.tokens.bearer(READ, { subject });
+    await log.api.call('GET', `/verwerkingsacties?${ofPerson(person, NORMAL)}`, {
+      headers: { ...token, ...others, ...(oin === undefined ? {} : { OIN: oin }) },
+    });
+    expect(await readings(person, NORMAL)).toMatchObject([{ soortAfnemerId: 'OIN', afnemerId: proven ?? header }]);
   });
 
   it('may not name another organisation than the token', async () => {

@@ -1,195 +1,232 @@
-/** The clock moves over years: months come and go, terms pass. */
-import pg from 'pg';
+/** How long an action stays: the later of its term, the minimum and the grace. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPool } from '../../src/kernel/database/pool.ts';
-import { createLogger } from '../../src/kernel/log.ts';
-import { type Pruned, prune } from '../../src/verwerkingenlog/store/prune.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { koppelvlak } from './cli.ts';
-import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+import { openRetention, type RetentionLog } from './retention-support.ts';
+import { actie, HEADERS, listIn, newPerson, ofPerson } from './support.ts';
 
-const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
-const TWENTY_YEARS = 20 * 366 * 86_400;
-
-let now = new Date('2026-01-31T23:59:59.999Z');
-let database: TestDatabase;
-let log: LogServer;
-let client: pg.Client;
-let retention: pg.Pool;
-
+let log: RetentionLog;
 beforeAll(async () => {
-  database = await createDatabase();
-  log = await startLog({
-    databaseUrl: database.url,
-    clock: { now: () => now },
-    env: { VERWERKINGENLOG_LOG_READS: 'false' },
-  });
-  client = new pg.Client(database.url);
-  await client.connect();
-  retention = createPool({
-    url: database.url,
-    size: 1,
-    connectTimeoutMs: 5000,
-    statementTimeoutMs: 0,
-    pooler: 'none',
-    role: 'koppelvlak_opschoner',
-    applicationName: 'test',
-    log: createLogger('silent'),
-  });
+  log = await openRetention(new Date('2026-01-31T23:59:59.999Z'));
 });
-afterAll(async () => {
-  await retention?.end();
-  await client?.end();
-  await log?.stop();
-  await database?.drop();
-});
+afterAll(() => log?.close());
 
-async function call(method: string, path: string, body?: unknown) {
-  const token = await log.tokens.bearer(ALL, { seconds: TWENTY_YEARS });
-  return log.api.call(method, path, { headers: { ...token, ...HEADERS }, body });
+/** Whether runs on both days leave it on the first and remove it on the second. */
+async function staysUntil(actieId: string, before: string, after: string): Promise<void> {
+  log.at(before);
+  await log.prune();
+  expect(await log.versionsOf(actieId), `on ${before}`).toBeGreaterThan(0);
+  log.at(after);
+  await log.prune();
+  expect(await log.versionsOf(actieId), `on ${after}`).toBe(0);
 }
 
-async function keep(wishes: Record<string, unknown>) {
-  const body = actie(newPerson(), wishes);
-  return {
-    body,
-    person: body.verwerkteObjecten[0]?.objectId ?? '',
-    ...actieIn(await call('POST', '/verwerkingsacties', body)),
-  };
-}
-
-const pruneNow = (dryRun = false): Promise<Pruned> =>
-  prune({ pool: retention, now, dryRun, signal: new AbortController().signal });
-
-async function versionsOf(actieId: string): Promise<number> {
-  const { rows } = await client.query(
-    'select count(*)::int as count from verwerkingenlog.versies where actie_id = $1',
-    [actieId],
-  );
-  return rows[0].count;
-}
-
-async function months(): Promise<string[]> {
-  const { rows } = await client.query(
-    `select right(inhrelid::regclass::text, 6) as month from pg_inherits where inhparent = 'verwerkingenlog.versies'::regclass order by 1`,
-  );
-  return rows.map(({ month }) => month);
-}
-
-describe('months', () => {
-  it('are made ahead, and each action lies in that of its registration', async () => {
-    const last = await keep({});
-    now = new Date('2026-02-01T00:00:00Z');
-    const first = await keep({});
-    const { rows } = await client.query(
-      'select tableoid::regclass::text as month from verwerkingenlog.versies where actie_id = any($1) order by actie_id',
-      [[last.actieId, first.actieId]],
-    );
-    expect(rows.map(({ month }) => month.slice(-6))).toEqual(['202601', '202602']);
-    expect(await months()).toEqual(expect.arrayContaining(['202601', '202602', '202603', '202604']));
+describe('a term', () => {
+  it('hides nothing: what is past it is found, read, changed and deleted like any other', async () => {
+    log.at('2031-07-15');
+    const kept = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'P1D' });
+    const [object] = Object(kept).verwerkteObjecten;
+    expect((await log.call('GET', `/verwerkingsacties/${kept.actieId}`)).status).toBe(200);
+    expect(listIn(await log.call('GET', `/verwerkingsacties?${ofPerson(kept.person)}`)).count).toBe(1);
+    expect(listIn(await log.call('GET', `/verwerkte-objecten?${ofPerson(kept.person)}`)).count).toBe(1);
+    expect((await log.call('GET', `/verwerkte-objecten/${object.verwerktObjectId}`)).status).toBe(200);
+    expect((await log.patch(kept, { bewaartermijn: 'P2D' })).status).toBe(204);
+    expect((await log.put(kept, { bewaartermijn: 'P3D' })).status).toBe(200);
+    expect((await log.call('DELETE', `/verwerkingsacties/${kept.actieId}`)).status).toBe(204);
+    expect((await log.call('GET', `/verwerkingsacties/${kept.actieId}`)).status).toBe(404);
+    expect((await log.patch(kept, { bewaartermijn: 'P2D' })).status).toBe(400);
   });
 
-  it('that nobody made ahead are made by the first action that needs them', async () => {
-    now = new Date('2031-07-15T12:00:00Z');
-    const kept = await Promise.all(Array.from({ length: 20 }, () => keep({})));
-    expect(new Set(kept.map(({ actieId }) => actieId)).size).toBe(20);
-    expect(await months()).toEqual(expect.arrayContaining(['203107', '203108', '203109', '203110']));
-    const { results } = listIn(await call('GET', `/verwerkingsacties?${ofPerson(kept[0]?.person ?? '')}`));
-    expect(results).toHaveLength(1);
-  });
+  it.each(['PT0S', 'P0D', 'P0Y0M0DT0H0M0S', 'P0W', 'P1001Y', 'P1000Y1D', 'P12001M', 'P99999W'])(
+    'of %s is refused, wherever it is given',
+    async (bewaartermijn) => {
+      log.at('2031-07-15');
+      const kept = await log.keep({});
+      const activity = {
+        naam: 'x',
+        verantwoordelijkeOrganisatie: HEADERS.OIN,
+        doel: 'x',
+        grondslag: 'Publieke taak',
+        bewaartermijn,
+      };
+      const refused = [
+        await log.call('POST', '/verwerkingsacties', actie(newPerson(), { bewaartermijn })),
+        await log.patch(kept, { bewaartermijn }),
+        await log.put(kept, { bewaartermijn }),
+        await log.call('PUT', '/verwerkingsactiviteiten/5f0bef4c-f66f-4311-84a5-19e8bf359ea0', activity),
+      ];
+      for (const answer of refused) {
+        expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'bewaartermijn' }] });
+      }
+      expect(await log.versionsOf(kept.actieId)).toBe(1);
+    },
+  );
 
-  it('that nobody made ahead are made by a reading that leaves an entry', async () => {
-    const reading = await startLog({
-      databaseUrl: database.url,
-      clock: { now: () => new Date('2033-02-01T00:00:00Z') },
-    });
-    try {
-      const token = await reading.tokens.bearer(ALL, { seconds: TWENTY_YEARS });
-      const answer = await reading.api.call('GET', `/verwerkte-objecten?${ofPerson(newPerson())}`, {
-        headers: { ...token, ...HEADERS },
-      });
-      expect(answer.status).toBe(200);
-    } finally {
-      await reading.stop();
-    }
+  it('of a thousand years is taken', async () => {
+    const kept = await log.keep({ bewaartermijn: 'P12000M' });
+    expect((await log.patch(kept, { bewaartermijn: 'P1000Y' })).status).toBe(204);
   });
 });
 
 describe('retention', () => {
-  it('ends an action at its moment plus its term: until then it is there, from then on it is not', async () => {
-    now = new Date('2031-07-15T12:00:00Z');
-    const kept = await keep({ tijdstip: '2028-02-29T10:00:00+01:00', bewaartermijn: 'P5Y1M' });
-    const read = () => call('GET', `/verwerkingsacties/${kept.actieId}`);
-    now = new Date('2033-03-29T08:59:59.999Z');
-    expect((await read()).status).toBe(200);
-    expect(await pruneNow()).toMatchObject({ removed: 0 });
-    now = new Date('2033-03-29T09:00:00Z');
-    expect((await read()).status).toBe(404);
-    expect(listIn(await call('GET', `/verwerkingsacties?${ofPerson(kept.person)}`)).count).toBe(0);
-    expect((await call('DELETE', `/verwerkingsacties/${kept.actieId}`)).status).toBe(400);
-    expect(await pruneNow(true)).toMatchObject({ removed: 1, byMonth: { 203107: 1 }, droppedMonths: [] });
-    expect(await versionsOf(kept.actieId)).toBe(1);
-    expect(await pruneNow()).toMatchObject({ removed: 1, byMonth: { 203107: 1 } });
-    expect(await versionsOf(kept.actieId)).toBe(0);
+  it('removes an action at its moment plus its term, counted in months as the calendar has them', async () => {
+    log.at(new Date('2031-07-15T12:00:00Z'));
+    const kept = await log.keep({ tijdstip: '2028-02-29T10:00:00+01:00', bewaartermijn: 'P5Y1M' });
+    log.at(new Date('2033-03-29T08:59:59.999Z'));
+    await log.prune();
+    expect(await log.prune({}, { dryRun: true })).toMatchObject({ removed: 0 });
+    log.at(new Date('2033-03-29T09:00:00Z'));
+    expect(await log.prune({}, { dryRun: true })).toMatchObject({
+      removed: 1,
+      byMonth: { 203107: 1 },
+      droppedMonths: [],
+    });
+    expect(await log.versionsOf(kept.actieId)).toBe(1);
+    expect(await log.prune()).toMatchObject({ removed: 1, byMonth: { 203107: 1 } });
+    expect(await log.versionsOf(kept.actieId)).toBe(0);
   });
 
-  it('goes by the newest version, removes all of them, and what has no term stays', async () => {
-    now = new Date('2034-01-01T00:00:00Z');
-    const tijdstip = '2034-01-01T00:00:00Z';
-    const prolonged = await keep({ tijdstip, bewaartermijn: 'P1Y' });
-    const shortened = await keep({ tijdstip, bewaartermijn: 'P50Y' });
-    const forEver = await keep({ tijdstip, bewaartermijn: null });
-    const deleted = await keep({ tijdstip, bewaartermijn: 'P1Y' });
-    const patch = (of: { body: { verwerkingId: string } }, bewaartermijn: string) =>
-      call('PATCH', `/verwerkingsacties?verwerkingId=${of.body.verwerkingId}`, { bewaartermijn });
-    await patch(prolonged, 'P20Y');
-    await patch(shortened, 'P1Y');
-    await call('DELETE', `/verwerkingsacties/${deleted.actieId}`);
-    now = new Date('2036-01-01T00:00:00Z');
-    await pruneNow();
+  it('keeps an action for the minimum after its registration, whatever its term', async () => {
+    log.at('2040-01-01');
+    const kept = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1S' });
+    await staysUntil(kept.actieId, '2040-12-31', '2041-01-01');
+  });
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    ['a shorter term', { bewaartermijn: 'P50Y' }, { bewaartermijn: 'P1D' }],
+    ['a term where there was none', { bewaartermijn: null }, { bewaartermijn: 'P1D' }],
+    [
+      'an earlier moment',
+      { tijdstip: '2042-01-01T00:00:00Z', bewaartermijn: 'P9Y' },
+      { tijdstip: '2001-01-01T00:00:00Z' },
+    ],
+  ])('keeps for the grace what %s made removable', async (_title, before, after) => {
+    log.at('2042-01-01');
+    const kept = await log.keep(before);
+    log.at('2044-03-01');
+    expect((await log.put(kept, { ...before, ...after })).status).toBe(200);
+    // Not even a change after it shortens the grace, nor one that goes back and forth.
+    log.at('2044-03-10');
+    expect((await log.put(kept, { ...before, ...after, actieNaam: 'Anders' })).status).toBe(200);
+    await staysUntil(kept.actieId, '2044-03-30', '2044-03-31');
+  });
+
+  it('counts the grace from each change that brought removal forward, and lets a mistake be undone', async () => {
+    log.at('2045-01-01');
+    const kept = await log.keep({ tijdstip: '2045-01-01T00:00:00Z', bewaartermijn: 'P50Y' });
+    const undone = await log.keep({ tijdstip: '2045-01-01T00:00:00Z', bewaartermijn: 'P50Y' });
+    for (const [at, term] of [
+      ['2046-06-01', 'P1D'],
+      ['2046-06-20', 'P50Y'],
+      ['2046-06-25', 'P1D'],
+    ] as const) {
+      log.at(at);
+      for (const one of [kept, undone]) expect((await log.patch(one, { bewaartermijn: term })).status).toBe(204);
+    }
+    log.at('2046-07-01');
+    expect((await log.patch(undone, { bewaartermijn: 'P3Y' })).status).toBe(204);
+    await staysUntil(kept.actieId, '2046-07-24', '2046-07-26');
+    expect(await log.versionsOf(undone.actieId)).toBe(5);
+  });
+
+  it('goes by the newest version, removes all of them, and what has no term stays, and is counted', async () => {
+    log.at('2050-01-01');
+    const tijdstip = '2050-01-01T00:00:00Z';
+    const { withoutTerm: before } = await log.prune();
+    const prolonged = await log.keep({ tijdstip, bewaartermijn: 'P1Y' });
+    const forEver = await log.keep({ tijdstip, bewaartermijn: null });
+    const deleted = await log.keep({ tijdstip, bewaartermijn: 'P1Y' });
+    await log.patch(prolonged, { bewaartermijn: 'P20Y' });
+    await log.call('DELETE', `/verwerkingsacties/${deleted.actieId}`);
+    log.at('2052-01-01');
+    expect(await log.prune()).toMatchObject({ withoutTerm: before + 1 });
     const left: number[] = [];
-    for (const { actieId } of [prolonged, shortened, forEver, deleted]) left.push(await versionsOf(actieId));
-    expect(left).toEqual([2, 0, 1, 0]);
-    const { rows } = await client.query(
-      'select count(*)::int as count from verwerkingenlog.vindplaatsen where actie_id = any($1)',
-      [[shortened.actieId, deleted.actieId]],
+    for (const { actieId } of [prolonged, forEver, deleted]) left.push(await log.versionsOf(actieId));
+    expect(left).toEqual([2, 1, 0]);
+    const { rows } = await log.client.query(
+      'select count(*)::int as count from verwerkingenlog.vindplaatsen where actie_id = $1',
+      [deleted.actieId],
     );
     expect(rows[0].count).toBe(0);
+    await log.prune({ maxRetention: 'P3Y' });
+    expect(await log.versionsOf(forEver.actieId)).toBe(1);
+    log.at('2053-01-02');
+    expect(await log.prune({ maxRetention: 'P3Y' })).toMatchObject({ withoutTerm: 0 });
+    expect(await log.versionsOf(forEver.actieId)).toBe(0);
   });
+});
 
-  it('drops a month that is over and empty, and only such a one', async () => {
-    now = new Date('2036-06-01T00:00:00Z');
-    await client.query(`select verwerkingenlog.maak_maanden('2036-03-01Z', 5)`);
-    const { droppedMonths } = await pruneNow();
-    const after = await months();
-    expect(droppedMonths).toEqual(expect.arrayContaining(['203603', '203604']));
-    expect(after).toEqual(expect.arrayContaining(['203401', '203605', '203606', '203607']));
-    expect(after).not.toContain('203603');
-  });
-
-  it('is what `koppelvlak log prune` does, on the clock of the machine', async () => {
-    now = new Date();
-    const past = await keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
-    const dry = await koppelvlak(database.url, ['log', 'prune', '--dry-run', '--json']);
-    expect(dry).toMatchObject({ code: 0, json: { dryRun: true, droppedMonths: [] } });
-    expect(await versionsOf(past.actieId)).toBe(1);
-    const real = await koppelvlak(database.url, ['log', 'prune']);
-    expect(real.code).toBe(0);
-    expect(real.out).toMatch(/\d+ actions removed\./);
-    expect(await versionsOf(past.actieId)).toBe(0);
-    expect(await koppelvlak(database.url, ['log', 'verify', '--json'])).toMatchObject({
-      code: 0,
-      json: { faults: [] },
+describe('the term of an activity', () => {
+  const activity = (id: string, bewaartermijn: string | null) =>
+    log.call('PUT', `/verwerkingsactiviteiten/${id}`, {
+      naam: 'Activiteit',
+      verantwoordelijkeOrganisatie: HEADERS.OIN,
+      doel: 'Toets',
+      grondslag: 'Publieke taak',
+      bewaartermijn,
     });
+  const under = (verwerkingsactiviteitId: string, bewaartermijn: string | null = null) =>
+    log.keep({ tijdstip: log.now().toISOString(), bewaartermijn, verwerkingsactiviteitId });
+
+  it('holds for actions without one of their own, when it is a duration', async () => {
+    log.at('2055-01-01');
+    const [term, words] = [randomUUID(), randomUUID()];
+    await activity(term, 'P2Y');
+    await activity(words, 'twee jaar');
+    const [kept, own, open] = [await under(term), await under(term, 'P20Y'), await under(words)];
+    await staysUntil(kept.actieId, '2056-12-31', '2057-01-01');
+    expect(await log.versionsOf(own.actieId)).toBe(1);
+    expect(await log.versionsOf(open.actieId)).toBe(1);
   });
 
-  it('cannot change what an action says', async () => {
-    for (const statement of [
-      `update verwerkingenlog.versies set actie_naam = 'x'`,
-      `update verwerkingenlog.versies set vervalt_op = now()`,
-      `insert into verwerkingenlog.versies default values`,
-    ]) {
-      await expect(retention.query(statement), statement).rejects.toMatchObject({ code: '42501' });
-    }
+  it('that is shortened in the register removes nothing until the grace has passed', async () => {
+    log.at('2058-01-01');
+    const [shorter, added, again, other] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    for (const id of [shorter, again]) await activity(id, 'P50Y');
+    await activity(added, null);
+    await activity(other, 'P1D');
+    const kept = await Promise.all([shorter, added, again].map((id) => under(id)));
+    const moved = await under(shorter);
+    log.at('2060-01-01');
+    for (const id of [shorter, added]) expect((await activity(id, 'P1D')).status).toBe(200);
+    // Taken out of the register and put back with another term.
+    expect((await log.call('DELETE', `/verwerkingsactiviteiten/${again}`)).status).toBe(204);
+    expect((await activity(again, 'P1D')).status).toBe(201);
+    // A term of its own that is no shorter than what the register now says does not end the grace of the register's change.
+    expect(
+      (await log.put(moved, { tijdstip: '2058-01-01T12:00:00Z', bewaartermijn: 'P1D', verwerkingsactiviteitId: other }))
+        .status,
+    ).toBe(200);
+    log.at('2060-01-30');
+    await log.prune();
+    for (const { actieId } of [...kept, moved]) expect(await log.versionsOf(actieId)).toBeGreaterThan(0);
+    log.at('2060-01-31');
+    await log.prune();
+    for (const { actieId } of [...kept, moved]) expect(await log.versionsOf(actieId)).toBe(0);
+  });
+
+  it('that was changed behind the back of the service removes nothing', async () => {
+    log.at('2064-01-01');
+    const id = randomUUID();
+    await activity(id, 'P50Y');
+    const kept = await under(id);
+    await log.client.query(
+      `update verwerkingenlog.verwerkingsactiviteiten set bewaartermijn = 'P1D' where verwerkingsactiviteit_id = $1`,
+      [id],
+    );
+    log.at('2066-01-01');
+    await log.prune();
+    expect(await log.versionsOf(kept.actieId)).toBe(1);
+  });
+
+  it('that an action is moved to, and that is shorter, counts as a change that brought removal forward', async () => {
+    log.at('2061-01-01');
+    const [long, short] = [randomUUID(), randomUUID()];
+    await activity(long, 'P50Y');
+    await activity(short, 'P1D');
+    const kept = await under(long);
+    log.at('2063-01-01');
+    const moved = { tijdstip: '2061-01-01T12:00:00Z', bewaartermijn: null, verwerkingsactiviteitId: short };
+    expect((await log.put(kept, moved)).status).toBe(200);
+    await staysUntil(kept.actieId, '2063-01-30', '2063-01-31');
   });
 });

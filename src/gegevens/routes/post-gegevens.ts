@@ -2,16 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fscTransaction } from '../../http/access-log.ts';
 import { callerOf } from '../../http/auth.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
-import { platformProblems } from '../../http/problems.ts';
 import type { Caller } from '../../kernel/oauth/caller.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
+import type { ProcessingContext } from '../../kernel/processing-headers.ts';
 import type { ProcessingLog } from '../../kernel/processing-log.ts';
 import type { FoundPage, PageFinder } from '../answer/find-page.ts';
 import { sendPage } from '../answer/send-page.ts';
 import { signPage } from '../answer/sign-page.ts';
 import type { Variant } from '../domain/model/mapping.ts';
-import { missingHeaders, type ProcessingHeaders, readProcessingHeaders } from '../domain/processing-headers.ts';
 import { filterOf, type GegevensRequest } from '../domain/request.ts';
 import { type Exchange, exchangeOf, reusedRequest } from '../exchange.ts';
 import { plainStyles } from '../jades/sign.ts';
@@ -26,6 +25,8 @@ export interface PostGegevensNeeds {
   readonly findPage: PageFinder;
   readonly ownSigner: OwnSigner;
   readonly processingLog: ProcessingLog;
+  /** Reads the six processing headers, against who token and signature prove. */
+  readonly consumerOf: (request: FastifyRequest, signerOin: string | undefined) => ProcessingContext;
   readonly metrics: GegevensMetrics;
   /** Keeps work that goes on after an answer, so that nothing it needs is taken away before it ends. */
   readonly background: (work: Promise<unknown>) => void;
@@ -43,7 +44,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
   return async (request: FastifyRequest<{ Body: GegevensRequest }>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
     const exchange = exchangeOf(request);
-    const headers = checkedHeaders(request, caller, needs);
+    const consumer = needs.consumerOf(request, exchange.oin);
     const { body } = request;
     checkPeriod(body);
     const page = await findPage(
@@ -64,7 +65,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
     // A requester who uses the form that is fixed here gets it in the variety that it used itself.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);
-    const journalId = await writeDown({ needs, request, caller, exchange, headers, page, signature });
+    const journalId = await writeDown({ needs, request, caller, exchange, consumer, page, signature });
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => {
       metrics.deliveries.inc({ variant });
@@ -88,32 +89,6 @@ export function postGegevens(needs: PostGegevensNeeds) {
   };
 }
 
-/** The processing headers, against the token and against what is demanded here. */
-function checkedHeaders(
-  request: FastifyRequest,
-  caller: Caller,
-  { platform, metrics }: PostGegevensNeeds,
-): ProcessingHeaders {
-  const headers = readProcessingHeaders(request.headers);
-  // A delegate may name itself or the one it acts for: the token names both.
-  const isOther = headers.oin !== caller.oin && headers.oin !== caller.actor;
-  if (headers.oin !== undefined && caller.oin !== undefined && isOther) {
-    throw new Problem(platformProblems.forbidden, {
-      detail: 'De header OIN is niet het OIN van het toegangstoken.',
-      fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
-    });
-  }
-  const missing = missingHeaders(headers);
-  if (missing.length === 0) return headers;
-  for (const header of missing) metrics.missingHeaders.inc({ header });
-  if (platform.config.gegevens.processingHeaders === 'required') {
-    const detail = missing.map((header) => `${header}: ontbreekt`).join('; ');
-    throw new Problem(platformProblems.invalidRequest, { detail });
-  }
-  request.log.warn({ missing, caller: caller.subject }, 'processing headers are missing');
-  return headers;
-}
-
 function checkPeriod({ aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end }: GegevensRequest): void {
   if (start === undefined || end === undefined || start <= end) return;
   throw new Problem(gegevensProblems.omgekeerdePeriode, {
@@ -126,15 +101,14 @@ interface Deed {
   readonly request: FastifyRequest;
   readonly caller: Caller;
   readonly exchange: Exchange;
-  readonly headers: ProcessingHeaders;
+  readonly consumer: ProcessingContext;
   readonly page: FoundPage;
   readonly signature: string;
 }
 
 /** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 for a request that was another's: then nothing is sent */
-async function writeDown({ needs, request, caller, exchange, headers, page, signature }: Deed): Promise<number> {
+async function writeDown({ needs, request, caller, exchange, consumer, page, signature }: Deed): Promise<number> {
   const { platform, variant, processingLog, ownSigner } = needs;
-  const afnemer = caller.oin ?? headers.oin ?? exchange.oin;
   const written = await Promise.allSettled([
     writeJournal(platform.pool, {
       variant,
@@ -156,17 +130,13 @@ async function writeDown({ needs, request, caller, exchange, headers, page, sign
     }),
     processingLog.record(
       {
+        kind: variant,
         actieNaam: ACTIE[variant],
         handelingNaam: 'Gegevensuitwisseling',
-        vertrouwelijkheid: headers.vertrouwelijkheid,
-        bewaartermijn: headers.bewaartermijn,
+        consumer,
+        confidential: false,
         uitvoerder: ownSigner.key().oin,
         systeem: 'koppelvlak',
-        soortAfnemerId: afnemer === undefined ? undefined : 'OIN',
-        afnemerId: afnemer,
-        verwerkingsactiviteitIdAfnemer: headers.verwerkingsactiviteitId,
-        verwerkingsactiviteitUrlAfnemer: headers.verwerkingsactiviteitUrl,
-        verwerkingIdAfnemer: headers.verwerkingId,
         tijdstip: platform.clock.now(),
       },
       { subject: caller.subject, requestId: request.id },

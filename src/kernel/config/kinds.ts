@@ -1,3 +1,5 @@
+import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../duration.ts';
+
 /**
  * The kinds of setting. A setting is read from one environment variable; `parse` throws a plain `Error` whose message says
  * what is wrong, `allowed` says what would be right. Reading them is `read-config.ts`' work.
@@ -203,4 +205,39 @@ export function prefix(variable: string, options: WithDefault<string>): Setting<
     pattern: /^(\/[a-z0-9][a-z0-9.-]*)*\/v\d+$/,
     allowed: 'path of lower-case segments that ends in the major version, such as `/x/v1`',
   });
+}
+
+/** An ISO 8601 duration, which may be of no length. */
+export function calendarDuration(variable: string, options: WithDefault<string>): Setting<string> {
+  return setting(
+    variable,
+    { ...DURATION, parse: checkedDuration(false), absent: () => options.default, shown: options.default },
+    options,
+  );
+}
+
+/** An ISO 8601 duration that personal data can be kept for. */
+export function term(variable: string, options: WithDefault<string>): Setting<string> {
+  return setting(
+    variable,
+    { ...DURATION, parse: checkedDuration(true), absent: () => options.default, shown: options.default },
+    options,
+  );
+}
+
+/** The same, which may be absent. */
+export function optionalTerm(variable: string, options: Common): Setting<string | undefined> {
+  return setting(variable, { ...DURATION, parse: checkedDuration(true), absent: () => undefined }, options);
+}
+
+const DURATION = { allowed: `ISO 8601 duration, such as \`P1Y\`, at most \`${LONGEST_TERM}\`` };
+
+function checkedDuration(needsLength: boolean): (value: string) => string {
+  return (value) => {
+    if (!isDuration(value)) throw new Error('is not an ISO 8601 duration');
+    const now = new Date();
+    if (addDuration(now, value) > addDuration(now, LONGEST_TERM)) throw new Error('is too long');
+    if (needsLength && !isTerm(value, now)) throw new Error('has no length');
+    return value;
+  };
 }

@@ -1,4 +1,4 @@
-import { choice, flag, integer, optionalText, prefix } from './kinds.ts';
+import { calendarDuration, choice, flag, integer, optionalTerm, optionalText, pairs, prefix, term } from './kinds.ts';
 
 /** Settings of area B. */
 export const verwerkingenlogSettings = {
@@ -56,5 +56,28 @@ export const verwerkingenlogSettings = {
     max: 43_200,
     description:
       'How often in minutes actions past their `bewaartermijn` are removed; 0 leaves that to `koppelvlak log prune`.',
+  }),
+  minRetention: calendarDuration('VERWERKINGENLOG_MIN_RETENTION', {
+    default: 'P1Y',
+    description: 'No action is removed sooner after it was first registered, whatever its `bewaartermijn`.',
+  }),
+  retentionGrace: calendarDuration('VERWERKINGENLOG_RETENTION_GRACE', {
+    default: 'P30D',
+    description: 'How long an action stays after a change that brought its removal forward.',
+  }),
+  maxRetention: optionalTerm('VERWERKINGENLOG_MAX_RETENTION', {
+    description:
+      'Term, from `tijdstip`, of actions without one whose activity has none either. Absent: those are kept.',
+  }),
+  ownRetention: term('VERWERKINGENLOG_OWN_RETENTION', {
+    default: 'P10Y',
+    description:
+      'Shortest term of the service’s own entries (deliveries, readings of the log); a caller may ask up to `P20Y`.',
+  }),
+  ownActivities: pairs('VERWERKINGENLOG_OWN_ACTIVITIES', {
+    item: /^(shv|vs|log)=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+    allowed: 'comma list of `shv=uuid`, `vs=uuid`, `log=uuid`',
+    description:
+      'Activity in the register of deliveries SHV, of deliveries VS and of readings of the log. Absent: one that the register begins with.',
   }),
 };

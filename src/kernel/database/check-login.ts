@@ -13,9 +13,10 @@ export class LoginError extends Error {
  * Connects once as a check at start.
  * @returns whether this login is bound to its role, that is, whether it owns none of the program's schemas. Behind a transaction
  *   pooler, where no role can be asked for, that depends on the login alone.
+ * @param otherwise what else helps a login that may not act as the role
  * @throws LoginError when the login may not act as the role, with the statement that a DBA has to run.
  */
-export async function checkLogin(db: Db, url: string, role: string): Promise<{ bound: boolean }> {
+export async function checkLogin(db: Db, url: string, role: string, otherwise = ''): Promise<{ bound: boolean }> {
   try {
     const { rows } = await db.query<{ owns: boolean }>(
       `select exists (select from pg_namespace where nspname = 'koppelvlak' and pg_has_role(current_user, nspowner, 'USAGE')) as owns`,
@@ -26,7 +27,7 @@ export async function checkLogin(db: Db, url: string, role: string): Promise<{ b
     // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
     if (state !== '42501' && state !== '22023') throw error;
     const login = pg.escapeIdentifier(new pg.Client(url).user ?? '');
-    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};`;
+    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${otherwise}`;
     throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
   }
 }

@@ -19,6 +19,8 @@ export interface DatabaseOptions {
   readonly log: Logger;
   /** A service keeps the embedded Postgres; a command uses the running one, or starts it for as long as it lasts. */
   readonly purpose: 'service' | 'command';
+  /** The role that the login is checked for; see `PlatformOptions`. */
+  readonly role?: 'service' | 'retention' | undefined;
 }
 
 /**

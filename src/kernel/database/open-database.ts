@@ -43,7 +43,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
 }
 
 async function connect(
-  { config, log, purpose }: DatabaseOptions,
+  { config, log, purpose, role = 'service' }: DatabaseOptions,
   databaseServer: DatabaseServer,
 ): Promise<OpenDatabase> {
   const { database } = config;
@@ -62,12 +62,13 @@ async function connect(
   // A page reads from 32 partitions: amid millions of records the database thinks it worth while to plan each page anew, which takes as long again.
   const readPool = createPool({ ...poolOptions, url: database.readUrl ?? url, plansOnce: true });
   const pipelinePool = createPool({ ...poolOptions, url, pipeline: true });
+  // A pooler of transactions cannot switch roles: then the owner's direct address serves.
+  const retentionUrl = database.pruneUrl ?? (database.pooler === 'none' ? url : ownerUrl);
   const prunePool = createPool({
     ...poolOptions,
     size: 2,
     statementTimeoutMs: RETENTION_STATEMENT_TIMEOUT_MS,
-    // A pooler of transactions cannot switch roles: then the owner's direct address serves.
-    url: database.pruneUrl ?? (database.pooler === 'none' ? url : ownerUrl),
+    url: retentionUrl,
     pooler: 'none',
     role: RETENTION_ROLE,
   });
@@ -82,12 +83,22 @@ async function connect(
     await databaseServer.stop();
   };
   try {
-    const { bound } = await checkLogin(pool, url, SERVICE_ROLE);
-    if (!bound)
-      log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
+    if (role === 'retention') await checkRetentionLogin(prunePool, retentionUrl);
+    else await checkServiceLogin(pool, url, log);
   } catch (error) {
     await close();
     throw error;
   }
   return { pool, readPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
+}
+
+async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['log']): Promise<void> {
+  const { bound } = await checkLogin(pool, url, SERVICE_ROLE);
+  if (!bound)
+    log.warn(`the login owns the database's schemas and is not bound to ${SERVICE_ROLE}: the log could be changed`);
+}
+
+/** @throws {LoginError} when the login may not act as the role that removes */
+export async function checkRetentionLogin(pool: Pool, url: string): Promise<void> {
+  await checkLogin(pool, url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
 }

@@ -1,3 +1,4 @@
+import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/duration.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { isBsn } from './bsn.ts';
 import { isBsnKind } from './identification.ts';
@@ -13,8 +14,13 @@ interface FaultOptions {
 /** What is wrong with the body of an action that a contract cannot express. The body may be anything: what has another form is skipped. */
 export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[] {
   if (!isObject(body)) return [];
-  const { tijdstip } = body;
-  return [...textFaults(body, options), ...(typeof tijdstip === 'string' ? momentFaults(toUtc(tijdstip)) : [])];
+  const { tijdstip, bewaartermijn } = body;
+  const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
+  return [
+    ...textFaults(body, options),
+    ...(typeof tijdstip === 'string' ? momentFaults(utc) : []),
+    ...termFaults(bewaartermijn, new Date(utc ?? 0)),
+  ];
 }
 
 /** The faults of the body's texts: half characters, and numbers that are no citizen service number. */
@@ -27,6 +33,15 @@ export function textFaults(body: Identified, { checkBsn }: FaultOptions): Invali
 export function momentFaults(utc: string | undefined): InvalidParam[] {
   if (utc !== undefined) return [];
   return [{ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' }];
+}
+
+/**
+ * What is wrong with a `bewaartermijn` that is a duration; another form is a fault that the contract names.
+ * @param at the moment that it counts from
+ */
+export function termFaults(bewaartermijn: unknown, at: Date): InvalidParam[] {
+  if (typeof bewaartermijn !== 'string' || !isDuration(bewaartermijn) || isTerm(bewaartermijn, at)) return [];
+  return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan niets zijn, en hoogstens ${LONGEST_TERM}` }];
 }
 
 /** The members of a body that identify persons, of any form. */

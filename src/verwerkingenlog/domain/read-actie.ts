@@ -1,5 +1,5 @@
 import type { InvalidParam } from '../../kernel/problem.ts';
-import { momentFaults, textFaults } from './actie-faults.ts';
+import { momentFaults, termFaults, textFaults } from './actie-faults.ts';
 import { offsetOf, toUtc } from './moments.ts';
 import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
 
@@ -61,7 +61,12 @@ export function readActie(
     tijdstipOffset: offsetOf(body.tijdstip),
     verwerkteObjecten: body.verwerkteObjecten.map(readObject),
   };
-  return { actie, faults: [...textFaults(body, options), ...momentFaults(tijdstip)] };
+  const faults = [
+    ...textFaults(body, options),
+    ...momentFaults(tijdstip),
+    ...termFaults(body.bewaartermijn, new Date(tijdstip ?? 0)),
+  ];
+  return { actie, faults };
 }
 
 /** @throws {TypeError} for a word that the contract does not let through */

@@ -11,7 +11,7 @@ import { allow, may, type RouteNeeds, readerOf, sendTagged } from './route-needs
 
 /** One action by its identity. */
 export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, platform } = needs;
+  const { contract, access, base } = needs;
   contract.serve<{ Params: { actieId: string }; Querystring: AskedPerson & { beperkteSet?: boolean } }>(
     app,
     'getVerwerkingsactie',
@@ -19,7 +19,7 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
     async (request, reply) => {
       const reader = readerOf(request, needs, 'Verwerkingsactie opvragen');
       const { versie, beperkteSet } = await needs.readInLog(reader, async (db) => {
-        const stored = await readCurrent(db, request.params.actieId, platform.clock.now());
+        const stored = await readCurrent(db, request.params.actieId);
         if (stored === undefined) throw notFound();
         const categorie = categorieOf(stored);
         // Unasked, all that the caller may see: who changes an action must give every field of it back.

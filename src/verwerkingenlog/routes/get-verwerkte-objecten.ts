@@ -19,7 +19,7 @@ function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
 
 /** Inspection by the person: where he was processed. */
 export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
-  const { contract, access, base, platform } = needs;
+  const { contract, access, base } = needs;
 
   contract.serve<{ Querystring: PersonQuery }>(
     app,
@@ -56,7 +56,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
       const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
       const reader = readerOf(request, needs, 'Inzage door de betrokkene');
       const { object, versie } = await needs.readInLog(reader, async (db) => {
-        const stored = await readCurrent(db, actieId, platform.clock.now());
+        const stored = await readCurrent(db, actieId);
         const versie =
           stored !== undefined && shownCategorieen(request).includes(categorieOf(stored))
             ? reveal(stored, needs.log.keys)

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { goneSignal } from '../../http/gone-signal.ts';
+import { termFaults } from '../domain/actie-faults.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { lockOfVerwerking } from '../store/lock-changes.ts';
 import { patchVerwerking, readCategorieen } from '../store/patch-verwerking.ts';
-import { allow, auteurOf, type RouteNeeds, unknown } from './route-needs.ts';
+import { allow, auteurOf, type RouteNeeds, refuse, unknown } from './route-needs.ts';
 
 interface Patch {
   readonly Querystring: { readonly verwerkingId: string };
@@ -15,12 +16,12 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
   const { contract, access, platform } = needs;
   contract.serve<Patch>(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
+    refuse(termFaults(bewaartermijn, platform.clock.now()));
     const given = request.body.vertrouwelijkheid;
     const vertrouwelijkheid = given === undefined ? undefined : readVertrouwelijkheid(given);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     await needs.log.changes.run(lockOfVerwerking(verwerkingId), goneSignal(reply), async (db) => {
-      const now = platform.clock.now();
-      const touched = await readCategorieen(db, verwerkingId, now);
+      const touched = await readCategorieen(db, verwerkingId);
       if (touched.length === 0) throw unknown('verwerkingId');
       const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';
       allow(request, handeling, touched);
@@ -29,7 +30,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         db,
         verwerkingId,
         { vertrouwelijkheid, bewaartermijn },
-        now,
+        platform.clock.now(),
         auteurOf(request),
       );
       allow(request, handeling, changed);

@@ -85,14 +85,12 @@ export function readPersonQuery(
   query: PersonQuery,
   keys: IdentityKeys,
   { categorieen, per }: Pick<PersonQuestion, 'categorieen' | 'per'>,
-  now: Date,
 ): { question: PersonQuestion; cursor: Cursor<readonly string[]> | undefined } {
   const { beginDatum, eindDatum, cursor } = query;
   const question = {
     hashes: keys.names.map((name) => keys.hash(name, query.soortObjectId, query.objectId)),
     categorieen,
     per,
-    now,
     begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
     eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
     verwerkingsactiviteitId: query.verwerkingsactiviteitId,

@@ -32,7 +32,7 @@ export function preparePersonPage(
 ): (db: Db) => Promise<{ readonly result: Promise<PersonPage> }> {
   const { keys } = needs.log;
   refuse(questionFaults(query, options.per));
-  const { question, cursor } = readPersonQuery(query, keys, options, needs.platform.clock.now());
+  const { question, cursor } = readPersonQuery(query, keys, options);
   return async (db) => {
     const found = await findPlaces(db, question, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { termFaults } from '../domain/actie-faults.ts';
 import { activiteitEtag, matches } from '../domain/etag.ts';
 import { illFormedTexts } from '../domain/ill-formed-text.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
@@ -76,7 +77,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     authenticate,
     async (request, reply) => {
       const id = request.params.verwerkingsactiviteitId.toLowerCase();
-      refuse(illFormedTexts(request.body));
+      refuse([...illFormedTexts(request.body), ...termFaults(request.body.bewaartermijn, clock.now())]);
       const velden = readActiviteitBody(request.body);
       const activiteit = await needs.log.changes.run([lockOfActiviteit(id)], goneSignal(reply), async (db) => {
         demand(request.headers['if-match'], await readActiviteit(db, id));
@@ -94,7 +95,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
       demand(request.headers['if-match'], known);
-      await deleteActiviteit(db, id);
+      await deleteActiviteit(db, id, clock.now(), auteurOf(request));
     });
     return reply.code(204).send();
   });

@@ -106,10 +106,24 @@ export async function writeActiviteit(
     ],
   );
   if (rows[0] === undefined) throw new TypeError('an upsert returned nothing');
+  await noteTerm(db, id, velden.bewaartermijn, at, auteur);
   return fromRow(rows[0]);
 }
 
 /** Removes an activity. Hold its lock. */
-export async function deleteActiviteit(db: Db, id: string): Promise<void> {
+export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Auteur): Promise<void> {
   await db.query('delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid', [id]);
+  await noteTerm(db, id, null, at, auteur);
+}
+
+/** Keeps what the term of an activity was from when to when: retention asks whether it was shortened. */
+async function noteTerm(db: Db, id: string, term: string | null, at: Date, auteur: Auteur): Promise<void> {
+  await db.query(
+    `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, bewaartermijn, door, verzoek_id)
+     select $1::uuid, $2::timestamptz, $3::text, $4::text, $5::text
+     where $3::text is distinct from (
+       select bewaartermijn from verwerkingenlog.activiteit_termijnen
+       where verwerkingsactiviteit_id = $1::uuid order by vanaf desc, nummer desc limit 1)`,
+    [id, at, term, auteur.door, auteur.verzoekId],
+  );
 }

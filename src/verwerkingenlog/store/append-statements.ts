@@ -44,9 +44,9 @@ export const APPEND_MANY = {
     select ${VERSIE_NAMES}, objecten, vervalt_op from nieuw
   ), plaatsen as (
     insert into verwerkingenlog.vindplaatsen
-      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities)
+      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
     select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
-      n.verwerkingsactiviteit_id, n.vervalt_op, p.posities::integer[]
+      n.verwerkingsactiviteit_id, p.posities::integer[]
     from unnest($2::uuid[], $3::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
   )
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`,
@@ -81,10 +81,10 @@ export const APPEND_ONE = {
     select ${VERSIE_COLUMNS.map(([column]) => given(column)).join(', ')}, ${given('objecten')}, ${VERVALT_OP} from oordeel where nieuw
   ), plaatsen as (
     insert into verwerkingenlog.vindplaatsen
-      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities)
+      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
     select p.sleutel, ${['tijdstip', 'actie_id', 'versie'].map(given).join(', ')},
       verwerkingenlog.categorie(${given('vertrouwelijkheid')}, ${given('ooit_vertrouwelijk')}),
-      ${given('verwerkingsactiviteit_id')}, ${VERVALT_OP}, p.posities::integer[]
+      ${given('verwerkingsactiviteit_id')}, p.posities::integer[]
     from oordeel, unnest($2::uuid[], $3::text[]) as p(sleutel, posities) where nieuw
   )
   select nieuw as kept, onbekend as "unknownActivity" from oordeel`,

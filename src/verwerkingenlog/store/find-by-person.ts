@@ -12,7 +12,6 @@ export interface PersonQuestion {
   readonly categorieen: readonly Categorie[];
   /** What a row is: an action with all places of the person in it, or each place by itself. */
   readonly per: 'actie' | 'object';
-  readonly now: Date;
   /** From, included. */
   readonly begin?: string | undefined;
   /** To, not included. */
@@ -33,13 +32,13 @@ export interface Place {
 export const MAX_COUNT = 10_000;
 
 const MATCHES = `
-  categorie = any($1::smallint[]) and vervalt_op > $2::timestamptz
-  and tijdstip >= $3::timestamptz and tijdstip < $4::timestamptz
-  and ($5::uuid is null or verwerkingsactiviteit_id = $5::uuid)`;
+  categorie = any($1::smallint[])
+  and tijdstip >= $2::timestamptz and tijdstip < $3::timestamptz
+  and ($4::uuid is null or verwerkingsactiviteit_id = $4::uuid)`;
 
 /** The rows of each key in the order asked for, each read from its one partition by the index; then merged. */
 function perKey(count: number, rows: (parameter: string) => string): string {
-  return Array.from({ length: count }, (_, i) => `(${rows(`$${i + 9}::uuid`)})`).join(' union all ');
+  return Array.from({ length: count }, (_, i) => `(${rows(`$${i + 8}::uuid`)})`).join(' union all ');
 }
 
 /** A person can stand in one action more than once, in several roles: then each is a row, in the order of the action. */
@@ -56,20 +55,20 @@ function placesText(keys: number, direction: 'after' | 'before', per: PersonQues
   const [columns, down] = per === 'object' ? [', plaats', ', plaats desc'] : ['', ''];
   const order = after ? `order by tijdstip desc, actie_id${columns}` : `order by tijdstip, actie_id desc${down}`;
   const same = (sign: '<' | '>'): string =>
-    per === 'object' ? ` or (actie_id = $7::uuid and plaats ${sign} $${keys + 9}::integer)` : '';
+    per === 'object' ? ` or (actie_id = $6::uuid and plaats ${sign} $${keys + 8}::integer)` : '';
   const beyond = after
-    ? `tijdstip <= $6::timestamptz and (tijdstip < $6::timestamptz or actie_id > $7::uuid${same('>')})`
-    : `tijdstip >= $6::timestamptz and (tijdstip > $6::timestamptz or actie_id < $7::uuid${same('<')})`;
+    ? `tijdstip <= $5::timestamptz and (tijdstip < $5::timestamptz or actie_id > $6::uuid${same('>')})`
+    : `tijdstip >= $5::timestamptz and (tijdstip > $5::timestamptz or actie_id < $6::uuid${same('<')})`;
   const rows = perKey(
     keys,
     (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}
-      where sleutel = ${key} and ${MATCHES} and ${beyond} ${order} limit $8::integer`,
+      where sleutel = ${key} and ${MATCHES} and ${beyond} ${order} limit $7::integer`,
   );
-  return `select tijdstip, actie_id as "actieId", versie, posities::text as posities from (${rows}) as p ${order} limit $8::integer`;
+  return `select tijdstip, actie_id as "actieId", versie, posities::text as posities from (${rows}) as p ${order} limit $7::integer`;
 }
 
 /**
- * Where a person stands in current, not expired actions, newest action first (with a `before` cursor the reverse).
+ * Where a person stands in current, not deleted actions, newest action first (with a `before` cursor the reverse).
  * @param limit rows at most; ask for one more than a page
  */
 export async function findPlaces(
@@ -99,12 +98,12 @@ export async function countPlaces(db: Db, question: PersonQuestion): Promise<num
   const keys = question.hashes.length;
   const rows = perKey(
     keys,
-    (key) => `select from ${SOURCES[question.per].from} where sleutel = ${key} and ${MATCHES} limit $8::integer`,
+    (key) => `select from ${SOURCES[question.per].from} where sleutel = ${key} and ${MATCHES} limit $7::integer`,
   );
   const { rows: counts } = await db.query<{ count: number }>({
     name: `verwerkingenlog-count-${question.per}-${keys}`,
-    // $6 and $7 are the cursor's in the statement beside this one.
-    text: `select count(*) as count from (select from (${rows}) as p where $6::text is null and $7::text is null limit $8::integer) as q`,
+    // $5 and $6 are the cursor's in the statement beside this one.
+    text: `select count(*) as count from (select from (${rows}) as p where $5::text is null and $6::text is null limit $7::integer) as q`,
     values: [...conditions(question), null, null, MAX_COUNT, ...question.hashes],
   });
   return counts[0]?.count ?? 0;
@@ -113,7 +112,6 @@ export async function countPlaces(db: Db, question: PersonQuestion): Promise<num
 function conditions(question: PersonQuestion): unknown[] {
   return [
     question.categorieen.map(categorieNummer),
-    question.now,
     question.begin ?? '-infinity',
     question.eind ?? 'infinity',
     question.verwerkingsactiviteitId ?? null,

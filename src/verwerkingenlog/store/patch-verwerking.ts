@@ -4,7 +4,7 @@ import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
 import { preferIndexes } from './prefer-indexes.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
 
-/** The current, not expired versions of a processing's actions: `$1` the processing, `$2` now. */
+/** The current versions of a processing's actions that are not deleted: `$1` is the processing. */
 const CURRENT = `
   with kandidaat as materialized (
     select distinct actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid
@@ -14,14 +14,14 @@ const CURRENT = `
       select * from verwerkingenlog.versies where actie_id = k.actie_id order by versie desc limit 1
     ) as v
   ), huidig as materialized (
-    select * from laatste where verwerking_id = $1::uuid and not vervallen and vervalt_op > $2::timestamptz
+    select * from laatste where verwerking_id = $1::uuid and not vervallen
   )`;
 
-/** The categories of the actions of a processing; empty when it is unknown or all of it has expired. */
-export async function readCategorieen(db: Db, verwerkingId: string, now: Date): Promise<Categorie[]> {
+/** The categories of the actions of a processing; empty when it is unknown or all of it was deleted. */
+export async function readCategorieen(db: Db, verwerkingId: string): Promise<Categorie[]> {
   const { rows } = await db.query<CategorieRow>(
     `${CURRENT} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
-    [verwerkingId, now],
+    [verwerkingId],
   );
   return categorieen(rows);
 }
@@ -55,14 +55,14 @@ const PATCH = `${CURRENT}, nieuw as (
     select ${VERSIE_COLUMNS.map(([column]) => CHANGED[column] ?? column).join(', ')}, objecten,
       verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn))
     from huidig
-    returning actie_id, versie, tijdstip, vervalt_op, objecten,
+    returning actie_id, versie, tijdstip, objecten,
       verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
   ), personen as materialized (
     -- Apart, so that the list of an action is read once and not once for each of its persons.
-    select distinct n.actie_id, n.versie, n.tijdstip, n.vervalt_op, n.categorie, (o.object ->> 'sleutel')::uuid as sleutel
+    select distinct n.actie_id, n.versie, n.tijdstip, n.categorie, (o.object ->> 'sleutel')::uuid as sleutel
     from nieuw n, json_array_elements(n.objecten) as o(object)
   ), plaatsen as (
-    update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie, vervalt_op = n.vervalt_op
+    update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie
     from personen n where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
   )
   select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`;

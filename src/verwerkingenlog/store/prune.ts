@@ -1,15 +1,28 @@
+import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { lockChanges } from './lock-changes.ts';
 import { listMonths, type Month } from './months.ts';
 import { preferIndexes } from './prefer-indexes.ts';
+import { beginRun, endRun, noteDropped, noteRemoved } from './retention-run.ts';
+
+/** When an action may go; ISO 8601 durations. */
+export interface RetentionRules {
+  /** From its first registration. */
+  readonly minRetention: string;
+  /** From the registration of a change that brought its removal forward. */
+  readonly retentionGrace: string;
+  /** From its `tijdstip`, when neither the action nor its activity has a term; absent: it is kept. */
+  readonly maxRetention: string | undefined;
+}
 
 export interface PruneOptions {
   /** As the retention role. */
   readonly pool: Pool;
-  readonly now: Date;
-  /** Only counts. */
+  readonly clock: Clock;
+  readonly rules: RetentionRules;
+  /** Only counts, and leaves no line. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
   readonly progress?: (removed: number, month: string) => void;
@@ -22,38 +35,74 @@ export interface Pruned {
   readonly byMonth: Readonly<Record<string, number>>;
   /** Months that were empty, over, and dropped whole. */
   readonly droppedMonths: readonly string[];
+  /** Actions without any term: they are kept. */
+  readonly withoutTerm: number;
 }
 
-/** Actions that are looked at in one statement, and removed in one transaction. */
+/** Versions that are read in one statement, and actions that are removed in one transaction. */
 const SCAN = 20_000;
 const REMOVE = 500;
 
+interface Work extends PruneOptions {
+  readonly now: Date;
+  /** Number of the run's line; absent for a dry run. */
+  readonly run: number | undefined;
+  withoutTerm: number;
+}
+
 /**
- * Removes the actions whose retention term has passed since their moment, as their newest version has it, in batches.
- * @throws the signal's reason when it fires; batches that were removed stay removed
+ * Removes, in batches, the actions for which the latest of these has passed: `tijdstip` plus term, first registration plus the minimum,
+ * and the last change that brought removal forward plus the grace. Each run leaves a line that is never removed.
+ * @throws the signal's reason when it fires, or the failure; what was removed stays removed, and stands in the line
  */
 export async function prune(options: PruneOptions): Promise<Pruned> {
-  const { pool, now, dryRun } = options;
+  const { pool, clock, dryRun } = options;
+  const now = clock.now();
+  const run = dryRun ? undefined : await beginRun(pool, now);
+  const work: Work = { ...options, now, run, withoutTerm: 0 };
+  const end = async (fault: string | null): Promise<void> => {
+    if (run !== undefined)
+      await endRun(pool, run, { at: clock.now(), withoutTerm: fault === null ? work.withoutTerm : null, fault });
+  };
+  try {
+    const pruned = await pruneMonths(work);
+    await end(null);
+    return pruned;
+  } catch (error) {
+    // The first error is the one to tell; the line of a run that could not even be ended has no end.
+    await end(error instanceof Error ? error.message : String(error)).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function pruneMonths(work: Work): Promise<Pruned> {
   let removed = 0;
   const byMonth: Record<string, number> = {};
   const droppedMonths: string[] = [];
-  for (const month of await listMonths(pool)) {
-    for await (const ids of pastActions(pool, month, now, options.signal)) {
-      const count = dryRun ? ids.length : await removeActions(pool, ids, now, options.signal);
+  for (const month of await listMonths(work.pool)) {
+    for await (const ids of pastActions(work, month)) {
+      const count = await (work.run === undefined
+        ? countRemovable(work, ids)
+        : removeActions(work, work.run, month, ids));
+      if (count === 0) continue;
       removed += count;
       byMonth[month.name] = (byMonth[month.name] ?? 0) + count;
-      options.progress?.(removed, month.name);
+      work.progress?.(removed, month.name);
     }
-    if (!dryRun && (await dropEmpty(pool, month, now))) droppedMonths.push(month.name);
+    if (work.run !== undefined && (await dropEmpty(work, work.run, month))) droppedMonths.push(month.name);
   }
-  return { removed, byMonth, droppedMonths };
+  return { removed, byMonth, droppedMonths, withoutTerm: work.withoutTerm };
 }
 
-/** Walks a month in the order of its primary key, so that no part of it is looked at twice. */
-async function* pastActions(db: Db, month: Month, now: Date, signal: AbortSignal): AsyncGenerator<string[]> {
+/**
+ * Walks a month in the order of its primary key, so that no part of it is looked at twice, and yields what is past its term and the
+ * minimum; the grace is judged for those alone.
+ */
+async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> {
+  const { pool, now, rules, signal } = work;
   for (let from = month.from; ; ) {
     signal.throwIfAborted();
-    const { rows } = await db.query<{ last: string | null; past: string[] }>(
+    const { rows } = await pool.query<{ last: string | null; past: string[]; withoutTerm: number }>(
       `with bekeken as materialized (
          select actie_id from verwerkingenlog.versies
          where actie_id > $1::uuid and actie_id < $2::uuid order by actie_id limit $3::integer
@@ -61,24 +110,85 @@ async function* pastActions(db: Db, month: Month, now: Date, signal: AbortSignal
          select actie_id from bekeken order by actie_id desc limit 1
        ), laatste as (
          -- All versions of the last action, also those that the limit cut off.
-         select distinct on (actie_id) actie_id, vervalt_op from verwerkingenlog.versies
+         select distinct on (actie_id) actie_id, tijdstip, bewaartermijn, verwerkingsactiviteit_id,
+           min(tijdstip_registratie) over (partition by actie_id) as geregistreerd
+         from verwerkingenlog.versies
          where actie_id > $1::uuid and actie_id < $2::uuid and actie_id <= (select actie_id from einde) order by actie_id, versie desc
+       ), termijnen as materialized (
+         select distinct on (verwerkingsactiviteit_id) verwerkingsactiviteit_id, bewaartermijn
+         from verwerkingenlog.activiteit_termijnen where vanaf <= $4::timestamptz
+         order by verwerkingsactiviteit_id, vanaf desc, nummer desc
+       ), geoordeeld as (
+         select l.actie_id, verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, a.bewaartermijn, $5::text) as einde,
+           verwerkingenlog.vervalt_op(l.geregistreerd, $6::text) as minimum
+         from laatste l left join termijnen a using (verwerkingsactiviteit_id)
        )
        select (select actie_id from einde) as last,
-         coalesce(array_agg(actie_id) filter (where vervalt_op <= $4::timestamptz), '{}') as past from laatste`,
-      [from, month.to, SCAN, now],
+         coalesce(array_agg(actie_id) filter (where einde <= $4::timestamptz and minimum <= $4::timestamptz), '{}') as past,
+         count(*) filter (where einde = 'infinity') as "withoutTerm"
+       from geoordeeld`,
+      [from, month.to, SCAN, now, rules.maxRetention ?? null, rules.minRetention],
     );
-    const { last, past } = rows[0] ?? { last: null, past: [] };
+    const { last, past, withoutTerm } = rows[0] ?? { last: null, past: [], withoutTerm: 0 };
+    work.withoutTerm += withoutTerm;
     for (let i = 0; i < past.length; i += REMOVE) yield past.slice(i, i + REMOVE);
     if (last === null) return;
     from = last;
   }
 }
 
-/** Looks once more under the locks of who changes: a term that was just prolonged counts. */
-async function removeActions(pool: Pool, ids: readonly string[], now: Date, signal: AbortSignal): Promise<number> {
-  signal.throwIfAborted();
-  return transaction(pool, async (db) => {
+/** What of these may go now, each with its first registration. */
+async function removable(
+  db: Db,
+  { now, rules }: Work,
+  ids: readonly string[],
+): Promise<{ id: string; registered: Date }[]> {
+  const { rows } = await db.query<{ id: string; registered: Date }>(
+    `with v as materialized (
+       select actie_id, versie, tijdstip_registratie as vanaf, tijdstip, bewaartermijn, verwerkingsactiviteit_id as activiteit,
+         lag(tijdstip) over w as was_tijdstip, lag(bewaartermijn) over w as was_termijn,
+         lag(verwerkingsactiviteit_id) over w as was_activiteit, lead(tijdstip_registratie) over w as tot
+       from verwerkingenlog.versies where actie_id = any($1::uuid[]) window w as (partition by actie_id order by versie)
+     ), t as materialized (
+       select verwerkingsactiviteit_id as activiteit, vanaf, bewaartermijn,
+         lag(bewaartermijn) over (partition by verwerkingsactiviteit_id order by vanaf, nummer) as was
+       from verwerkingenlog.activiteit_termijnen
+       where verwerkingsactiviteit_id in (select activiteit from v where bewaartermijn is null)
+     ), vervroegd as (
+       -- A version that ends sooner than the one before it, by the register of that moment.
+       select actie_id, vanaf from v
+       where versie > 1 and verwerkingenlog.einde(tijdstip, bewaartermijn, verwerkingenlog.activiteit_termijn(activiteit, vanaf), $3::text)
+         < verwerkingenlog.einde(was_tijdstip, was_termijn, verwerkingenlog.activiteit_termijn(was_activiteit, vanaf), $3::text)
+       union all
+       -- A term of the register that became shorter while a version went by it; in one moment, both count.
+       select v.actie_id, t.vanaf from v join t using (activiteit)
+       where v.bewaartermijn is null and v.vanaf <= t.vanaf and (v.tot is null or v.tot >= t.vanaf)
+         and verwerkingenlog.einde(v.tijdstip, null, t.bewaartermijn, $3::text)
+           < verwerkingenlog.einde(v.tijdstip, null, t.was, $3::text)
+     ), laatste as (
+       select distinct on (actie_id) actie_id, tijdstip, bewaartermijn, activiteit, min(vanaf) over (partition by actie_id) as geregistreerd
+       from v order by actie_id, versie desc
+     )
+     select l.actie_id as id, l.geregistreerd as registered
+     from laatste l
+     where verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, verwerkingenlog.activiteit_termijn(l.activiteit, $2::timestamptz), $3::text)
+         <= $2::timestamptz
+       and verwerkingenlog.vervalt_op(l.geregistreerd, $4::text) <= $2::timestamptz
+       and not exists (
+         select from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.vervalt_op(b.vanaf, $5::text) > $2::timestamptz)`,
+    [ids, now, rules.maxRetention ?? null, rules.minRetention, rules.retentionGrace],
+  );
+  return rows;
+}
+
+async function countRemovable(work: Work, ids: readonly string[]): Promise<number> {
+  return (await removable(work.pool, work, ids)).length;
+}
+
+/** Judges under the locks of who changes: a term that was just prolonged counts. */
+async function removeActions(work: Work, run: number, month: Month, ids: readonly string[]): Promise<number> {
+  work.signal.throwIfAborted();
+  return transaction(work.pool, async (db) => {
     await preferIndexes(db);
     const { rows } = await db.query<{ verwerkingId: string }>(
       `select distinct verwerking_id as "verwerkingId" from verwerkingenlog.versies
@@ -86,13 +196,8 @@ async function removeActions(pool: Pool, ids: readonly string[], now: Date, sign
       [ids],
     );
     await lockChanges(db, { acties: ids, verwerkingen: rows.map(({ verwerkingId }) => verwerkingId) });
-    const { rows: past } = await db.query<{ id: string }>(
-      `select actie_id as id from (
-         select distinct on (actie_id) actie_id, vervalt_op from verwerkingenlog.versies
-         where actie_id = any($1::uuid[]) order by actie_id, versie desc
-       ) as laatste where vervalt_op <= $2::timestamptz`,
-      [ids, now],
-    );
+    const past = await removable(db, work, ids);
+    if (past.length === 0) return 0;
     const gone = past.map(({ id }) => id);
     await db.query(
       `delete from verwerkingenlog.vindplaatsen p using (
@@ -102,14 +207,25 @@ async function removeActions(pool: Pool, ids: readonly string[], now: Date, sign
       [gone],
     );
     await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [gone]);
+    const times = past.map(({ registered }) => registered.getTime());
+    await noteRemoved(db, run, {
+      month: month.name,
+      actions: gone.length,
+      oldest: new Date(Math.min(...times)),
+      newest: new Date(Math.max(...times)),
+    });
     return gone.length;
   });
 }
 
-async function dropEmpty(db: Db, { name }: Month, now: Date): Promise<boolean> {
-  const { rows } = await db.query<{ dropped: boolean }>(
-    'select verwerkingenlog.verwijder_lege_maand($1::text, $2::timestamptz) as dropped',
-    [name, now],
-  );
-  return rows[0]?.dropped ?? false;
+async function dropEmpty({ pool, now }: Work, run: number, { name }: Month): Promise<boolean> {
+  return transaction(pool, async (db) => {
+    const { rows } = await db.query<{ dropped: boolean }>(
+      'select verwerkingenlog.verwijder_lege_maand($1::text, $2::timestamptz) as dropped',
+      [name, now],
+    );
+    if (rows[0]?.dropped !== true) return false;
+    await noteDropped(db, run, name);
+    return true;
+  });
 }

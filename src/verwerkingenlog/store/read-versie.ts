@@ -18,19 +18,17 @@ export async function readVersie(db: Db, actieId: string, versie: number): Promi
   return rows[0] === undefined ? undefined : fromRow(rows[0]);
 }
 
-/** The newest version of an action, unless the action is unknown or expired at the given moment. */
-export async function readCurrent(db: Db, actieId: string, now: Date): Promise<StoredVersie | undefined> {
-  const { rows } = await db.query<VersieRow & { past: boolean }>({
+/** The newest version of an action, unless the action is unknown or deleted. */
+export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie | undefined> {
+  const { rows } = await db.query<VersieRow>({
     name: 'verwerkingenlog-read-current',
     text: `
-      select ${SELECT_VERSIE}, v.objecten, v.vervallen or v.vervalt_op <= $2::timestamptz as past
+      select ${SELECT_VERSIE}, v.objecten
       from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
-    values: [actieId, now],
+    values: [actieId],
   });
   const row = rows[0];
-  if (row === undefined || row.past) return undefined;
-  const { past: _, ...versie } = row;
-  return fromRow(versie);
+  return row === undefined || row.vervallen ? undefined : fromRow(row);
 }
 
 /** Every version of an action, the first one first. */

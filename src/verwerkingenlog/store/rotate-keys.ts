@@ -150,8 +150,8 @@ async function movePlaces(db: Db, old: StoredVersie, fresh: StoredVersie): Promi
         returning p.*, s.nieuw
       )
       insert into verwerkingenlog.vindplaatsen
-        (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities)
-      select nieuw, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities from oud`,
+        (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
+      select nieuw, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities from oud`,
     values: [[...placesByPerson(old).keys()], [...placesByPerson(fresh).keys()], old.tijdstip, old.actieId, old.versie],
   });
 }

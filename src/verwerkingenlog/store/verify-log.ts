@@ -83,12 +83,12 @@ async function* placeFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFaul
        order by actie_id, versie desc
      ), hoort as (
        select (o.object ->> 'sleutel')::uuid as sleutel, v.tijdstip, v.actie_id, v.versie,
-         verwerkingenlog.categorie(v.vertrouwelijkheid, v.ooit_vertrouwelijk) as categorie, v.verwerkingsactiviteit_id, v.vervalt_op,
+         verwerkingenlog.categorie(v.vertrouwelijkheid, v.ooit_vertrouwelijk) as categorie, v.verwerkingsactiviteit_id,
          array_agg(o.nummer::integer - 1 order by o.nummer) as posities
        from laatste v, json_array_elements(v.objecten) with ordinality as o(object, nummer) where not v.vervallen
-       group by 1, 2, 3, 4, 5, 6, 7
+       group by 1, 2, 3, 4, 5, 6
      ), staat as (
-       select sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, vervalt_op, posities
+       select sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities
        from verwerkingenlog.vindplaatsen where actie_id >= $1::uuid and actie_id < $2::uuid
      )
      (select 'a person is not found, or not as the version says' as fault, actie_id as "actieId" from (table hoort except table staat) as a limit 1000)

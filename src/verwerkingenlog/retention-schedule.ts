@@ -1,0 +1,124 @@
+import { Counter, Gauge } from 'prom-client';
+import { checkRetentionLogin } from '../kernel/database/open-database.ts';
+import type { Platform } from '../kernel/platform.ts';
+import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+import { prune } from './store/prune.ts';
+import { type RetentionRuns, readRuns } from './store/retention-run.ts';
+
+/** How often the lines of earlier runs are read: by them several instances share one schedule, and metrics tell of other processes. */
+const CHECK_EVERY_MS = 15_000;
+/** How soon after a failure the next attempt is, when the schedule itself is not sooner. */
+const RETRY_MS = 600_000;
+const MINUTE_MS = 60_000;
+
+export interface RetentionSchedule {
+  /** Tells of a run that failed or did not happen. Serving goes on: it is a warning. */
+  readonly check: ReadinessCheck;
+  stop(): Promise<void>;
+}
+
+/** Removes what is past its retention as often as configured, and shows in metrics and readiness how that went. */
+export function startRetention(platform: Platform): RetentionSchedule {
+  const { config, pool, prunePool, clock, log } = platform;
+  const rules = config.verwerkingenlog;
+  const everyMs = rules.pruneIntervalMinutes * MINUTE_MS;
+  const started = clock.now().getTime();
+  const metrics = createMetrics(platform);
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([platform.stopping, stopped.signal]);
+  let failure: string | undefined;
+  let notBefore = 0;
+
+  async function runIfDue(): Promise<void> {
+    // While the database is unavailable its own check says so.
+    const runs = await readRuns(pool).catch(() => undefined);
+    if (runs === undefined || signal.aborted) return;
+    metrics.show(runs);
+    const now = clock.now().getTime();
+    if (everyMs === 0 || !isDue(runs, now)) {
+      // Somebody's run succeeded since.
+      failure = undefined;
+      return;
+    }
+    if (now < notBefore) return;
+    try {
+      // A login that may not act as the role is told which grant it misses.
+      await checkRetentionLogin(prunePool, config.database.pruneUrl ?? config.database.url ?? '');
+      const pruned = await prune({ pool: prunePool, clock, rules, dryRun: false, signal });
+      failure = undefined;
+      log.info(pruned, 'actions past their term were removed');
+      metrics.show(await readRuns(pool));
+    } catch (err) {
+      if (signal.aborted) return;
+      metrics.failures.inc();
+      failure = err instanceof Error ? err.message : String(err);
+      notBefore = now + Math.min(everyMs, RETRY_MS);
+      log.error({ err }, 'removing actions past their term failed');
+    }
+  }
+
+  function isDue({ last }: RetentionRuns, now: number): boolean {
+    return last === undefined || last.fault !== null || last.begunAt.getTime() + everyMs <= now;
+  }
+
+  let running: Promise<void> | undefined;
+  const begin = (): void => {
+    running ??= runIfDue().finally(() => {
+      running = undefined;
+    });
+  };
+  begin();
+  const timer = setInterval(begin, CHECK_EVERY_MS).unref();
+
+  async function check(): Promise<ReadinessResult> {
+    if (failure !== undefined) return { ok: true, warning: `the last run failed: ${failure}` };
+    const { last, lastGood } = await readRuns(pool);
+    if (last?.fault) return { ok: true, warning: `the last run failed: ${last.fault}` };
+    const since = Math.max(lastGood?.begunAt.getTime() ?? 0, started);
+    if (everyMs > 0 && clock.now().getTime() > since + 2 * everyMs) {
+      return { ok: true, warning: `no run has succeeded since ${lastGood?.begunAt.toISOString() ?? 'the start'}` };
+    }
+    return { ok: true };
+  }
+
+  return {
+    check: { name: 'retention', check },
+    async stop() {
+      clearInterval(timer);
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+/** Set when the lines are read and not when they are asked for: metrics must be there while the database is not. */
+function createMetrics({ metrics }: Platform): { failures: Counter; show: (runs: RetentionRuns) => void } {
+  const registers = [metrics];
+  const lastSuccess = new Gauge({
+    name: 'verwerkingenlog_prune_last_success_timestamp_seconds',
+    help: 'When the last run of retention that succeeded began, of whatever process; 0: never',
+    registers,
+  });
+  const lastRemoved = new Gauge({
+    name: 'verwerkingenlog_prune_last_removed',
+    help: 'Actions that the last run of retention removed',
+    registers,
+  });
+  const withoutTerm = new Gauge({
+    name: 'verwerkingenlog_kept_without_term',
+    help: 'Actions that have no term at all and are kept, as the last run that succeeded counted them',
+    registers,
+  });
+  return {
+    failures: new Counter({
+      name: 'verwerkingenlog_prune_failures_total',
+      help: 'Runs of retention in this process that failed',
+      registers,
+    }),
+    show({ last, lastGood }) {
+      lastSuccess.set((lastGood?.begunAt.getTime() ?? 0) / 1000);
+      lastRemoved.set(last?.removed ?? 0);
+      withoutTerm.set(lastGood?.withoutTerm ?? 0);
+    },
+  };
+}

@@ -1,0 +1,168 @@
+/** Each login is a member of one role: who serves cannot remove, who removes cannot serve, and every command and schedule runs. */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { koppelvlak } from './cli.ts';
+import { actie, actieIn, KEY, type LogServer, newPerson, startLog } from './support.ts';
+
+const NEW_KEY = `tweede:${Buffer.alloc(32, 9).toString('base64')}`;
+const suffix = randomBytes(6).toString('hex');
+const logins = { service: `dienst_${suffix}`, retention: `opschoner_${suffix}` };
+
+let database: TestDatabase;
+let owner: pg.Client;
+const urls = { service: '', retention: '' };
+
+beforeAll(async () => {
+  database = await createDatabase();
+  owner = new pg.Client(database.url);
+  await owner.connect();
+  await owner.query(`create role ${logins.service} login; grant koppelvlak_dienst to ${logins.service}`);
+  await owner.query(`create role ${logins.retention} login; grant koppelvlak_opschoner to ${logins.retention}`);
+  urls.service = database.url.replace('user=koppelvlak', `user=${logins.service}`);
+  urls.retention = database.url.replace('user=koppelvlak', `user=${logins.retention}`);
+});
+afterAll(async () => {
+  await owner?.query(`drop role ${logins.service}, ${logins.retention}`);
+  await owner?.end();
+  await database?.drop();
+});
+
+/** A server with the login that serves; what it is asked to log is long over. */
+async function serving<T>(env: Record<string, string>, use: (log: LogServer) => Promise<T>): Promise<T> {
+  const log = await startLog({ databaseUrl: urls.service, env });
+  try {
+    return await use(log);
+  } finally {
+    await log.stop();
+  }
+}
+
+async function keepPast(): Promise<string> {
+  const longAgo = new Date(Date.now() - 500 * 86_400_000);
+  const log = await startLog({ databaseUrl: urls.service, clock: { now: () => longAgo } });
+  try {
+    const body = actie(newPerson(), { tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'P1D' });
+    const token = await log.tokens.bearer(['create:normal']);
+    return actieIn(await log.api.call('POST', '/verwerkingsacties', { headers: token, body })).actieId;
+  } finally {
+    await log.stop();
+  }
+}
+
+async function isThere(actieId: string): Promise<boolean> {
+  const { rows } = await owner.query('select from verwerkingenlog.versies where actie_id = $1', [actieId]);
+  return rows.length > 0;
+}
+
+async function ready(log: LogServer): Promise<{ status: number; retention: Record<string, unknown> }> {
+  const response = await fetch(`${log.server.managementUrl}/health/ready`);
+  const { checks } = Object(await response.json());
+  return { status: response.status, retention: checks.find(({ name }: { name: string }) => name === 'retention') };
+}
+
+async function metric(log: LogServer, name: string): Promise<number> {
+  const text = await (await fetch(`${log.server.managementUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
+}
+
+describe.each([
+  [
+    'in DATABASE_PRUNE_URL, beside the one that serves',
+    () => [urls.service, { DATABASE_PRUNE_URL: urls.retention }] as const,
+  ],
+  ['alone', () => [urls.retention, {}] as const],
+])('with the login of the retention role %s', (_title, where) => {
+  const run = (args: string[], more: Record<string, string> = {}) => {
+    const [url, env] = where();
+    return koppelvlak(url, args, { ...env, ...more });
+  };
+
+  it('`log prune`, `log verify` and `log rotate-key` do their work', async () => {
+    const past = await keepPast();
+    const stays = await serving({}, async (log) =>
+      actieIn(await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()))),
+    );
+    expect(await run(['log', 'prune', '--dry-run', '--json'])).toMatchObject({ code: 0, json: { removed: 1 } });
+    expect(await run(['log', 'prune', '--json'])).toMatchObject({ code: 0, json: { removed: 1 } });
+    expect([await isThere(past), await isThere(stays.actieId)]).toEqual([false, true]);
+    const keys = { VERWERKINGENLOG_KEY: `${NEW_KEY},${KEY}` };
+    expect(await run(['log', 'rotate-key', '--json'], keys)).toMatchObject({ code: 0, json: { key: 'tweede' } });
+    expect(await run(['log', 'verify', '--json'], keys)).toMatchObject({ code: 0, json: { faults: [] } });
+    const back = { VERWERKINGENLOG_KEY: `${KEY},${NEW_KEY}` };
+    expect(await run(['log', 'rotate-key', '--json'], back)).toMatchObject({ code: 0, json: { key: 'eerste' } });
+  });
+});
+
+it('a login that may not act as the role is told which grant it misses, and removes nothing', async () => {
+  const past = await keepPast();
+  for (const command of ['prune', 'verify', 'rotate-key']) {
+    const refused = await koppelvlak(urls.service, ['log', command]);
+    expect(refused.code).toBe(1);
+    expect(refused.error).toContain(
+      `grant koppelvlak_opschoner to "${logins.service}"; Or name a login that may in DATABASE_PRUNE_URL`,
+    );
+  }
+  expect(await isThere(past)).toBe(true);
+});
+
+describe('the schedule', () => {
+  it('removes, leaves a line with the login, and shows in metrics and readiness', async () => {
+    const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
+    await owner.query('truncate verwerkingenlog.opschoningen, verwerkingenlog.versies, verwerkingenlog.vindplaatsen');
+    const past = await keepPast();
+    await serving(env, async (log) => {
+      await expect.poll(() => isThere(past), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => metric(log, 'verwerkingenlog_prune_last_success_timestamp_seconds')).toBeGreaterThan(1e9);
+      expect(await metric(log, 'verwerkingenlog_prune_last_removed')).toBe(1);
+      expect(await metric(log, 'verwerkingenlog_kept_without_term')).toBe(0);
+      expect(await ready(log)).toEqual({ status: 200, retention: { name: 'retention', ok: true } });
+    });
+    const lines = async () => (await owner.query('select * from verwerkingenlog.opschoningen')).rows;
+    expect(await lines()).toMatchObject([{ door: logins.retention, verwijderd: '1', fout: null }]);
+    // Another instance, and one that starts anew, share the schedule: nothing is due yet.
+    await serving(env, async (log) => {
+      expect(await ready(log)).toMatchObject({ retention: { ok: true } });
+    });
+    expect(await lines()).toHaveLength(1);
+  });
+
+  it('that may not remove is told in the log, in metrics and in readiness, while the service goes on', async () => {
+    await owner.query('truncate verwerkingenlog.opschoningen');
+    await serving({ VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60' }, async (log) => {
+      await expect.poll(async () => (await ready(log)).retention.warning).toContain('grant koppelvlak_opschoner');
+      expect((await ready(log)).status).toBe(200);
+      expect(await metric(log, 'verwerkingenlog_prune_failures_total')).toBe(1);
+      expect(log.server.logged).toContainEqual(
+        expect.objectContaining({ level: 50, msg: 'removing actions past their term failed' }),
+      );
+    });
+  });
+
+  it('tells of a run of another process that failed, and of runs that do not happen', async () => {
+    await owner.query('truncate verwerkingenlog.opschoningen');
+    await owner.query(
+      `insert into verwerkingenlog.opschoningen (begonnen_op, geeindigd_op, door, fout) values (now(), now(), 'x', 'disk full')`,
+    );
+    await serving({}, async (log) => {
+      expect((await ready(log)).retention).toMatchObject({ ok: true, warning: 'the last run failed: disk full' });
+    });
+    await owner.query('truncate verwerkingenlog.opschoningen');
+    let now = Date.now();
+    const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
+    const log = await startLog({ databaseUrl: urls.service, clock: { now: () => new Date(now) }, env });
+    try {
+      await expect.poll(() => metric(log, 'verwerkingenlog_prune_last_success_timestamp_seconds')).toBeGreaterThan(1e9);
+      const started = new Date(now).toISOString();
+      // A run of somebody else began and never ended, and the last good one is long ago.
+      now += 3 * 3_600_000;
+      await owner.query(`insert into verwerkingenlog.opschoningen (begonnen_op, door) values ($1, 'x')`, [
+        new Date(now),
+      ]);
+      expect((await ready(log)).retention).toMatchObject({ warning: `no run has succeeded since ${started}` });
+    } finally {
+      await log.stop();
+    }
+  });
+});

@@ -1,0 +1,168 @@
+/** What the log does over time: months are made and dropped, and runs of retention leave their lines. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { koppelvlak } from './cli.ts';
+import { ALL, EIGHTY_YEARS, openRetention, type RetentionLog } from './retention-support.ts';
+import { HEADERS, listIn, newPerson, ofPerson, startLog } from './support.ts';
+
+let log: RetentionLog;
+beforeAll(async () => {
+  log = await openRetention(new Date('2026-01-31T23:59:59.999Z'));
+});
+afterAll(() => log?.close());
+
+describe('months', () => {
+  it('are made ahead, and each action lies in that of its registration', async () => {
+    const last = await log.keep({});
+    log.at(new Date('2026-02-01T00:00:00Z'));
+    const first = await log.keep({});
+    const { rows } = await log.client.query(
+      'select tableoid::regclass::text as month from verwerkingenlog.versies where actie_id = any($1) order by actie_id',
+      [[last.actieId, first.actieId]],
+    );
+    expect(rows.map(({ month }) => month.slice(-6))).toEqual(['202601', '202602']);
+    expect(await log.months()).toEqual(expect.arrayContaining(['202601', '202602', '202603', '202604']));
+  });
+
+  it('that nobody made ahead are made by the first action that needs them', async () => {
+    log.at(new Date('2031-07-15T12:00:00Z'));
+    const kept = await Promise.all(Array.from({ length: 20 }, () => log.keep({})));
+    expect(new Set(kept.map(({ actieId }) => actieId)).size).toBe(20);
+    expect(await log.months()).toEqual(expect.arrayContaining(['203107', '203108', '203109', '203110']));
+    const { results } = listIn(await log.call('GET', `/verwerkingsacties?${ofPerson(kept[0]?.person ?? '')}`));
+    expect(results).toHaveLength(1);
+  });
+
+  it('that nobody made ahead are made by a reading that leaves an entry', async () => {
+    const reading = await startLog({
+      databaseUrl: log.url,
+      clock: { now: () => new Date('2033-02-01T00:00:00Z') },
+    });
+    try {
+      const token = await reading.tokens.bearer(ALL, { seconds: EIGHTY_YEARS });
+      const answer = await reading.api.call('GET', `/verwerkte-objecten?${ofPerson(newPerson())}`, {
+        headers: { ...token, ...HEADERS },
+      });
+      expect(answer.status).toBe(200);
+    } finally {
+      await reading.stop();
+    }
+  });
+});
+
+describe('a run', () => {
+  it('leaves a line: when, how many, which months, the oldest and the newest; a dry run leaves none', async () => {
+    log.at('2070-01-10');
+    await log.prune();
+    const first = await log.keep({ tijdstip: '2070-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
+    log.at('2070-02-10');
+    await log.keep({ tijdstip: '2070-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
+    log.at('2072-01-01');
+    const before = await log.lastLine();
+    await log.prune({}, { dryRun: true });
+    expect(await log.lastLine()).toEqual(before);
+    await log.prune();
+    expect(await log.lastLine()).toMatchObject({
+      begonnen_op: log.now(),
+      geeindigd_op: log.now(),
+      verwijderd: '2',
+      maanden: { 207001: 1, 207002: 1 },
+      oudste: new Date('2070-01-10T12:00:00Z'),
+      nieuwste: new Date('2070-02-10T12:00:00Z'),
+      fout: null,
+    });
+    expect(await log.versionsOf(first.actieId)).toBe(0);
+  });
+
+  it('goes through a month in batches, and its line counts them all', async () => {
+    await log.client.query(`
+      select verwerkingenlog.maak_maanden('2085-01-01Z', 1);
+      insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
+        ooit_vertrouwelijk, bewaartermijn, vervalt_op, tijdstip, objecten)
+      select overlay(verwerkingenlog.eerste_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, v, m, 't', 't', false, 'normaal',
+        false, case when i % 25 = 0 then 'P1Y' else 'P50Y' end, 'infinity', m, '[]'
+      from generate_series(1, 12000) i, generate_series(1, 2) v,
+        lateral (select '2085-01-01Z'::timestamptz + i * interval '1 minute') as t(m);`);
+    log.at('2087-01-01');
+    expect(await log.prune({}, { dryRun: true })).toMatchObject({ removed: 480, byMonth: { 208501: 480 } });
+    await log.prune();
+    expect(await log.lastLine()).toMatchObject({
+      verwijderd: '480',
+      maanden: { 208501: 480 },
+      oudste: new Date('2085-01-01T00:25:00Z'),
+      nieuwste: new Date('2085-01-09T08:00:00Z'),
+    });
+    log.at('2140-01-01');
+    const steps: number[] = [];
+    await log.prune({}, { progress: (removed) => steps.push(removed) });
+    expect(steps.length).toBeGreaterThan(20);
+    expect(await log.lastLine()).toMatchObject({ maanden: { 208501: 11_520 } });
+    expect(await log.months()).not.toContain('208501');
+  });
+
+  it('that breaks off has in its line what it removed, and why it ended', async () => {
+    log.at('2073-01-01');
+    await log.prune();
+    await log.keep({ tijdstip: '2073-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
+    log.at('2074-01-01');
+    expect(await log.prune({}, { dryRun: true })).toMatchObject({ byMonth: { 207301: 1 } });
+    const stop = new AbortController();
+    const run = log.prune({}, { signal: stop.signal, progress: () => stop.abort(new Error('stopped half way')) });
+    await expect(run).rejects.toThrow('stopped half way');
+    expect(await log.lastLine()).toMatchObject({ verwijderd: '1', maanden: { 207301: 1 }, fout: 'stopped half way' });
+  });
+
+  it('cannot take its line back, nor say less than it said', async () => {
+    for (const statement of [
+      'delete from verwerkingenlog.opschoningen',
+      'truncate verwerkingenlog.opschoningen',
+      `update verwerkingenlog.opschoningen set verwijderd = 0`,
+      `update verwerkingenlog.opschoningen set begonnen_op = now()`,
+      'alter table verwerkingenlog.opschoningen disable trigger all',
+      'delete from verwerkingenlog.activiteit_termijnen',
+      `update verwerkingenlog.activiteit_termijnen set vanaf = now()`,
+      `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, door, verzoek_id) select gen_random_uuid(), now(), '', ''`,
+    ]) {
+      await expect(log.retention.query(statement), statement).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it('drops a month that is over and empty, and only such a one', async () => {
+    log.at('2080-06-01');
+    await log.client.query(`select verwerkingenlog.maak_maanden('2080-03-01Z', 5)`);
+    const { droppedMonths } = await log.prune();
+    const after = await log.months();
+    expect(droppedMonths).toEqual(expect.arrayContaining(['208003', '208004']));
+    expect(Object(await log.lastLine()).verwijderde_maanden).toEqual(droppedMonths);
+    expect(after).toEqual(expect.arrayContaining(['208005', '208006', '208007']));
+    expect(after).not.toContain('208003');
+  });
+
+  it('is what `koppelvlak log prune` does, on the clock of the machine', async () => {
+    log.at(new Date(Date.now() - 400 * 86_400_000));
+    const past = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
+    log.at(new Date());
+    const recent = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
+    const dry = await koppelvlak(log.url, ['log', 'prune', '--dry-run', '--json']);
+    expect(dry).toMatchObject({ code: 0, json: { dryRun: true, removed: 1, droppedMonths: [] } });
+    expect(await log.versionsOf(past.actieId)).toBe(1);
+    const real = await koppelvlak(log.url, ['log', 'prune']);
+    expect(real.code).toBe(0);
+    expect(real.out).toMatch(/1 actions removed\./);
+    expect(await log.versionsOf(past.actieId)).toBe(0);
+    expect(await log.versionsOf(recent.actieId)).toBe(1);
+    expect(await koppelvlak(log.url, ['log', 'verify', '--json'])).toMatchObject({
+      code: 0,
+      json: { faults: [] },
+    });
+  });
+
+  it('cannot change what an action says', async () => {
+    for (const statement of [
+      `update verwerkingenlog.versies set actie_naam = 'x'`,
+      `update verwerkingenlog.versies set vervalt_op = now()`,
+      `insert into verwerkingenlog.versies default values`,
+    ]) {
+      await expect(log.retention.query(statement), statement).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+});

@@ -1,0 +1,119 @@
+/** A log whose clock the test moves over years: months come and go, terms pass. */
+import pg from 'pg';
+import { createPool } from '../../src/kernel/database/pool.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { type Pruned, type PruneOptions, prune, type RetentionRules } from '../../src/verwerkingenlog/store/prune.ts';
+import type { Answer } from '../support/api.ts';
+import { createDatabase } from '../support/database.ts';
+import { type Actie, actie, actieIn, HEADERS, newPerson, startLog } from './support.ts';
+
+export const ALL = [
+  'create:confidential',
+  'update:confidential',
+  'delete:confidential',
+  'read:confidential',
+  'register:write',
+];
+export const EIGHTY_YEARS = 80 * 366 * 86_400;
+
+/** Terms as configured by default. */
+export const RULES = { minRetention: 'P1Y', retentionGrace: 'P30D', maxRetention: undefined };
+
+export interface Kept extends Actie {
+  readonly body: ReturnType<typeof actie>;
+  /** The person that it is about. */
+  readonly person: string;
+}
+
+export interface RetentionLog {
+  readonly url: string;
+  readonly client: pg.Client;
+  /** As the retention role. */
+  readonly retention: pg.Pool;
+  now(): Date;
+  /** Moves the clock: to noon of a day, or to a moment. */
+  at(time: string | Date): void;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  keep(wishes: Record<string, unknown>): Promise<Kept>;
+  put(kept: Kept, wishes: object): Promise<Answer>;
+  /** Changes the whole processing of an action. */
+  patch(kept: Kept, change: object): Promise<Answer>;
+  prune(rules?: Partial<RetentionRules>, more?: Partial<PruneOptions>): Promise<Pruned>;
+  versionsOf(actieId: string): Promise<number>;
+  months(): Promise<string[]>;
+  /** The line of the last run. */
+  lastLine(): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+export async function openRetention(start: Date): Promise<RetentionLog> {
+  let now = start;
+  const clock = { now: () => now };
+  const database = await createDatabase();
+  const log = await startLog({ databaseUrl: database.url, clock, env: { VERWERKINGENLOG_LOG_READS: 'false' } });
+  const client = new pg.Client(database.url);
+  await client.connect();
+  const retention = createPool({
+    url: database.url,
+    size: 1,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 0,
+    pooler: 'none',
+    role: 'koppelvlak_opschoner',
+    applicationName: 'test',
+    log: createLogger('silent'),
+  });
+  const call: RetentionLog['call'] = async (method, path, body) => {
+    const token = await log.tokens.bearer(ALL, { seconds: EIGHTY_YEARS });
+    return log.api.call(method, path, { headers: { ...token, ...HEADERS }, body });
+  };
+  return {
+    url: database.url,
+    client,
+    retention,
+    now: clock.now,
+    at(time) {
+      now = typeof time === 'string' ? new Date(`${time}T12:00:00Z`) : time;
+    },
+    call,
+    async keep(wishes) {
+      const body = actie(newPerson(), wishes);
+      const person = body.verwerkteObjecten[0]?.objectId ?? '';
+      return { body, person, ...actieIn(await call('POST', '/verwerkingsacties', body)) };
+    },
+    put: ({ actieId, body }, wishes) => call('PUT', `/verwerkingsacties/${actieId}`, { ...body, ...wishes }),
+    patch: ({ body }, change) => call('PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, change),
+    prune: (rules = {}, more = {}) =>
+      prune({
+        pool: retention,
+        clock,
+        rules: { ...RULES, ...rules },
+        dryRun: false,
+        signal: new AbortController().signal,
+        ...more,
+      }),
+    async versionsOf(actieId) {
+      const { rows } = await client.query(
+        'select count(*)::int as count from verwerkingenlog.versies where actie_id = $1',
+        [actieId],
+      );
+      return rows[0].count;
+    },
+    async months() {
+      const { rows } = await client.query(
+        `select right(inhrelid::regclass::text, 6) as month from pg_inherits where inhparent = 'verwerkingenlog.versies'::regclass order by 1`,
+      );
+      return rows.map(({ month }) => month);
+    },
+    async lastLine() {
+      const { rows } = await client.query('select * from verwerkingenlog.opschoningen order by nummer desc limit 1');
+      return rows[0];
+    },
+    async close() {
+      await retention.end();
+      await client.end();
+      await log.stop();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../src/kernel/config/read-config.ts';
+
+const ID = '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10';
+
+/** The variables that a configuration is refused for. */
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env, 'tool');
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map(({ variable }) => variable);
+    throw error;
+  }
+}
+
+describe('the settings of retention', () => {
+  it('have the terms of the manual by default', () => {
+    expect(readConfig({}, 'tool').verwerkingenlog).toMatchObject({
+      minRetention: 'P1Y',
+      retentionGrace: 'P30D',
+      maxRetention: undefined,
+      ownRetention: 'P10Y',
+    });
+  });
+
+  it.each(['1 jaar', 'P', 'P1001Y', 'P0.5Y', '-P1Y'])('refuse %s, all named together', (value) => {
+    const names = ['MIN_RETENTION', 'RETENTION_GRACE', 'MAX_RETENTION', 'OWN_RETENTION'].map(
+      (name) => `VERWERKINGENLOG_${name}`,
+    );
+    expect(faultsOf(Object.fromEntries(names.map((name) => [name, value])))).toEqual(names);
+  });
+
+  it('take no length for minimum and grace only', () => {
+    expect(faultsOf({ VERWERKINGENLOG_MIN_RETENTION: 'P0D', VERWERKINGENLOG_RETENTION_GRACE: 'PT0S' })).toEqual([]);
+    const terms = { VERWERKINGENLOG_MAX_RETENTION: 'P0D', VERWERKINGENLOG_OWN_RETENTION: 'PT0S' };
+    expect(faultsOf(terms)).toEqual(Object.keys(terms));
+  });
+});
+
+describe('VERWERKINGENLOG_OWN_ACTIVITIES', () => {
+  it.each([`shv=${ID}`, `shv=${ID},vs=${ID}, log=${ID}`])('takes %s', (value) => {
+    const { ownActivities } = readConfig({ VERWERKINGENLOG_OWN_ACTIVITIES: value }, 'tool').verwerkingenlog;
+    expect(new Set(ownActivities.values())).toEqual(new Set([ID]));
+  });
+
+  it.each([ID, `x=${ID}`, 'shv=', `shv=${ID}=1`, `shv=${ID},shv=${ID}`, `shv=${ID},`])('refuses %s', (value) => {
+    expect(faultsOf({ VERWERKINGENLOG_OWN_ACTIVITIES: value })).toEqual(['VERWERKINGENLOG_OWN_ACTIVITIES']);
+  });
+});
