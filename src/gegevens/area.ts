@@ -71,6 +71,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     const handler = postGegevens({
       platform,
       variant,
+      mapping: model.mapping,
       ownSigner,
       metrics,
       background,

@@ -1,29 +1,34 @@
-import type { Variant } from './model/mapping.ts';
+import type { Mapping, Variant } from './model/mapping.ts';
 import { municipalityKey, nameKey } from './organisation.ts';
 
 /** `GegevensRequest` of the contract, which has checked it. */
 export interface GegevensRequest {
   readonly aanleverperiodeStartdatum?: string;
   readonly aanleverperiodeEinddatum?: string;
-  readonly aanleverende_organisatie?: string;
   readonly page?: number;
   readonly pageSize?: number;
+  /** The organisation, under the name or names that the model gives the member. */
+  readonly [organisatieLid: string]: string | number | undefined;
 }
 
 /** Which leveringen are asked for. */
 export interface Filter {
   readonly variant: Variant;
+  /** Version of the model that is answered with: what was delivered in another one is no part of an answer. */
+  readonly model: string;
   readonly periodeStart: string | undefined;
   readonly periodeEinde: string | undefined;
   /** The organisation asked for, in each of the forms that it may be named by; absent: all. */
   readonly organisatie: { readonly naam: string; readonly kvk: string; readonly gemeente: string } | undefined;
 }
 
-export function filterOf(variant: Variant, request: GegevensRequest): Filter {
+export function filterOf({ variant, versie, organisatieLeden }: Mapping, request: GegevensRequest): Filter {
+  const named = organisatieLeden.map((lid) => request[lid]).find((value) => value !== undefined) ?? '';
   // No stored name holds U+0000, and the database takes it in no text; anything else that no name holds does as well.
-  const asked = request.aanleverende_organisatie?.trim().replaceAll('\u0000', '\ufffd') ?? '';
+  const asked = String(named).trim().replaceAll('\u0000', '\ufffd');
   return {
     variant,
+    model: versie,
     periodeStart: request.aanleverperiodeStartdatum,
     periodeEinde: request.aanleverperiodeEinddatum,
     organisatie: asked === '' ? undefined : { naam: nameKey(asked), kvk: asked, gemeente: municipalityKey(asked) },

@@ -10,7 +10,7 @@ import type { ProcessingLog } from '../../kernel/processing-log.ts';
 import type { FoundPage, PageFinder } from '../answer/find-page.ts';
 import { sendPage } from '../answer/send-page.ts';
 import { signPage } from '../answer/sign-page.ts';
-import type { Variant } from '../domain/model/mapping.ts';
+import type { Mapping, Variant } from '../domain/model/mapping.ts';
 import { missingHeaders, type ProcessingHeaders, readProcessingHeaders } from '../domain/processing-headers.ts';
 import { filterOf, type GegevensRequest } from '../domain/request.ts';
 import { type Exchange, exchangeOf } from '../exchange.ts';
@@ -23,6 +23,7 @@ import { noteSent, writeJournal } from '../store/journal.ts';
 export interface PostGegevensNeeds {
   readonly platform: Platform;
   readonly variant: Variant;
+  readonly mapping: Mapping;
   readonly findPage: PageFinder;
   readonly ownSigner: OwnSigner;
   readonly processingLog: ProcessingLog;
@@ -38,7 +39,7 @@ const ACTIE = {
 
 /** `POST /gegevens`: the page that is asked for, signed; written in the journal and the processing log before it leaves. */
 export function postGegevens(needs: PostGegevensNeeds) {
-  const { platform, variant, findPage, ownSigner, metrics } = needs;
+  const { platform, variant, mapping, findPage, ownSigner, metrics } = needs;
   const form = platform.config.gegevens.signatureForm;
   return async (request: FastifyRequest<{ Body: GegevensRequest }>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
@@ -48,7 +49,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
     checkPeriod(body);
     const page = await findPage(
       {
-        filter: filterOf(variant, body),
+        filter: filterOf(mapping, body),
         page: body.page,
         pageSize: body.pageSize,
         afnemer: exchange.oin ?? caller.subject,
