@@ -1,3 +1,4 @@
+import type { Period } from './levering.ts';
 import type { Mapping, Variant } from './model/mapping.ts';
 import { municipalityKey, nameKey } from './organisation.ts';
 
@@ -31,11 +32,25 @@ export function filterOf({ variant, versie, organisatieLeden }: Mapping, request
     model: versie,
     periodeStart: request.aanleverperiodeStartdatum,
     periodeEinde: request.aanleverperiodeEinddatum,
-    organisatie: asked === '' ? undefined : { naam: nameKey(asked), kvk: asked, gemeente: municipalityKey(asked) },
+    organisatie:
+      asked === '' ? undefined : { naam: nameKey(asked), kvk: asked, gemeente: municipalityKey(asked) ?? '' },
   };
 }
 
 /** The same text for requests that ask for the same, whatever page of it. */
-export function filterKey({ periodeStart, periodeEinde, organisatie }: Filter): string {
-  return JSON.stringify([periodeStart ?? null, periodeEinde ?? null, organisatie?.naam ?? null]);
+export function filterKey({ model, periodeStart, periodeEinde, organisatie }: Filter): string {
+  return JSON.stringify([periodeStart ?? null, periodeEinde ?? null, organisatie?.naam ?? null, model]);
+}
+
+/**
+ * The period that is answered: that of the dates asked for; a missing one is that of the most recent reporting period, or the other date
+ * where that would put the start after the end.
+ * @param recent of those asked for; absent when nothing is delivered
+ */
+export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period | undefined, moment: Date): Period {
+  const today = moment.toISOString().slice(0, 10);
+  const start = periodeStart ?? recent?.start ?? periodeEinde ?? today;
+  const end = periodeEinde ?? recent?.end ?? periodeStart ?? today;
+  if (start <= end) return { start, end };
+  return periodeStart === undefined ? { start: end, end } : { start, end: start };
 }

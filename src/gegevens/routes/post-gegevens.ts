@@ -10,6 +10,7 @@ import type { ProcessingLog } from '../../kernel/processing-log.ts';
 import type { FoundPage, PageFinder } from '../answer/find-page.ts';
 import { sendPage } from '../answer/send-page.ts';
 import { signPage } from '../answer/sign-page.ts';
+import type { Uncovered } from '../domain/choose-leveringen.ts';
 import type { Mapping, Variant } from '../domain/model/mapping.ts';
 import { missingHeaders, type ProcessingHeaders, readProcessingHeaders } from '../domain/processing-headers.ts';
 import { filterOf, type GegevensRequest } from '../domain/request.ts';
@@ -32,6 +33,7 @@ export interface PostGegevensNeeds {
   readonly background: (work: Promise<unknown>) => void;
 }
 
+const MAX_NAMED_GAPS = 100;
 const ACTIE = {
   shv: 'Levering van gegevens over schuldhulptrajecten',
   vs: 'Levering van gegevens over vroegsignalen',
@@ -56,6 +58,10 @@ export function postGegevens(needs: PostGegevensNeeds) {
       },
       goneSignal(reply),
     );
+    if (page.uncovered.length > 0) {
+      const gaps = { ongedekt: namedGaps(page.uncovered), total: page.uncovered.length };
+      request.log.warn(gaps, 'days were asked for that no delivery covers');
+    }
     // The deadline may have answered meanwhile: then nobody waits for this page, and there is no end to come that would let go of it.
     if (reply.sent || reply.raw.closed) {
       page.release();
@@ -122,6 +128,11 @@ function checkPeriod({ aanleverperiodeStartdatum: start, aanleverperiodeEinddatu
   });
 }
 
+/** Gaps are named up to a number: who asks for a century of hundreds of organisations fills no journal. */
+function namedGaps(uncovered: readonly Uncovered[]): readonly Uncovered[] {
+  return uncovered.slice(0, MAX_NAMED_GAPS);
+}
+
 interface Deed {
   readonly needs: PostGegevensNeeds;
   readonly request: FastifyRequest;
@@ -154,6 +165,7 @@ async function writeDown({ needs, request, caller, exchange, headers, page, sign
       bytes: page.bytes,
       antwoordDigest: page.digest,
       antwoordHandtekening: signature,
+      ongedekt: namedGaps(page.uncovered),
     }),
     processingLog.record(
       {

@@ -1,4 +1,5 @@
 import type { Db } from '../../kernel/database/db.ts';
+import type { Uncovered } from '../domain/choose-leveringen.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 
 /** What was asked and what stands ready to be delivered. */
@@ -19,6 +20,7 @@ export interface JournalEntry {
   readonly bytes: number;
   readonly antwoordDigest: string;
   readonly antwoordHandtekening: string;
+  readonly ongedekt: readonly Uncovered[];
 }
 
 /** Writes an entry before anything is sent. @returns its number */
@@ -27,9 +29,9 @@ export async function writeJournal(db: Db, entry: JournalEntry): Promise<number>
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal
         (variant, request_id, oin, subject, token_hash, fsc_transactie_id, vraag, vraag_digest, vraag_handtekening, pagina,
-         pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening)
+         pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt)
       values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
-         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text)
+         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb)
       returning id`,
     values: [
       entry.variant,
@@ -48,6 +50,7 @@ export async function writeJournal(db: Db, entry: JournalEntry): Promise<number>
       entry.bytes,
       entry.antwoordDigest,
       entry.antwoordHandtekening,
+      JSON.stringify(entry.ongedekt),
     ],
   });
   return rows[0]?.id ?? 0;
