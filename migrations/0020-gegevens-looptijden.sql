@@ -43,15 +43,15 @@ update gegevens.leveringen
 set organisatie_sleutel = left(organisatie_sleutel, -length(' voor ' || gemeente_sleutel))
 where right(organisatie_sleutel, length(' voor ' || gemeente_sleutel)) = ' voor ' || gemeente_sleutel;
 
--- The period that was resolved when page 1 was asked for. States of before are over: their pages would be chosen otherwise.
-delete from gegevens.standen;
+-- The period that was resolved when page 1 was asked for. A state without it is of an earlier version of the program, and over: its
+-- pages would be chosen otherwise.
 alter table gegevens.standen
-  add column periode_start date not null,
-  add column periode_einde date not null;
+  add column periode_start date,
+  add column periode_einde date;
 
 -- Days asked for that no delivery covers, by organisation and municipality.
 alter table gegevens.journaal add column ongedekt jsonb not null default '[]';
 
 grant select, insert, delete on gegevens.looptijden, gegevens.zaak_signalen to koppelvlak_dienst;
 grant select on gegevens.herkenning to koppelvlak_dienst;
-grant update (looptijden, gemeente_sleutel) on gegevens.leveringen to koppelvlak_dienst;
+grant update (looptijden, gemeente_sleutel, model_versie) on gegevens.leveringen to koppelvlak_dienst;

@@ -140,7 +140,10 @@ it('prunes earlier versions, but none that a requester is paging through', async
   const { rows } = await supplier.pool.query(
     `select (select count(*) from gegevens.leveringen where vervallen_op is not null) as oud,
        (select count(*) from gegevens.standen) as standen,
-       (select count(*) from gegevens.records r where not exists (
+       (select count(*) from (
+          select invoer_id, levering from gegevens.records union all select invoer_id, levering from gegevens.looptijden
+          union all select invoer_id, levering from gegevens.zaken_bij
+          union all select invoer_id, levering from gegevens.zaak_signalen) r where not exists (
           select from gegevens.leveringen l where l.invoer_id = r.invoer_id and l.nummer = r.levering)) as wees,
        (select count(*) from gegevens.invoeren i where not exists (
           select from gegevens.leveringen l where l.invoer_id = i.id)) as leeg`,

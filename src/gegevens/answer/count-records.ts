@@ -13,16 +13,21 @@ export function selectedOf(chosen: readonly ChosenLevering[]): SelectedLevering[
   return chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }]));
 }
 
+export interface CountOptions {
+  readonly pool: Pool;
+  readonly select: SelectOptions;
+  readonly cache: CountCache;
+  readonly signal: AbortSignal;
+}
+
 /** Says of each chosen levering how many of its records are given. */
 export async function countRecords(
-  pool: Pool,
   chosen: readonly ChosenLevering[],
-  select: SelectOptions,
-  cache: CountCache,
+  { pool, select, cache, signal }: CountOptions,
 ): Promise<CountedLevering[]> {
   const [first] = select.all;
   const key = JSON.stringify([first?.selection.period, select.all.map(({ levering }) => levering.id)]);
-  const counts = cache.get(key) ?? (await countSelected(pool, select));
+  const counts = cache.get(key) ?? (await countSelected(pool, select, signal));
   cache.delete(key);
   cache.set(key, counts);
   const [oldest] = cache.keys();

@@ -64,7 +64,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const select = { all: selectedOf(chosen), byRunningTime };
     const plan =
       chosen.length > 0
-        ? planPage(await countRecords(pool, chosen, select, options.counts), asked)
+        ? planPage(await countRecords(chosen, { pool, select, cache: options.counts, signal }), asked)
         : await nothing(filter, who, asked);
     // Page 1 begins anew; a later page goes on; one past the end changes nothing.
     const keeps = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;

@@ -70,10 +70,10 @@ function gaps(leveringen: readonly Levering[], { start, end }: Period): Period[]
   let next = start;
   for (const { periodeStart, periodeEinde } of leveringen.toSorted((a, b) => compare(a.periodeStart, b.periodeStart))) {
     if (periodeStart > next) found.push({ start: next, end: dayAfter(periodeStart, -1) });
+    if (periodeEinde >= end) return found;
     if (periodeEinde >= next) next = dayAfter(periodeEinde, 1);
   }
-  if (next <= end) found.push({ start: next, end });
-  return found;
+  return [...found, { start: next, end }];
 }
 
 function delivererKey({ organisatieSleutel, gemeenteSleutel }: Omit<Deliverer, 'naam'>): string {

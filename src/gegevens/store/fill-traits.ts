@@ -12,7 +12,7 @@ interface Unfilled extends Record<string, unknown> {
   readonly id: number;
   readonly invoer_id: number;
   readonly nummer: number;
-  readonly model_versie: string | null;
+  readonly model_versie: string;
   readonly kop: string;
 }
 
@@ -35,9 +35,11 @@ async function fillNext(client: pg.PoolClient, configured: Model): Promise<boole
   // Another process may be reading all records of a large city, and then it is this one's turn with the next.
   await client.query('set local statement_timeout = 0');
   const { rows } = await client.query<Unfilled>(
-    `select id, invoer_id, nummer, model_versie, kop from gegevens.leveringen
-     where variant = $1::text and not looptijden
-     order by id limit 1 for update`,
+    `select l.id, l.invoer_id, l.nummer, i.model_versie, l.kop
+     from gegevens.leveringen l
+     join gegevens.invoeren i on i.id = l.invoer_id
+     where l.variant = $1::text and not l.looptijden
+     order by l.id limit 1 for update of l`,
     [variant],
   );
   const [levering] = rows;
@@ -54,16 +56,17 @@ async function fillNext(client: pg.PoolClient, configured: Model): Promise<boole
   }
   const kop: unknown = JSON.parse(levering.kop);
   await client.query(
-    `update gegevens.leveringen set looptijden = true, gemeente_sleutel = coalesce(gemeente_sleutel, $2::text)
+    `update gegevens.leveringen
+     set looptijden = true, gemeente_sleutel = coalesce(gemeente_sleutel, $2::text), model_versie = $3::text
      where id = $1::bigint`,
-    [levering.id, organisationOf(kop, model.mapping, gemeenten).gemeenteSleutel ?? null],
+    [levering.id, organisationOf(kop, model.mapping, gemeenten).gemeenteSleutel ?? null, levering.model_versie],
   );
   return true;
 }
 
 function modelOf({ model_versie: version }: Unfilled, configured: Model): Model {
   const { variant, mapping } = configured;
-  if (version === null || version === mapping.versie || !builtInVersions(variant).includes(version)) return configured;
+  if (version === mapping.versie || !builtInVersions(variant).includes(version)) return configured;
   return loadModel(variant, version);
 }
 

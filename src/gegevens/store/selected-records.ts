@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { withAbort } from '../../kernel/database/with-abort.ts';
 import type { TextsPart } from '../domain/answer-frame.ts';
 import type { ChosenLevering, Levering, Selection } from '../domain/levering.ts';
 import { streamTexts, type TakeText } from './stream-texts.ts';
@@ -44,20 +44,17 @@ const GIVEN = `chosen as (
         and (not $8::boolean or (coalesce(n.begin <= o.einde, true) and coalesce(o.begin <= n.einde, true))))
   )`;
 
-/** How many records of each levering are given. */
-export async function countSelected(pool: Pool, options: SelectOptions): Promise<number[]> {
+/** How many records of each levering are given. @throws the signal's reason when it fires; the statement ends then */
+export async function countSelected(pool: Pool, options: SelectOptions, signal: AbortSignal): Promise<number[]> {
   const { all } = options;
   if (all.length === 0) return [];
-  const { rows } = await transaction(
-    pool,
-    async (client) => {
-      await planForMany(client);
-      return await client.query<{ plaats: number; records: number }>(
+  const { rows } = await withAbort(pool, signal, (client) =>
+    plannedForMany(client, () =>
+      client.query<{ plaats: number; records: number }>(
         `with ${GIVEN} select plaats, count(*)::int as records from given group by plaats`,
         givenValues(options),
-      );
-    },
-    { readOnly: true },
+      ),
+    ),
   );
   const counts = new Map(rows.map(({ plaats, records }) => [plaats, records]));
   return all.map((_, index) => counts.get(index + 1) ?? 0);
@@ -141,24 +138,25 @@ export async function streamSelected(
     lists.map(({ slice }) => slice.to),
     lists.map((_, index) => index),
   ];
+  await plannedForMany(client, () => streamTexts(client, take, text, values));
+}
+
+/**
+ * Runs a statement that compares records with records. One by one with all others that takes hours for those of a city, and the planner
+ * may choose just that for rows that were loaded a moment ago and that it has not counted yet.
+ */
+async function plannedForMany<T>(client: pg.ClientBase, run: () => Promise<T>): Promise<T> {
   await client.query('begin read only');
   try {
-    await planForMany(client);
-    await streamTexts(client, take, text, values);
+    await client.query('set local enable_nestloop = off');
+    const result = await run();
     await client.query('commit');
+    return result;
   } catch (error) {
     // The connection is used again by others; one that is closed needs no end of its transaction.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
-}
-
-/**
- * Comparing records one by one with all others takes hours for those of a city. The planner may choose that for rows that were loaded a
- * moment ago and that it has not counted yet.
- */
-async function planForMany(client: pg.ClientBase): Promise<void> {
-  await client.query('set local enable_nestloop = off');
 }
 
 function givenValues({ all, byRunningTime }: SelectOptions): unknown[] {

@@ -51,6 +51,7 @@ export async function findStand(db: Db, { variant, afnemer, filter }: StandKey, 
       cross join lateral unnest(s.leveringen) with ordinality as k (id, plaats)
       join gegevens.leveringen l on l.id = k.id and l.reden is distinct from 'verwijderd'
       where s.variant = $1::text and s.afnemer = $2::text and s.filter = $3::text and s.verloopt_op > $4::timestamptz
+        and s.periode_start is not null
       order by k.plaats`,
     values: [variant, afnemer, filter, at],
   });
