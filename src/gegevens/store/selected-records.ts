@@ -21,14 +21,15 @@ export interface SelectOptions {
 /**
  * $1 to $5: the leveringen (import, place in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`.
  *
- * `overlapping`: their records that overlap the period. `given`: those without the ones that stand in a newer delivery of their group.
+ * `overlapping`: their records that overlap the period. `given`: those without the ones that stand in a newer delivery of their group, for
+ * which the newest one need not be looked at.
  * `offset 0` keeps the inner reads as they are, walks along a key.
  */
 const GIVEN = `chosen as (
-    select * from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
+    select *, rang = max(rang) over (partition by groep) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
       as c (invoer_id, levering, groep, rang, zaken, plaats)
   ), overlapping as materialized (
-    select c.plaats, c.groep, c.rang, t.nummer, t.begin, t.einde, t.sleutel
+    select c.plaats, c.groep, c.rang, c.is_newest, t.nummer, t.begin, t.einde, t.sleutel
     from chosen c
     cross join lateral (
       select nummer, begin, einde, sleutel from gegevens.looptijden l
@@ -36,9 +37,11 @@ const GIVEN = `chosen as (
         and coalesce(l.begin <= $7::date, true) and coalesce(l.einde >= $6::date, true)
       offset 0) t
   ), given as materialized (
+    select plaats, nummer from overlapping where is_newest
+    union all
     select o.plaats, o.nummer
     from overlapping o
-    where not exists (
+    where not o.is_newest and not exists (
       select from overlapping n
       where n.groep = o.groep and n.sleutel = o.sleutel and n.rang > o.rang
         and (not $8::boolean or (coalesce(n.begin <= o.einde, true) and coalesce(o.begin <= n.einde, true))))
