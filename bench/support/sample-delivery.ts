@@ -102,13 +102,10 @@ function signaal(n: number): object {
     signaalpartner: { type: 'Energie' },
     client: {
       Burgerservicenummer: String(900_000_000 + (n % 99_999_999)),
-      Voorletters: 'A.B.',
-      Achternaam: `Achternaam${n % 5000}`,
+      Geslachtsaanduiding: n % 2 === 0 ? 'Vrouw' : 'Man',
       Geboortedatum: '1985-06-12',
-      Straatnaam: 'Voorbeeldstraat',
       Postcode: '1234AB',
       Huisnummer: String(n % 300),
-      Plaatsnaam: 'Voorbeeldstad',
     },
   };
 }

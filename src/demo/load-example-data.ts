@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { loadModel } from '../gegevens/domain/model/model.ts';
+import { filterOf } from '../gegevens/domain/request.ts';
 import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
 import { isRecord } from '../http/openapi-document.ts';
@@ -49,10 +50,10 @@ async function loadDelivery(variant: 'shv' | 'vs', delivery: object, options: Lo
   const { platform, directory } = options;
   const path = join(directory, `${variant}-levering.json`);
   await writeFile(path, `${JSON.stringify(delivery, null, 2)}\n`);
-  const everything = { variant, periodeStart: undefined, periodeEinde: undefined, organisatie: undefined };
-  if ((await findOrganisations(platform.pool, everything)).length > 0) return 0;
   const { shvModel, vsModel } = platform.config.gegevens;
   const model = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
+  const everything = filterOf(model.mapping, {});
+  if ((await findOrganisations(platform.pool, everything)).length > 0) return 0;
   const imported = await importFile(platform.pool, { path, model, signal: platform.stopping });
   return imported.delivery.leveringen.length;
 }

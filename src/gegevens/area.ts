@@ -10,9 +10,9 @@ import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingLog } from '../kernel/processing-log.ts';
 import { createAnswerRoom } from './answer/answer-room.ts';
 import { createPageFinder } from './answer/find-page.ts';
-import { createPageCache } from './answer/page-cache.ts';
+import { createPageCache, type PageCache } from './answer/page-cache.ts';
 import type { Variant } from './domain/model/mapping.ts';
-import { loadModel } from './domain/model/model.ts';
+import { loadModel, type Model } from './domain/model/model.ts';
 import type { GegevensRequest } from './domain/request.ts';
 import { rawJsonBody, verifyExchange } from './exchange.ts';
 import { fscStyle } from './fsc-style.ts';
@@ -21,6 +21,8 @@ import { createMetrics } from './metrics.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { postGegevens } from './routes/post-gegevens.ts';
+import { fillTraits } from './store/fill-traits.ts';
+import { lastRemoval, REMOVED_CHANNEL } from './store/remove-leveringen.ts';
 import { variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -74,13 +76,14 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     counter: metrics.missingHeaders,
   });
 
-  const mountOf = (variant: Variant): Area['mounts'][number] => {
+  const stopForgetting = forgetRemoved(platform, cache, background);
+  const mountOf = (variant: Variant, model: Model): Area['mounts'][number] => {
     const own = variantSettings(platform, variant);
-    const model = loadModel(variant, own.model);
     const contract = variantContract(variant, model, own.maximum, platform.config);
     const handler = postGegevens({
       platform,
       variant,
+      mapping: model.mapping,
       ownSigner,
       metrics,
       background,
@@ -91,6 +94,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
         clock: platform.clock,
         model,
         cache,
+        counts: new Map(),
         leverancierscode: gegevens.supplierCode,
         maximum: own.maximum,
         pinMinutes: gegevens.pagePinMinutes,
@@ -130,21 +134,53 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
   };
 
   try {
+    const mounts = [];
+    for (const variant of needs.variants) {
+      const model = loadModel(variant, variantSettings(platform, variant).model);
+      const filled = await fillTraits(platform.pool, model);
+      if (filled > 0) platform.log.info({ variant, leveringen: filled }, 'records of earlier imports were read again');
+      mounts.push(mountOf(variant, model));
+    }
     return {
       problems: gegevensProblems,
       checks: [ownSigner.check],
-      mounts: needs.variants.map(mountOf),
+      mounts,
       close: async () => {
+        stopForgetting();
         await Promise.all(running);
         ownSigner.close();
         await signatures.close();
       },
     };
   } catch (error) {
+    stopForgetting();
     ownSigner.close();
     await signatures.close();
     throw error;
   }
+}
+
+/** Pages that were kept hold what has been removed since: they go when anything is removed, by whichever process. @returns ends it */
+function forgetRemoved(
+  { pool, listener, log }: Platform,
+  cache: PageCache,
+  background: (work: Promise<unknown>) => void,
+): () => void {
+  let last: number | undefined;
+  const look = async (): Promise<void> => {
+    const removal = (await lastRemoval(pool))?.getTime();
+    if (removal !== last) cache.clear();
+    last = removal;
+  };
+  return listener.subscribe(REMOVED_CHANNEL, () => {
+    background(
+      look().catch((error: unknown) => {
+        // What was removed is asked for by nobody any more; not knowing, nothing is kept.
+        cache.clear();
+        log.warn({ err: error }, 'cannot see whether anything was removed; no pages are kept');
+      }),
+    );
+  });
 }
 
 function variantSettings({ config: { gegevens } }: Platform, variant: Variant) {

@@ -2,7 +2,7 @@ import { type Contract, createContract } from '../http/contract.ts';
 import { isRecord, type OpenapiDocument, readOpenapi } from '../http/openapi-document.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { JsonObject } from './domain/model/json-pointer.ts';
-import type { Variant } from './domain/model/mapping.ts';
+import { CONTRACT_MEMBER, type Mapping, type Variant } from './domain/model/mapping.ts';
 import type { Model } from './domain/model/model.ts';
 
 const TEMPLATE = new URL('../../openapi/gegevens.yaml', import.meta.url);
@@ -19,6 +19,7 @@ export function variantContract(variant: Variant, model: Model, maximum: number,
     [['info', 'title'], () => title],
     [['info', 'description'], (text) => String(text).replace('gegevens', wat)],
     [['components', 'schemas', 'GegevensRequest', 'properties', 'pageSize', 'maximum'], () => maximum],
+    [['components', 'schemas', 'GegevensRequest'], (schema) => withOrganisationMembers(schema, model.mapping)],
     [['components', 'schemas', 'Gegevens'], () => embedded(model.schema)],
     [['paths', '/gegevens', 'post', 'responses', '200', 'content', 'application/json', 'examples'], () => undefined],
     [
@@ -51,6 +52,24 @@ function replaced(
   const value = rest.length > 0 && isRecord(child) ? replaced(child, rest, change) : change(child);
   const { [step]: _old, ...others } = object;
   return value === undefined ? others : { ...object, [step]: value };
+}
+
+/** The request with the member for the organisation under each name that the model gives it; only one of them may be there. */
+function withOrganisationMembers(schema: unknown, { organisatieLeden }: Mapping): unknown {
+  if (!isRecord(schema) || !isRecord(schema.properties))
+    throw new TypeError('the template has no members of the request');
+  const { [CONTRACT_MEMBER]: member, ...others } = schema.properties;
+  const properties = { ...Object.fromEntries(organisatieLeden.map((lid) => [lid, member])), ...others };
+  if (organisatieLeden.length === 1 && organisatieLeden[0] === CONTRACT_MEMBER) return schema;
+  return {
+    ...schema,
+    properties,
+    ...(organisatieLeden.length > 1
+      ? {
+          not: { properties: Object.fromEntries(organisatieLeden.map((lid) => [lid, {}])), required: organisatieLeden },
+        }
+      : {}),
+  };
 }
 
 /** The model as a part of the document: its own references must lead to its own parts. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => supplier.close());
 
 function start(words: readonly string[]): Running {
-  return startProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '1' });
+  return startProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '60' });
 }
 
 const run = (...words: readonly string[]): Promise<Ended> => start(words).ended;
@@ -25,7 +25,7 @@ describe('import', () => {
     const { status, stdout } = await run('import', '--variant', 'shv', path);
     expect([status, stdout]).toEqual([0, `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 3 records\n`]);
     const again = await run('import', '--variant', 'shv', path);
-    expect(again.stdout).toContain('; replaces 1 earlier');
+    expect(again.stdout).toContain('\n  replaces Noord, municipality 0001, 2026-01-01 to 2026-03-31: 3 records by 3\n');
   });
 
   it('takes several files, stores the good ones, and ends with 1 when one was not', async () => {
@@ -43,7 +43,7 @@ describe('import', () => {
   });
 
   it('has one result for machines', async () => {
-    const result = await json('import', '--variant', 'shv', noord(2), messageFile('{'));
+    const result = await json('import', '--variant', 'shv', '--replace', noord(2), messageFile('{'));
     expect(result).toMatchObject({
       files: [
         { leveringen: 1, records: 2, period: { start: '2026-01-01', end: '2026-03-31' } },
@@ -107,7 +107,7 @@ describe('what there is', () => {
       bestand: 'bericht.json',
     });
     const id = String(rest?.id);
-    expect((await run('list')).stdout).toMatch(/Rest +2026-01-01 to 2026-03-31 +2 +0 .* current/);
+    expect((await run('list')).stdout).toMatch(/Rest +0001 +2026-01-01 to 2026-03-31 +2 +0 +1\.0 .* current/);
     expect(await json('show', id)).toMatchObject({ organisatie: 'Rest', kop: { schuldhulptrajecten: [] } });
     expect((await run('show', id)).stdout).toContain('vingerafdruk');
     expect((await run('show', '999999')).status).toBe(1);

@@ -177,16 +177,19 @@ describe('a good file', () => {
     const other = { ...before, end: '2026-03-30' };
     await supplier.import('shv', messageFile(shvMessage(other)));
     const after = { leveringen: [{ naam: 'Nieuwe naam', kvk: '55555555', records: ['nieuw 1', 'nieuw 2'] }] };
-    expect(await supplier.import('shv', messageFile(shvMessage(after)))).toMatchObject({ replaced: 1 });
-    const { text } = await supplier.get({
-      aanleverende_organisatie: '55555555',
-      aanleverperiodeStartdatum: '2026-01-01',
+    expect(await supplier.import('shv', messageFile(shvMessage(after)))).toMatchObject({
+      replacements: [{ recordsBefore: 1, recordsAfter: 2, nameBefore: 'Oude naam', gemeente: '0001' }],
     });
-    expect(text.match(/"omschrijving":"[^"]*"/g)).toEqual([
-      '"omschrijving":"nieuw 1"',
-      '"omschrijving":"nieuw 2"',
-      '"omschrijving":"oud"',
-    ]);
+    const marks = async (end: string): Promise<string[] | null> => {
+      const { text } = await supplier.get({
+        aanleverende_organisatie: '55555555',
+        aanleverperiodeStartdatum: '2026-01-01',
+        aanleverperiodeEinddatum: end,
+      });
+      return text.match(/"omschrijving":"[^"]*"/g);
+    };
+    expect(await marks('2026-03-31')).toEqual(['"omschrijving":"nieuw 1"', '"omschrijving":"nieuw 2"']);
+    expect(await marks('2026-03-30')).toEqual(['"omschrijving":"oud"']);
     expect(
       (await supplier.ask({ aanleverende_organisatie: 'oude naam', aanleverperiodeEinddatum: '2026-03-31' })).status,
     ).toBe(200);
@@ -200,7 +203,9 @@ describe('a good file', () => {
       ],
     });
     await supplier.import('shv', messageFile(shvMessage(twice('a'))));
-    expect(await supplier.import('shv', messageFile(shvMessage(twice('b'))))).toMatchObject({ replaced: 2 });
+    expect(await supplier.import('shv', messageFile(shvMessage(twice('b'))))).toMatchObject({
+      replacements: [{ recordsBefore: 2, recordsAfter: 2, replaces: [expect.any(Number), expect.any(Number)] }],
+    });
     const { gegevens } = await supplier.get({ aanleverende_organisatie: 'deel' });
     expect(gegevens.leveringen).toMatchObject([
       { schuldhulptrajecten: [{ omschrijving: 'b1' }] },

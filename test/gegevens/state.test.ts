@@ -37,7 +37,10 @@ it('gives every page from the state of the first, whatever is imported meanwhile
   // A first page begins anew.
   expect(await page(1, other)).toEqual(['b1']);
   expect(await page(2)).toEqual(['b2']);
-  expect(await page(3)).toEqual([]);
+  // A page past the end is the first, and neither begins anew nor goes on: the state is the one there was.
+  await load('Staat', ['c1', 'c2', 'c3']);
+  expect(await page(9)).toEqual(['b1']);
+  expect(await page(2)).toEqual(['b2']);
 });
 
 it('keeps the states of different filters apart', async () => {
@@ -62,16 +65,61 @@ it('keeps a state for as long as is configured, and not longer', async () => {
   expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['b2']);
 });
 
-it('lets a requester that pages finish what was removed', async () => {
+it('keeps no state for a page past the end', async () => {
+  await load('Ver', ['a1', 'a2']);
+  const body = { aanleverende_organisatie: 'ver', pageSize: 1 };
+  expect(await marks({ ...body, page: 9 }, { headers: await fresh() })).toEqual(['a1']);
+  await load('Ver', ['b1', 'b2']);
+  expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['b2']);
+});
+
+it('ends the pages of what is removed at once, on every instance, also of an earlier version', async () => {
   await load('Weg', ['a1', 'a2']);
+  const other = await supplier.another();
   const body = { aanleverende_organisatie: 'weg', pageSize: 1 };
-  expect(await marks({ ...body, page: 1 }, { headers: await fresh() })).toEqual(['a1']);
+  const page = async (number: number, server = supplier.server) =>
+    await supplier.ask({ ...body, page: number }, { server, headers: await fresh() });
+  const idOf = async (mark: string): Promise<number> => {
+    const { rows } = await supplier.pool.query<{ id: number }>(
+      `select l.id from gegevens.leveringen l join gegevens.records r on r.invoer_id = l.invoer_id and r.levering = l.nummer
+       where l.naam = 'Weg' and r.tekst like '%"' || $1 || '"%'`,
+      [mark],
+    );
+    return rows[0]?.id ?? 0;
+  };
+  expect((await page(1)).text).toContain('"a1"');
+  expect((await page(2, other)).text).toContain('"a2"');
+  await load('Weg', ['b1', 'b2']);
+  expect((await page(2)).text).toContain('"a2"');
+  const earlier = await idOf('a1');
+  expect(await removeLeveringen(supplier.pool, [earlier, 999_999])).toEqual([earlier]);
+  expect(await removeLeveringen(supplier.pool, [earlier])).toEqual([]);
+  for (const server of [supplier.server, other]) expect((await page(2, server)).text).toContain('"b2"');
+  await removeLeveringen(supplier.pool, [await idOf('b1')]);
+  for (const server of [supplier.server, other]) expect((await page(2, server)).status).toBe(422);
+});
+
+it('forgets kept pages when anything is removed', async () => {
+  await load('Vergeet', ['a1']);
+  const body = { aanleverende_organisatie: 'vergeet', aanleverperiodeStartdatum: '2026-01-01' };
+  const from = async (): Promise<string | undefined> => {
+    const count = async (place: string): Promise<number> => {
+      const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
+      return Number(new RegExp(`gegevens_pages_total\\{from="${place}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
+    };
+    const before = await Promise.all(['memory', 'database'].map(count));
+    await marks(body, { headers: await fresh() });
+    const after = await Promise.all(['memory', 'database'].map(count));
+    return ['memory', 'database'].find((_, index) => after[index] !== before[index]);
+  };
+  expect(await from()).toBe('database');
+  expect(await from()).toBe('memory');
+  await load('Vergeet ook', ['a1']);
   const { rows } = await supplier.pool.query<{ id: number }>(
-    `select id from gegevens.leveringen where naam = 'Weg' and vervallen_op is null`,
+    `select id from gegevens.leveringen where naam = 'Vergeet ook'`,
   );
-  expect(await removeLeveringen(supplier.pool, [rows[0]?.id ?? 0, 999_999])).toEqual([rows[0]?.id]);
-  expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['a2']);
-  expect((await supplier.ask({ ...body, page: 1 }, { headers: await fresh() })).status).toBe(422);
+  await removeLeveringen(supplier.pool, [rows[0]?.id ?? 0]);
+  await expect.poll(from).toBe('database');
 });
 
 it('prunes earlier versions, but none that a requester is paging through', async () => {
@@ -92,7 +140,10 @@ it('prunes earlier versions, but none that a requester is paging through', async
   const { rows } = await supplier.pool.query(
     `select (select count(*) from gegevens.leveringen where vervallen_op is not null) as oud,
        (select count(*) from gegevens.standen) as standen,
-       (select count(*) from gegevens.records r where not exists (
+       (select count(*) from (
+          select invoer_id, levering from gegevens.records union all select invoer_id, levering from gegevens.looptijden
+          union all select invoer_id, levering from gegevens.zaken_bij
+          union all select invoer_id, levering from gegevens.zaak_signalen) r where not exists (
           select from gegevens.leveringen l where l.invoer_id = r.invoer_id and l.nummer = r.levering)) as wees,
        (select count(*) from gegevens.invoeren i where not exists (
           select from gegevens.leveringen l where l.invoer_id = i.id)) as leeg`,

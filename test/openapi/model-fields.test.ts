@@ -5,7 +5,7 @@ import { isObject, type JsonObject, objectAt, openapiFolder, readJson } from './
 
 const lists = new URL('../fixtures/modellen/', import.meta.url);
 
-describe.each(['shv-1.0', 'vs-1.1'])('the model %s', (name) => {
+describe.each(['shv-1.0', 'vs-1.0', 'vs-1.1', 'vs-1.1-draft', 'vs-1.2'])('the model %s', (name) => {
   const published = readFileSync(new URL(`${name}.fields.txt`, lists), 'utf8')
     .trim()
     .split('\n');
@@ -34,7 +34,7 @@ describe.each(['shv-1.0', 'vs-1.1'])('the model %s', (name) => {
       'properties',
       'items',
     ];
-    const demands = ['required', 'additionalProperties', 'minItems', 'maxItems', 'uniqueItems'];
+    const demands = ['required', 'additionalProperties', 'minItems', 'maxItems', 'uniqueItems', 'oneOf'];
     expect(keywordsOf(model).filter((keyword) => ![...known, ...demands].includes(keyword))).toEqual([]);
   });
 });
@@ -59,8 +59,20 @@ function demandsOf(schema: JsonObject): string {
     ...(maxItems === undefined ? [] : [`maxItems ${maxItems}`]),
     ...(uniqueItems === undefined ? [] : [`uniqueItems ${uniqueItems}`]),
     ...(additionalProperties === false ? ['no other members'] : []),
+    ...(schema.oneOf === undefined ? [] : [eitherOf(schema.oneOf)]),
   ];
   return told.join(', ');
+}
+
+/** The one choice that a model knows: a number alone, or without that number other members. */
+function eitherOf(choices: unknown): string {
+  const [alone, without] = Array.isArray(choices) ? choices.map((choice) => objectAt(choice)) : [];
+  const [number] = namesOf(alone?.required);
+  const { minLength, maxLength } = objectAt(alone, 'properties', String(number));
+  const isAlone = alone?.additionalProperties === false && minLength === maxLength;
+  const isWithout = objectAt(without, 'properties')[String(number)] === false;
+  expect([isAlone, isWithout]).toEqual([true, true]);
+  return `either ${number} of ${minLength} characters alone, or without it ${namesOf(without?.required).join(' and ')}`;
 }
 
 function definition(schema: unknown): string {

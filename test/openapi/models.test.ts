@@ -15,10 +15,26 @@ import {
 
 const models = new URL('modellen/', openapiFolder);
 const fixtures = new URL('../fixtures/gegevens/', import.meta.url);
+const messages = new URL('../fixtures/modellen/', import.meta.url);
 const examples = new URL('../../../shared/examples/gegevens/', import.meta.url);
 const exampleFiles = existsSync(examples) ? readdirSync(examples) : [];
 
-const MODELS = { shv: 'shv-1.0', vs: 'vs-1.1' };
+/** The default of each variant first. */
+const MODELS = [
+  ['shv', '1.0'],
+  ['vs', '1.1'],
+  ['vs', '1.0'],
+  ['vs', '1.1-draft'],
+  ['vs', '1.2'],
+] as const;
+const VS_VERSIONS = ['1.0', '1.1', '1.1-draft', '1.2'];
+/** Which models accept the example of each. 1.0 and 1.1 leave the client open: they cannot refuse the names of the draft. */
+const ACCEPTED_BY: Record<string, string[]> = {
+  '1.0': ['1.0'],
+  '1.1': ['1.1'],
+  '1.1-draft': ['1.0', '1.1', '1.1-draft'],
+  '1.2': ['1.2'],
+};
 
 /** Per invalid file: every place where the model finds a fault. */
 const INVALID: Record<string, string[]> = {
@@ -42,23 +58,26 @@ function schemaAt(schema: JsonObject, pointer: unknown): JsonObject {
   return steps.reduce<JsonObject>((at, step) => objectAt(at, 'properties', step), schema);
 }
 
-describe.each(Object.entries(MODELS))('the exchange model %s', (variant, name) => {
+describe.each(MODELS)('the exchange model %s %s', (variant, version) => {
+  const name = `${variant}-${version}`;
+  const example = `${name}.json`;
+  const isDefault = name === 'shv-1.0' || name === 'vs-1.1';
   const model = readJson(new URL(`${name}.schema.json`, models));
   const mapping = readJson(new URL(`${name}.mapping.json`, models));
   const validate = strictAjv().compile(model);
 
   it('accepts a delivery', () => {
-    expect(faultsOf(validate, readJson(new URL(`${variant}-klein.json`, fixtures)))).toEqual([]);
+    expect(faultsOf(validate, readJson(new URL(example, messages)))).toEqual([]);
   });
 
-  it.each(Object.entries(INVALID).filter(([file]) => file.startsWith(variant)))(
+  it.each(Object.entries(INVALID).filter(([file]) => isDefault && file.startsWith(variant)))(
     'refuses %s and says where',
     (file, places) => {
       expect(faultsOf(validate, readJson(new URL(file, fixtures)))).toEqual(places);
     },
   );
 
-  it.runIf(exampleFiles.length > 0)('accepts the example deliveries of the interface', () => {
+  it.runIf(isDefault && exampleFiles.length > 0)('accepts the example deliveries of the interface', () => {
     const files = exampleFiles.filter((file) => file.startsWith(variant));
     expect(files.length).toBeGreaterThan(0);
     for (const file of files) expect(faultsOf(validate, readJson(new URL(file, examples))), file).toEqual([]);
@@ -81,7 +100,7 @@ describe.each(Object.entries(MODELS))('the exchange model %s', (variant, name) =
   it('has a mapping that says where everything is', () => {
     const valid = strictAjv().compile(readJson(new URL('mapping.schema.json', models)));
     expect(faultsOf(valid, mapping)).toEqual([]);
-    expect([mapping.variant, mapping.versie]).toEqual([variant, name.split('-')[1]]);
+    expect([mapping.variant, mapping.versie]).toEqual([variant, version]);
 
     const envelop = objectAt(mapping, 'envelop');
     for (const pointer of Object.values(envelop)) expect(schemaAt(model, pointer)).toBeDefined();
@@ -90,7 +109,15 @@ describe.each(Object.entries(MODELS))('the exchange model %s', (variant, name) =
     const organisatie = objectAt(places, 'organisatie');
     for (const pointer of Object.values(organisatie)) expect(schemaAt(levering, pointer)).toBeDefined();
     expect(schemaAt(levering, places.teller).type).toBe('integer');
+    if (places.gemeentecode !== undefined) expect(schemaAt(levering, places.gemeentecode).type).toBe('string');
     const record = objectAt(schemaAt(levering, places.records), 'items');
+    const { personen, ...members } = objectAt(places, 'record');
+    for (const pointer of Object.values(members)) expect(schemaAt(record, pointer)).toBeDefined();
+    if (isObject(personen)) {
+      const persoon = objectAt(schemaAt(record, personen.lijst), 'items');
+      const groups = Array.isArray(personen.kenmerken) ? personen.kenmerken : [];
+      for (const pointer of groups.flat()) expect(schemaAt(persoon, pointer)).toBeDefined();
+    }
     if (places.recordId !== undefined) expect(schemaAt(record, places.recordId).type).toBe('string');
     if (places.zaken !== undefined) {
       const zaken = objectAt(places, 'zaken');
@@ -105,8 +132,16 @@ describe.each(Object.entries(MODELS))('the exchange model %s', (variant, name) =
     const result = await new Validator().validate(structuredClone(document));
     expect([result.valid, result.errors ?? []]).toEqual([true, []]);
     const answer = compileDocument(document)('#/components/schemas/GegevensResponse');
-    const gegevens = readJson(new URL(`${variant}-klein.json`, fixtures));
+    const gegevens = readJson(new URL(example, messages));
     expect(faultsOf(answer, { gegevens })).toEqual([]);
     expect(faultsOf(answer, { gegevens: { ...gegevens, extra: 1 } })).toEqual(['/gegevens/extra']);
   });
+});
+
+it.each(Object.entries(ACCEPTED_BY))('the example of VS %s is refused by the models that differ', (own, accepting) => {
+  const message = readJson(new URL(`vs-${own}.json`, messages));
+  const accepted = VS_VERSIONS.filter((version) =>
+    strictAjv().compile(readJson(new URL(`vs-${version}.schema.json`, models)))(message),
+  );
+  expect(accepted).toEqual(accepting);
 });

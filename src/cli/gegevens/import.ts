@@ -1,13 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { ImportFault } from '../../gegevens/domain/import/faults.ts';
+import type { Replacement, ReplaceReason } from '../../gegevens/domain/import/replacement.ts';
 import type { Variant } from '../../gegevens/domain/model/mapping.ts';
+import type { Model } from '../../gegevens/domain/model/model.ts';
 import { createProgress } from '../progress.ts';
 import type { CommandContext } from '../run-command.ts';
 import { CommandError, runCommand } from '../run-command.ts';
 
 interface Options {
   readonly variant: Variant;
+  readonly model?: string;
+  readonly replace?: boolean;
   readonly json?: boolean;
 }
 
@@ -17,8 +21,14 @@ interface FileResult {
   readonly leveringen?: number;
   readonly records?: number;
   readonly zaken?: number;
-  readonly replaced?: number;
+  readonly model?: string;
+  /** What is replaced, or would be: by organisation and municipality. */
+  readonly replacements?: readonly Replacement[];
+  /** Nothing was stored, because `--replace` is needed. */
+  readonly needsReplace?: boolean;
   readonly bytes?: number;
+  /** The model that a file with faults is of. */
+  readonly otherModel?: string;
   readonly faults?: readonly ImportFault[];
   readonly error?: string;
 }
@@ -27,15 +37,21 @@ export function importCommand(): Command {
   return new Command('import')
     .description('load files of the exchange model; each is stored whole or not at all')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
+    .option('--model <version>', 'take the files as of this model: a built-in version, or the path of a schema')
+    .option('--replace', 'replace also where records go, the name differs or the municipality conflicts')
     .option('--json', 'one machine-readable result')
     .argument('<file...>', 'JSON files')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
     .action((files: string[], options: Options) =>
       runCommand(options, async (context) => {
+        const { loadModel } = await import('../../gegevens/domain/model/model.ts');
+        const { shvModel, vsModel } = context.platform.config.gegevens;
+        const configured = loadModel(options.variant, options.variant === 'shv' ? shvModel : vsModel);
+        const model = options.model === undefined ? configured : loadModel(options.variant, options.model);
         const results: FileResult[] = [];
-        for (const file of files) results.push(await importOne(context, options.variant, file));
+        for (const file of files) results.push(await importOne(context, { ...options, loaded: model }, file));
         context.output.result({ files: results }, () => {
-          for (const result of results) describe(context, result);
+          for (const result of results) describe(context, result, configured.mapping.versie);
         });
         const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
         if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
@@ -45,20 +61,22 @@ export function importCommand(): Command {
 
 async function importOne(
   { platform, interrupted }: CommandContext,
-  variant: Variant,
+  { loaded: model, model: named, replace = false }: Options & { readonly loaded: Model },
   path: string,
 ): Promise<FileResult> {
-  const { loadModel } = await import('../../gegevens/domain/model/model.ts');
   const { FaultyFile, importFile } = await import('../../gegevens/store/import-file.ts');
-  const { gegevens } = platform.config;
-  const model = loadModel(variant, variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
+  const { ReplacementRefused } = await import('../../gegevens/store/replace-deliveries.ts');
+  const { recogniseModel } = await import('../../gegevens/store/recognise-model.ts');
   const progress = createProgress('records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
     progress.tell(records);
   };
   try {
-    const imported = await importFile(platform.pool, { path, model, signal: interrupted, progress: show });
+    const imported = await importFile(platform.pool, {
+      ...{ path, model, replace, signal: interrupted },
+      progress: show,
+    });
     const { leveringen, periodeStart, periodeEinde } = imported.delivery;
     return {
       file: path,
@@ -66,11 +84,18 @@ async function importOne(
       leveringen: leveringen.length,
       records: leveringen.reduce((sum, { records }) => sum + records, 0),
       zaken: leveringen.reduce((sum, { zaken }) => sum + zaken, 0),
-      replaced: imported.replaced,
+      model: model.mapping.versie,
+      replacements: imported.replacements,
       bytes: imported.bytes,
     };
   } catch (error) {
-    if (error instanceof FaultyFile) return { file: path, faults: error.faults };
+    if (error instanceof FaultyFile) {
+      const otherModel = named === undefined ? await recogniseModel(path, model, interrupted) : undefined;
+      return { file: path, faults: error.faults, ...(otherModel === undefined ? {} : { otherModel }) };
+    }
+    if (error instanceof ReplacementRefused) {
+      return { file: path, needsReplace: true, replacements: error.replacements };
+    }
     if (isFileError(error)) return { file: path, error: error.message };
     throw error;
   } finally {
@@ -82,16 +107,46 @@ function isFileError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && ['ENOENT', 'EACCES', 'EISDIR'].includes(String(error.code));
 }
 
-function describe({ output }: CommandContext, result: FileResult): void {
-  const { file, faults, error, period } = result;
+function describe({ output }: CommandContext, result: FileResult, configured: string): void {
+  const { file, faults, error, period, replacements = [] } = result;
   if (faults !== undefined) {
     output.line(`${file}: nothing stored, ${faults.length}${faults.length >= 100 ? ' or more' : ''} fault(s)`);
+    if (result.otherModel !== undefined) {
+      output.line(`  this is a file of model ${result.otherModel}; --model ${result.otherModel} takes it as that`);
+    }
     for (const fault of faults) output.line(`  line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}`);
   } else if (error !== undefined) output.line(`${file}: ${error}`);
-  else {
+  else if (result.needsReplace) {
+    output.line(`${file}: nothing stored; --replace is needed`);
+  } else {
     const counts = `${result.leveringen} levering(en), ${result.records} records`;
     const zaken = result.zaken ? `, ${result.zaken} zaken` : '';
-    const replaced = result.replaced ? `; replaces ${result.replaced} earlier` : '';
-    output.line(`${file}: ${period?.start} to ${period?.end}, ${counts}${zaken}${replaced}`);
+    output.line(`${file}: ${period?.start} to ${period?.end}, ${counts}${zaken}`);
+    if (result.model !== configured) {
+      output.line(
+        `  of model ${result.model}: delivered when that is the configured model, which now is ${configured}`,
+      );
+    }
   }
+  for (const replacement of replacements)
+    output.line(`  ${replacementText(replacement, result.needsReplace ?? false)}`);
+}
+
+const REASONS: Readonly<Record<ReplaceReason, string>> = {
+  'fewer-records': 'more than a tenth of the records would go',
+  'other-name': 'the name differs',
+  municipality: 'delivered both with a municipality and without one',
+};
+
+function replacementText(replacement: Replacement, isRefused: boolean): string {
+  const { organisatie, kvkNummer, gemeente, nameBefore, periodeStart, periodeEinde, reasons } = replacement;
+  const who = [
+    `${organisatie}${nameBefore === null ? '' : ` (until now ${nameBefore})`}`,
+    ...(kvkNummer === null ? [] : [`KvK ${kvkNummer}`]),
+    gemeente === null ? 'no municipality' : `municipality ${gemeente}`,
+    `${periodeStart} to ${periodeEinde}`,
+  ].join(', ');
+  const why = reasons.length === 0 ? '' : ` (${reasons.map((reason) => REASONS[reason]).join('; ')})`;
+  const verb = isRefused ? 'would replace' : 'replaces';
+  return `${verb} ${who}: ${replacement.recordsBefore} records by ${replacement.recordsAfter}${why}`;
 }

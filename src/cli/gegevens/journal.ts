@@ -58,10 +58,14 @@ function whole(entry: Journalled): string {
   return Object.entries(entry)
     .map(([name, value]) => {
       const shown =
-        value instanceof Date ? value.toISOString() : Array.isArray(value) ? value.join(', ') : (value ?? '-');
+        value instanceof Date ? value.toISOString() : Array.isArray(value) ? listText(value) : (value ?? '-');
       return `${name.padEnd(20)} ${shown}`;
     })
     .join('\n');
+}
+
+function listText(list: readonly unknown[]): string {
+  return list.map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item))).join(', ');
 }
 
 function parseLimit(text: string): number {

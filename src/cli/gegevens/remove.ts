@@ -4,8 +4,10 @@ import { parseIds } from './options.ts';
 
 export function removeCommand(): Command {
   return new Command('remove')
-    .description('stop delivering leveringen; they stay as earlier versions until they are pruned')
-    .argument('<id...>', 'numbers as shown by `list`', parseIds)
+    .description(
+      'stop delivering leveringen, at once and to whoever is paging through them; they stay until they are pruned',
+    )
+    .argument('<id...>', 'numbers as shown by `list --all`', parseIds)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
     .action((ids: number[], options: { json?: boolean }) =>
@@ -14,7 +16,7 @@ export function removeCommand(): Command {
         const removed = await removeLeveringen(platform.pool, ids);
         output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
         const unknown = ids.filter((id) => !removed.includes(id));
-        if (unknown.length > 0) throw new CommandError(`not delivered, so nothing to remove: ${unknown.join(', ')}`);
+        if (unknown.length > 0) throw new CommandError(`not there or removed before: ${unknown.join(', ')}`);
       }),
     );
 }

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Variant } from '../../gegevens/domain/model/mapping.ts';
+import type { Mapping, Variant } from '../../gegevens/domain/model/mapping.ts';
 import type { GegevensRequest } from '../../gegevens/domain/request.ts';
 import type { DeliveredPage } from '../../gegevens/requester/request-delivery.ts';
 import { CommandError, runTool, type ToolContext } from '../run-command.ts';
@@ -90,7 +90,7 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
     if (options.keep !== undefined) await mkdir(options.keep, { recursive: true });
     for await (const page of requestDelivery({
       url,
-      body: bodyOf(options),
+      body: bodyOf(options, model.mapping),
       headers: { ...parseHeaders(options.header), ...(await authorization(options, signal)) },
       signer: ownKeySigner(loadOwnKey(gegevens, now()), { now }),
       style: plainStyles[options.form],
@@ -120,11 +120,14 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
   });
 }
 
-function bodyOf({ start, end, organisation, page, pageSize }: Options): GegevensRequest {
+function bodyOf(
+  { start, end, organisation, page, pageSize }: Options,
+  { organisatieLeden: [lid] }: Mapping,
+): GegevensRequest {
   return {
     ...(start === undefined ? {} : { aanleverperiodeStartdatum: start }),
     ...(end === undefined ? {} : { aanleverperiodeEinddatum: end }),
-    ...(organisation === undefined ? {} : { aanleverende_organisatie: organisation }),
+    ...(organisation === undefined ? {} : { [lid]: organisation }),
     ...(page === undefined ? {} : { page }),
     ...(pageSize === undefined ? {} : { pageSize }),
   };

@@ -3,7 +3,7 @@ import { organisations, period, testBsn } from './organisations.ts';
 const PARTNERS = ['Energie', 'Huur', 'CAK Zorgverzekeringen', 'Water', 'Belastingdienst'] as const;
 const SIGNALEN_PER_ORGANISATIE = 5;
 
-/** A delivery of early-warning signals (exchange model VS) of three organisations, each with one case of two signals. */
+/** A delivery of early-warning signals (exchange model VS 1.1) of three organisations, each with one case of two signals. */
 export function vsDelivery(): object {
   return {
     startdatumLevering: period.start,
@@ -55,13 +55,10 @@ function signaal(gemeentecode: string, index: number, n: number): { ID: string }
     signaalpartner: { type: PARTNERS[n % PARTNERS.length] },
     client: {
       Burgerservicenummer: testBsn(100 + index * SIGNALEN_PER_ORGANISATIE + n),
-      Voorletters: 'V.B.',
-      Achternaam: 'Voorbeeld',
+      Geslachtsaanduiding: n % 2 === 0 ? 'Vrouw' : 'Man',
       Geboortedatum: `198${n}-06-${day}`,
-      Straatnaam: 'Voorbeeldstraat',
-      Huisnummer: String(n + 1),
       Postcode: '9999AB',
-      Plaatsnaam: 'Voorbeeldstad',
+      Huisnummer: String(n + 1),
     },
   };
 }

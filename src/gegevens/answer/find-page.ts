@@ -4,13 +4,14 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import { withAbort } from '../../kernel/database/with-abort.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { answerFrame } from '../domain/answer-frame.ts';
-import type { Levering } from '../domain/levering.ts';
+import { chooseLeveringen, type Uncovered, uncoveredDays } from '../domain/choose-leveringen.ts';
 import type { Model } from '../domain/model/model.ts';
-import { aboutBytes, emptySlices, type PagePlan, planPage } from '../domain/page-plan.ts';
-import { type Filter, filterKey } from '../domain/request.ts';
+import { aboutBytes, emptySlices, type PageAsked, type PagePlan, planPage } from '../domain/page-plan.ts';
+import { type Filter, filterKey, periodOf } from '../domain/request.ts';
 import { gegevensProblems } from '../problems.ts';
-import { findLeveringen, findOrganisations } from '../store/find-leveringen.ts';
-import { findStand, keepStand } from '../store/stand.ts';
+import { type Asked, findAsked, findLeveringen, findOrganisations } from '../store/find-leveringen.ts';
+import { findStand, keepStand, type Stand } from '../store/stand.ts';
+import { type CountCache, countRecords, selectedOf } from './count-records.ts';
 import type { CachedPage, PageCache } from './page-cache.ts';
 import { writePage } from './write-page.ts';
 
@@ -27,6 +28,8 @@ export interface FoundPage extends CachedPage {
   readonly page: number;
   readonly pageSize: number;
   readonly leveringen: readonly number[];
+  /** Days asked for that no delivery covers. */
+  readonly uncovered: readonly Uncovered[];
 }
 
 export interface PageFinderOptions {
@@ -34,6 +37,7 @@ export interface PageFinderOptions {
   readonly clock: Clock;
   readonly model: Model;
   readonly cache: PageCache;
+  readonly counts: CountCache;
   readonly leverancierscode: string;
   /** Most records in one answer. */
   readonly maximum: number;
@@ -46,39 +50,61 @@ export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<
 
 /** @throws {Problem} `onbekende-organisatie`, `service-unreachable` when too much is under way; what the database throws; the signal's reason */
 export function createPageFinder(options: PageFinderOptions): PageFinder {
-  const { pool, clock, model, cache, leverancierscode, maximum } = options;
+  const { pool, clock, model, cache, leverancierscode, maximum, pinMinutes: minutes } = options;
+  const byRunningTime = model.mapping.levering.recordId === undefined;
   return async (request, signal) => {
+    const { filter, afnemer } = request;
     const at = clock.now();
-    const asked = { page: request.page, pageSize: request.pageSize, maximum };
-    const leveringen = await findState(request, options, at);
-    const found = leveringen.length > 0 ? planPage(leveringen, asked) : await nothing(request, asked);
+    const asked: PageAsked = { page: request.page, pageSize: request.pageSize, maximum };
+    const key = { variant: filter.variant, afnemer, filter: filterKey(filter) };
+    const who = await findAsked(pool, filter);
+    const pinned = (asked.page ?? 1) > 1 ? await findStand(pool, key, at) : undefined;
+    const stand = pinned ?? (await present(filter, who, at));
+    const chosen = chooseLeveringen(stand.leveringen, stand.period);
+    const select = { all: selectedOf(chosen), byRunningTime };
+    const plan =
+      chosen.length > 0
+        ? planPage(await countRecords(chosen, { pool, select, cache: options.counts, signal }), asked)
+        : await nothing(filter, who, asked);
+    // Page 1 begins anew; a later page goes on; one past the end changes nothing.
+    const keeps = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
+    if (keeps) await keepStand(pool, { ...key, ...stand, at, minutes });
     const parts = answerFrame({
       model,
-      ...found,
+      ...plan,
       leverancierscode,
-      leveringen,
-      otherwise: otherwiseBounds(request.filter, at),
+      period: stand.period,
+      moment: newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at,
     });
-    const make = (abandoned: AbortSignal) => withAbort(pool, abandoned, (client) => writePage(client, parts));
-    const key = createHash('sha256').update(JSON.stringify(parts, withoutHeads)).digest('base64');
-    const page = await cache.get(key, { bytes: aboutBytes(found), make }, signal);
+    const make = (abandoned: AbortSignal) => withAbort(pool, abandoned, (client) => writePage(client, parts, select));
+    const contents = [parts, select.all.map(({ levering }) => levering.id)];
+    const page = await cache.get(
+      createHash('sha256').update(JSON.stringify(contents, withoutHeads)).digest('base64'),
+      { bytes: aboutBytes(plan), make },
+      signal,
+    );
     return {
       ...page,
-      records: found.records,
-      page: found.paginering?.currentPage ?? 1,
-      pageSize: found.paginering?.pageSize ?? maximum,
-      leveringen: leveringen.map(({ id }) => id),
+      records: plan.records,
+      page: plan.paginering?.currentPage ?? 1,
+      pageSize: plan.paginering?.pageSize ?? maximum,
+      leveringen: chosen.map(({ levering }) => levering.id),
+      uncovered: uncoveredDays(who.deliverers, chosen, stand.period),
     };
   };
 
-  async function nothing({ filter }: PageRequest, asked: Parameters<typeof planPage>[1]): Promise<PagePlan> {
-    const organisations = await findOrganisations(pool, filter);
-    if (organisations.length === 0 && filter.organisatie !== undefined) {
+  async function present(filter: Filter, { recent }: Asked, at: Date): Promise<Stand> {
+    const period = periodOf(filter, recent, at);
+    return { period, leveringen: recent === undefined ? [] : await findLeveringen(pool, filter, period) };
+  }
+
+  async function nothing(filter: Filter, { deliverers }: Asked, asked: PageAsked): Promise<PagePlan> {
+    if (deliverers.length === 0 && filter.organisatie !== undefined) {
       throw new Problem(gegevensProblems.onbekendeOrganisatie, {
         detail: 'Deze leverancier levert niet voor de gevraagde organisatie.',
       });
     }
-    return { ...planPage([], asked), slices: emptySlices(organisations) };
+    return { ...planPage([], asked), slices: emptySlices(await findOrganisations(pool, filter)) };
   }
 }
 
@@ -87,29 +113,9 @@ function withoutHeads(name: string, value: unknown): unknown {
   return name === 'kop' ? undefined : value;
 }
 
-/** Later pages come from the state of the first; a first page, and what is not paged, from the present. */
-async function findState(
-  { filter, page, pageSize, afnemer }: PageRequest,
-  { pool, maximum, pinMinutes: minutes }: PageFinderOptions,
-  at: Date,
-): Promise<Levering[]> {
-  const key = { variant: filter.variant, afnemer, filter: filterKey(filter) };
-  if (page !== undefined && page > 1) {
-    const kept = await findStand(pool, key, at);
-    if (kept !== undefined) return kept;
-  }
-  const leveringen = await findLeveringen(pool, filter);
-  const records = leveringen.reduce((sum, levering) => sum + levering.records, 0);
-  const paged = page !== undefined || pageSize !== undefined || records > maximum;
-  if (paged && leveringen.length > 0) await keepStand(pool, { ...key, leveringen, at, minutes });
-  return leveringen;
-}
-
-function otherwiseBounds({ periodeStart, periodeEinde }: Filter, moment: Date) {
-  const today = moment.toISOString().slice(0, 10);
-  return {
-    periodeStart: periodeStart ?? periodeEinde ?? today,
-    periodeEinde: periodeEinde ?? periodeStart ?? today,
-    moment,
-  };
+function newest(moments: readonly Date[]): Date | undefined {
+  return moments.reduce<Date | undefined>(
+    (last, moment) => (last === undefined || moment > last ? moment : last),
+    undefined,
+  );
 }

@@ -9,6 +9,8 @@ export interface PageCache {
    * @throws the signal's reason, what `make` throws, or what the room throws when there is none
    */
   get(key: string, wanted: WantedPage, signal: AbortSignal): Promise<CachedPage>;
+  /** Forgets what is kept; what is being made or sent now is not kept afterwards. */
+  clear(): void;
 }
 
 export interface WantedPage {
@@ -36,18 +38,20 @@ interface Live {
 export function createPageCache(maxBytes: number, room: AnswerRoom): PageCache {
   const recent = new RecentPages(maxBytes);
   const live = new Map<string, Live>();
+  let cleared = 0;
 
   const begin = (key: string, found: PageBytes | undefined, { bytes, make }: WantedPage): Live => {
     const abandon = new AbortController();
     const { signal } = abandon;
     const making = async (): Promise<PageBytes> => {
+      const since = cleared;
       const place = await room.enter(bytes, signal);
       try {
         const page = await make(signal);
         signal.throwIfAborted();
         place.resize(page.bytes);
         begun.place = place;
-        recent.keep(key, page);
+        if (since === cleared) recent.keep(key, page);
         return page;
       } catch (error) {
         place.leave();
@@ -78,6 +82,11 @@ export function createPageCache(maxBytes: number, room: AnswerRoom): PageCache {
   };
 
   return {
+    clear() {
+      cleared += 1;
+      recent.clear();
+      live.clear();
+    },
     async get(key, wanted, signal) {
       signal.throwIfAborted();
       const running = live.get(key);

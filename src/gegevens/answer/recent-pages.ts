@@ -19,6 +19,11 @@ export class RecentPages {
     return found;
   }
 
+  clear(): void {
+    this.#pages.clear();
+    this.#bytes = 0;
+  }
+
   keep(key: string, page: PageBytes): void {
     if (page.bytes > this.#maxBytes || this.#pages.has(key)) return;
     this.#pages.set(key, page);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { AnswerPart, TextsPart } from '../domain/answer-frame.ts';
+import { type SelectOptions, streamSelected } from '../store/selected-records.ts';
 import { streamList, streamLists } from '../store/stream-texts.ts';
 import { type PageBytes, PieceWriter } from './piece-writer.ts';
 
@@ -10,7 +11,11 @@ const TOGETHER = 2000;
  * Writes an answer from its frame and the stored texts.
  * @throws {Error} when records are missing that were there when the page was planned
  */
-export async function writePage(client: pg.ClientBase, parts: readonly AnswerPart[]): Promise<PageBytes> {
+export async function writePage(
+  client: pg.ClientBase,
+  parts: readonly AnswerPart[],
+  select: SelectOptions,
+): Promise<PageBytes> {
   const writer = new PieceWriter();
   let at = 0;
   const writeUpTo = (place: number): void => {
@@ -29,14 +34,11 @@ export async function writePage(client: pg.ClientBase, parts: readonly AnswerPar
       counts.set(place, count + 1);
       writer.add(text);
     };
-    const [only] = group;
-    if (group.length === 1 && only !== undefined) await streamList(client, only.part, take);
-    else
-      await streamLists(
-        client,
-        group.map(({ part }) => part),
-        take,
-      );
+    const lists = group.map(({ part }) => part);
+    const [only, ...others] = lists;
+    if (only?.slice.selection !== undefined) await streamSelected(client, lists, take, select);
+    else if (only !== undefined && others.length === 0) await streamList(client, only, take);
+    else await streamLists(client, lists, take);
     for (const { part, place } of group) checkCount(part, counts.get(place) ?? 0);
   }
   writeUpTo(parts.length);
@@ -49,20 +51,26 @@ interface Placed {
   readonly place: number;
 }
 
-/** Divides the lists that hold anything into questions for the database: long ones alone, short neighbours together. */
+/**
+ * Divides the lists that hold anything into questions for the database: neighbours of which records are selected together; of those that
+ * are given whole, long ones alone and short neighbours together.
+ */
 function groups(parts: readonly AnswerPart[]): Placed[][] {
   const found: Placed[][] = [];
-  let together = Number.POSITIVE_INFINITY;
+  let together = 0;
   for (const [place, part] of parts.entries()) {
     if (typeof part === 'string') continue;
     const size = mostTexts(part);
     if (size === 0) continue;
+    const last = found.at(-1);
+    const isSelected = part.slice.selection !== undefined;
+    const isAlike = (last?.[0]?.part.slice.selection !== undefined) === isSelected;
     together += size;
-    if (together > TOGETHER) {
-      found.push([]);
+    if (last !== undefined && isAlike && (isSelected || together <= TOGETHER)) last.push({ part, place });
+    else {
+      found.push([{ part, place }]);
       together = size;
     }
-    found.at(-1)?.push({ part, place });
   }
   return found;
 }

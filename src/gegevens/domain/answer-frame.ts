@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ItemList } from './import/cut-plan.ts';
-import type { Levering } from './levering.ts';
+import type { Period } from './levering.ts';
 import { isJsonObject, type JsonObject, valueAt, withValueAt } from './model/json-pointer.ts';
 import type { Model } from './model/model.ts';
 import type { Paginering, Slice } from './page-plan.ts';
@@ -19,10 +19,10 @@ export interface FrameOptions {
   readonly slices: readonly Slice[];
   readonly paginering: Paginering | undefined;
   readonly leverancierscode: string;
-  /** Bounds of an answer in which nothing is delivered. */
-  readonly otherwise: { readonly periodeStart: string; readonly periodeEinde: string; readonly moment: Date };
-  /** The leveringen over which bounds and moment are taken; those of all pages, so that every page says the same. */
-  readonly leveringen: readonly Levering[];
+  /** The bounds that the answer names. */
+  readonly period: Period;
+  /** When the newest levering of all pages was delivered, so that every page says the same. */
+  readonly moment: Date;
 }
 
 /** Stand-ins that no delivered text can hold. */
@@ -34,16 +34,12 @@ const MARKS = new RegExp(`"((?:records|zaken|leveringen) ${MARK})"`);
 
 /** The text around the records of an answer. */
 export function answerFrame(options: FrameOptions): AnswerPart[] {
-  const { model, slices, paginering, leveringen, otherwise } = options;
+  const { model, slices, paginering, period, moment } = options;
   const { envelop } = model.mapping;
-  const starts = leveringen.map(({ periodeStart }) => periodeStart).toSorted();
-  const ends = leveringen.map(({ periodeEinde }) => periodeEinde).toSorted();
-  const moments = leveringen.map(({ aangeleverdOp }) => aangeleverdOp.getTime());
-  const newest = moments.length === 0 ? otherwise.moment : new Date(moments.reduce((a, b) => Math.max(a, b)));
   let message: JsonObject = {};
-  message = withValueAt(message, envelop.startdatum, starts[0] ?? otherwise.periodeStart);
-  message = withValueAt(message, envelop.einddatum, ends.at(-1) ?? otherwise.periodeEinde);
-  message = withValueAt(message, envelop.aanleverdatumEnTijd, momentText(newest));
+  message = withValueAt(message, envelop.startdatum, period.start);
+  message = withValueAt(message, envelop.einddatum, period.end);
+  message = withValueAt(message, envelop.aanleverdatumEnTijd, momentText(moment));
   message = withValueAt(message, envelop.leverancierscode, options.leverancierscode);
   const listed = slices.length > 0 || model.leveringenRequired;
   if (listed) message = withValueAt(message, envelop.leveringen, LEVERINGEN);

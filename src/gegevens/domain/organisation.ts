@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, valueAt } from './model/json-pointer.ts';
 import type { Mapping } from './model/mapping.ts';
 
-/** An organisation that data is delivered of, with the forms under which it is found. */
+/** An organisation that data is delivered of and the municipality it is delivered for, with the forms under which they are found. */
 export interface Organisation {
   /** The same for every levering of the same organisation, whatever the spelling of its name. */
   readonly sleutel: string;
@@ -10,11 +10,20 @@ export interface Organisation {
   readonly naamSleutel: string | undefined;
   readonly kvkNummer: string | undefined;
   readonly gemeentecode: string | undefined;
+  /** `undefined`: no municipality, or several. */
   readonly gemeenteSleutel: string | undefined;
 }
 
-/** The organisation of a levering, by what its number in the trade register, its municipality or else its name says. */
-export function organisationOf(levering: unknown, { levering: places }: Mapping): Organisation {
+/**
+ * Who a levering is of, by its number in the trade register, its name or else its municipality; and for which municipality: what the
+ * levering says, else the organisation, else its records when they name only one.
+ * @param recordGemeenten keys of the municipalities that its records name
+ */
+export function organisationOf(
+  levering: unknown,
+  { levering: places }: Pick<Mapping, 'levering'>,
+  recordGemeenten: ReadonlySet<string>,
+): Organisation {
   const { object, naam: naamPlace, kvkNummer: kvkPlace, gemeentecode: gemeentePlace } = places.organisatie;
   const read = (place: readonly string[] | undefined): string | undefined => {
     const value = place === undefined ? undefined : valueAt(levering, place);
@@ -22,21 +31,24 @@ export function organisationOf(levering: unknown, { levering: places }: Mapping)
   };
   const naam = read(naamPlace);
   const kvkNummer = read(kvkPlace)?.trim();
-  const gemeentecode = read(gemeentePlace);
   const naamSleutel = naam === undefined ? undefined : nameKey(naam);
-  const gemeenteSleutel = gemeentecode === undefined ? undefined : municipalityKey(gemeentecode);
-  // Where the code stands beside the organisation, one organisation delivers for several municipalities, each on its own.
-  const perGemeente = gemeentePlace !== undefined && !object.every((step, at) => gemeentePlace[at] === step);
-  const who =
+  const own = knownMunicipality(read(gemeentePlace));
+  const [only, ...others] = recordGemeenten;
+  const gemeentecode = knownMunicipality(read(places.gemeentecode)) ?? own ?? (others.length === 0 ? only : undefined);
+  const sleutel =
     kvkNummer !== undefined
       ? `kvk ${kvkNummer}`
       : naamSleutel !== undefined
         ? `naam ${naamSleutel}`
-        : gemeenteSleutel !== undefined
-          ? `gemeente ${gemeenteSleutel}`
+        : own !== undefined
+          ? `gemeente ${municipalityKey(own)}`
           : `object ${objectKey(valueAt(levering, object))}`;
-  const sleutel = perGemeente && gemeenteSleutel !== undefined ? `${who} voor ${gemeenteSleutel}` : who;
+  const gemeenteSleutel = gemeentecode === undefined ? undefined : municipalityKey(gemeentecode);
   return { sleutel, naam, naamSleutel, kvkNummer, gemeentecode, gemeenteSleutel };
+}
+
+function knownMunicipality(code: string | undefined): string | undefined {
+  return code === undefined || municipalityKey(code) === undefined ? undefined : code;
 }
 
 /** Case and surrounding space do not matter; nor does how accents are composed. */
@@ -44,9 +56,10 @@ export function nameKey(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
-/** `GM0344`, `gm0344` and `0344` are one municipality. */
-export function municipalityKey(code: string): string {
-  return code.trim().replace(/^gm/i, '');
+/** `GM0344`, `gm0344` and `0344` are one municipality; `Onbekend` is none. */
+export function municipalityKey(code: string): string | undefined {
+  const key = code.trim().replace(/^gm/i, '').toLowerCase();
+  return key === '' || key === 'onbekend' ? undefined : key;
 }
 
 function objectKey(object: unknown): string {

@@ -54,6 +54,10 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
       },
     });
     const checked = await checkAnswer(answered, options.verifier, check);
+    const given = checked.paginering?.currentPage ?? page;
+    if (first === undefined && given !== page) {
+      throw new RequesterError(`there is no page ${page}: the answer is page ${given}`);
+    }
     const count = countRecords(checked, options.model);
     records += count;
     if (first !== undefined) compare(first, checked, page);

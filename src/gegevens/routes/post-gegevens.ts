@@ -10,7 +10,8 @@ import type { ProcessingLog } from '../../kernel/processing-log.ts';
 import type { FoundPage, PageFinder } from '../answer/find-page.ts';
 import { sendPage } from '../answer/send-page.ts';
 import { signPage } from '../answer/sign-page.ts';
-import type { Variant } from '../domain/model/mapping.ts';
+import type { Uncovered } from '../domain/choose-leveringen.ts';
+import type { Mapping, Variant } from '../domain/model/mapping.ts';
 import { filterOf, type GegevensRequest } from '../domain/request.ts';
 import { type Exchange, exchangeOf, reusedRequest } from '../exchange.ts';
 import { plainStyles } from '../jades/sign.ts';
@@ -22,6 +23,7 @@ import { noteSent, writeJournal } from '../store/journal.ts';
 export interface PostGegevensNeeds {
   readonly platform: Platform;
   readonly variant: Variant;
+  readonly mapping: Mapping;
   readonly findPage: PageFinder;
   readonly ownSigner: OwnSigner;
   readonly processingLog: ProcessingLog;
@@ -32,6 +34,7 @@ export interface PostGegevensNeeds {
   readonly background: (work: Promise<unknown>) => void;
 }
 
+const MAX_NAMED_GAPS = 100;
 const ACTIE = {
   shv: 'Levering van gegevens over schuldhulptrajecten',
   vs: 'Levering van gegevens over vroegsignalen',
@@ -39,7 +42,7 @@ const ACTIE = {
 
 /** `POST /gegevens`: the page that is asked for, signed; written in the journal and the processing log before it leaves. */
 export function postGegevens(needs: PostGegevensNeeds) {
-  const { platform, variant, findPage, ownSigner, metrics } = needs;
+  const { platform, variant, mapping, findPage, ownSigner, metrics } = needs;
   const form = platform.config.gegevens.signatureForm;
   return async (request: FastifyRequest<{ Body: GegevensRequest }>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
@@ -49,13 +52,17 @@ export function postGegevens(needs: PostGegevensNeeds) {
     checkPeriod(body);
     const page = await findPage(
       {
-        filter: filterOf(variant, body),
+        filter: filterOf(mapping, body),
         page: body.page,
         pageSize: body.pageSize,
         afnemer: exchange.oin ?? caller.subject,
       },
       goneSignal(reply),
     );
+    if (page.uncovered.length > 0) {
+      const gaps = { ongedekt: namedGaps(page.uncovered), total: page.uncovered.length };
+      request.log.warn(gaps, 'days were asked for that no delivery covers');
+    }
     // The deadline may have answered meanwhile: then nobody waits for this page, and there is no end to come that would let go of it.
     if (reply.sent || reply.raw.closed) {
       page.release();
@@ -96,6 +103,11 @@ function checkPeriod({ aanleverperiodeStartdatum: start, aanleverperiodeEinddatu
   });
 }
 
+/** Gaps are named up to a number: who asks for a century of hundreds of organisations fills no journal. */
+function namedGaps(uncovered: readonly Uncovered[]): readonly Uncovered[] {
+  return uncovered.slice(0, MAX_NAMED_GAPS);
+}
+
 interface Deed {
   readonly needs: PostGegevensNeeds;
   readonly request: FastifyRequest;
@@ -127,6 +139,7 @@ async function writeDown({ needs, request, caller, exchange, consumer, page, sig
       bytes: page.bytes,
       antwoordDigest: page.digest,
       antwoordHandtekening: signature,
+      ongedekt: namedGaps(page.uncovered),
     }),
     processingLog.record(
       {

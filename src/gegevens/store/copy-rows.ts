@@ -9,8 +9,10 @@ const BLOCK_BYTES = 512 * 1024;
 /** The pool's limit is for statements that a request waits for; an import takes as long as its file. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** The width in bytes of a column: an integer of that size, or text. */
+/** The width in bytes of a column: an integer or date of that size, or text or bytes. */
 type Column = 2 | 4 | 8 | 'text';
+/** `null` is an SQL null. */
+type Value = number | Buffer | null;
 
 /** Rows on their way into a table, in the binary form: the bytes of a text go as they are. */
 export class CopyRows {
@@ -35,13 +37,13 @@ export class CopyRows {
   }
 
   /** Adds a row; large numbers of them only with `drained` in between. */
-  add(values: readonly (number | Buffer)[]): void {
+  add(values: readonly Value[]): void {
     let size = 2;
-    for (const value of values) size += 12 + (typeof value === 'number' ? 0 : value.length);
+    for (const value of values) size += 12 + (value instanceof Buffer ? value.length : 0);
     if (this.#used + size > this.#block.length) this.#flush(size);
     let at = this.#block.writeInt16BE(values.length, this.#used);
     for (let index = 0; index < values.length; index += 1) {
-      at = this.#write(values[index] ?? 0, this.#columns[index], at);
+      at = this.#write(values[index] ?? null, this.#columns[index], at);
     }
     this.#used = at;
   }
@@ -74,8 +76,9 @@ export class CopyRows {
     await closed;
   }
 
-  #write(value: number | Buffer, column: Column | undefined, from: number): number {
+  #write(value: Value, column: Column | undefined, from: number): number {
     const block = this.#block;
+    if (value === null) return block.writeInt32BE(-1, from);
     if (typeof value !== 'number') {
       const at = block.writeInt32BE(value.length, from);
       return at + value.copy(block, at);

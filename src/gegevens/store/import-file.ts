@@ -6,15 +6,22 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import { DeliveryReader } from '../domain/import/delivery-reader.ts';
 import { Faults, type ImportFault, TooFaulty } from '../domain/import/faults.ts';
 import type { ReadDelivery } from '../domain/import/read-delivery.ts';
+import { createTraitsReader } from '../domain/import/record-traits.ts';
+import type { Replacement } from '../domain/import/replacement.ts';
 import type { Model } from '../domain/model/model.ts';
 import { CopyRows } from './copy-rows.ts';
+import { fillTraits } from './fill-traits.ts';
+import { readRecognitionKey } from './recognition-key.ts';
 import { replaceDeliveries } from './replace-deliveries.ts';
+import { copyZaakPlaces, copyZaakSignalen, TraitRows } from './trait-rows.ts';
 
 export interface ImportOptions {
   readonly path: string;
   readonly model: Model;
   /** Fires to give up: nothing of the file is stored then. */
   readonly signal: AbortSignal;
+  /** Replace also where more than a tenth of the records goes, the name differs or the municipality conflicts. */
+  readonly replace?: boolean;
   readonly progress?: (bytesRead: number, records: number) => void;
 }
 
@@ -22,8 +29,8 @@ export interface ImportOptions {
 export interface Imported {
   readonly invoerId: number;
   readonly delivery: ReadDelivery;
-  /** Leveringen that became earlier versions. */
-  readonly replaced: number;
+  /** What became an earlier version. */
+  readonly replacements: readonly Replacement[];
   readonly bytes: number;
 }
 
@@ -44,11 +51,14 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /**
  * Imports one file of the exchange model, in one transaction: either all of it becomes current at once, or nothing is stored, also
  * when the process is killed half-way.
- * @throws {FaultyFile} with up to 100 faults; the signal's reason when it fired; what the file system or database says
+ * @throws {FaultyFile} with up to 100 faults; {ReplacementRefused} when `replace` is needed; the signal's reason when it fired; what
+ *   the file system or database says
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
   const file = await open(options.path);
   try {
+    // What is there is compared by municipality: that of an older import may not have been read yet.
+    await fillTraits(pool, options.model);
     return await transaction(pool, async (client) => {
       await client.query('set local statement_timeout = 0');
       await client.query('set local idle_in_transaction_session_timeout = 0');
@@ -69,10 +79,16 @@ async function importInto(client: pg.PoolClient, file: FileHandle, options: Impo
   );
   const invoerId = rows[0]?.id ?? 0;
   const delivery = await copyRecords(client, file, invoerId, options);
-  await copyZaakPlaces(client, invoerId, delivery);
+  await copyZaken(client, invoerId, delivery);
   signal.throwIfAborted();
-  const replaced = await replaceDeliveries(client, { variant: model.variant, invoerId, delivery });
-  return { invoerId, delivery, replaced, bytes: size };
+  const replacements = await replaceDeliveries(client, {
+    variant: model.variant,
+    model: model.mapping.versie,
+    invoerId,
+    delivery,
+    force: options.replace ?? false,
+  });
+  return { invoerId, delivery, replacements, bytes: size };
 }
 
 async function copyRecords(
@@ -81,17 +97,26 @@ async function copyRecords(
   invoerId: number,
   { path, model, signal, progress }: ImportOptions,
 ): Promise<ReadDelivery> {
-  const rows = new CopyRows(
-    client,
-    'copy gegevens.records (invoer_id, levering, soort, nummer, tekst) from stdin (format binary)',
-    [8, 4, 2, 4, 'text'],
-  );
+  const begin = (): CopyRows =>
+    new CopyRows(
+      client,
+      'copy gegevens.records (invoer_id, levering, soort, nummer, tekst) from stdin (format binary)',
+      [8, 4, 2, 4, 'text'],
+    );
+  const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
+  let rows = begin();
+  const traits = new TraitRows(client, invoerId);
   const faults = new Faults();
-  const reader = new DeliveryReader(
+  const reader = new DeliveryReader({
     model,
-    (levering, list, nummer, bytes) => rows.add([invoerId, levering, list === 'records' ? 0 : 1, nummer, bytes]),
     faults,
-  );
+    traitsOf,
+    sink: {
+      text: (levering, list, nummer, bytes) =>
+        rows.add([invoerId, levering, list === 'records' ? 0 : 1, nummer, bytes]),
+      traits: (levering, nummer, found) => traits.add(levering, nummer, found),
+    },
+  });
   try {
     let bytesRead = 0;
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -104,10 +129,16 @@ async function copyRecords(
       bytesRead += got;
       progress?.(bytesRead, reader.records);
       await rows.drained();
+      if (traits.full) {
+        await rows.end();
+        await traits.flush();
+        rows = begin();
+      }
     }
     const delivery = reader.finish();
     if (delivery === undefined) throw new TooFaulty();
     await rows.end();
+    await traits.flush();
     return delivery;
   } catch (error) {
     await rows.cancel();
@@ -115,23 +146,10 @@ async function copyRecords(
   }
 }
 
-async function copyZaakPlaces(client: pg.PoolClient, invoerId: number, { leveringen }: ReadDelivery): Promise<void> {
-  if (leveringen.every(({ zakenBij }) => zakenBij.length === 0)) return;
-  const rows = new CopyRows(
-    client,
-    'copy gegevens.zaken_bij (invoer_id, levering, bij, zaak) from stdin (format binary)',
-    [8, 4, 4, 4],
-  );
-  try {
-    for (const { nummer, zakenBij } of leveringen) {
-      for (let zaak = 0; zaak < zakenBij.length; zaak += 1) {
-        rows.add([invoerId, nummer, zakenBij[zaak] ?? 0, zaak]);
-        if (zaak % 10_000 === 0) await rows.drained();
-      }
-    }
-    await rows.end();
-  } catch (error) {
-    await rows.cancel();
-    throw error;
+async function copyZaken(client: pg.PoolClient, invoerId: number, { leveringen }: ReadDelivery): Promise<void> {
+  for (const { nummer, zaakLinks } of leveringen) {
+    if (zaakLinks === undefined || zaakLinks.bij.length === 0) continue;
+    await copyZaakPlaces(client, { invoerId, nummer }, zaakLinks);
+    await copyZaakSignalen(client, { invoerId, nummer }, zaakLinks);
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
+import type { Uncovered } from '../domain/choose-leveringen.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 
 /** What was asked and what stands ready to be delivered. */
@@ -22,6 +23,7 @@ export interface JournalEntry {
   readonly bytes: number;
   readonly antwoordDigest: string;
   readonly antwoordHandtekening: string;
+  readonly ongedekt: readonly Uncovered[];
 }
 
 /** To whom a signed request was answered first. */
@@ -83,9 +85,9 @@ async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal
         (variant, request_id, oin, subject, token_hash, fsc_transactie_id, vraag, vraag_digest, vraag_handtekening, pagina,
-         pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening)
+         pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt)
       values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
-         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text)
+         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb)
       returning id`,
     values: [
       entry.variant,
@@ -104,6 +106,7 @@ async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
       entry.bytes,
       entry.antwoordDigest,
       entry.antwoordHandtekening,
+      JSON.stringify(entry.ongedekt),
     ],
   });
   return rows[0]?.id ?? 0;

@@ -39,8 +39,9 @@ export async function pruneLevering(pool: Pool, { id, invoerId, nummer }: Prunab
     );
     if (deleted.rowCount === 0) return;
     const key = [invoerId, nummer];
-    await client.query('delete from gegevens.records where invoer_id = $1::bigint and levering = $2::int', key);
-    await client.query('delete from gegevens.zaken_bij where invoer_id = $1::bigint and levering = $2::int', key);
+    for (const table of ['records', 'looptijden', 'zaken_bij', 'zaak_signalen']) {
+      await client.query(`delete from gegevens.${table} where invoer_id = $1::bigint and levering = $2::int`, key);
+    }
     await client.query(
       `delete from gegevens.invoeren i where i.id = $1::bigint
          and not exists (select from gegevens.leveringen l where l.invoer_id = i.id)`,

@@ -1,4 +1,5 @@
 import type { Db } from '../../kernel/database/db.ts';
+import type { Uncovered } from '../domain/choose-leveringen.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 
 /** One delivery as the journal has it. */
@@ -23,6 +24,8 @@ export interface Journalled {
   readonly bytes: number;
   readonly antwoordDigest: string;
   readonly antwoordHandtekening: string;
+  /** Days asked for that no delivery covered. */
+  readonly ongedekt: Uncovered[];
 }
 
 export interface JournalQuery {
@@ -41,7 +44,7 @@ export async function readJournal(db: Db, { variant, oin, since, id, limit }: Jo
     `select id, variant, klaargezet_op as "klaargezetOp", verzonden_op as "verzondenOp", request_id as "requestId", oin, subject,
        token_hash as "tokenHash", fsc_transactie_id as "fscTransactieId", vraag, vraag_digest as "vraagDigest",
        vraag_handtekening as "vraagHandtekening", pagina, pagina_grootte as "paginaGrootte", leveringen, records, bytes,
-       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening"
+       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt
      from gegevens.journaal
      where ($1::text is null or variant = $1::text) and ($2::text is null or oin = $2::text)
        and ($3::timestamptz is null or klaargezet_op >= $3::timestamptz) and ($4::bigint is null or id = $4::bigint)

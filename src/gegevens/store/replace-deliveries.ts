@@ -1,5 +1,6 @@
 import type { Db } from '../../kernel/database/db.ts';
-import type { ReadDelivery } from '../domain/import/read-delivery.ts';
+import type { ReadDelivery, ReadLevering } from '../domain/import/read-delivery.ts';
+import { comparedWith, type EarlierLevering, type Replacement } from '../domain/import/replacement.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 
 /** First half of the key of the advisory lock under which deliveries of a variant are replaced; the second names the variant. */
@@ -7,32 +8,60 @@ const REPLACE_LOCK = 0x67656765;
 
 export interface ReplaceOptions {
   readonly variant: Variant;
+  /** Version of the model: what was delivered in another one is not replaced, and is answered with when that one is configured. */
+  readonly model: string;
   readonly invoerId: number;
   readonly delivery: ReadDelivery;
+  /** Replace whatever it is. */
+  readonly force: boolean;
+}
+
+/** The import would take away more than its user may have meant; nothing of it was stored. */
+export class ReplacementRefused extends Error {
+  readonly replacements: readonly Replacement[];
+  constructor(replacements: readonly Replacement[]) {
+    super('the import replaces more than it may without --replace');
+    this.name = 'ReplacementRefused';
+    this.replacements = replacements;
+  }
 }
 
 /**
- * Makes an import current: what the same organisations delivered for the same period before becomes an earlier version. The
- * transaction is the caller's; it becomes visible as one.
- * @returns how many leveringen were replaced
+ * Makes an import current: what the same organisations delivered for the same municipality and period before becomes an earlier
+ * version. The transaction is the caller's; it becomes visible as one.
+ * @throws {ReplacementRefused} when it must be forced and is not
  */
-export async function replaceDeliveries(db: Db, { variant, invoerId, delivery }: ReplaceOptions): Promise<number> {
+export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promise<readonly Replacement[]> {
+  const { variant, model, delivery, force } = options;
   // Two imports of one organisation at once: the one that commits later replaces the other, and never half of it.
   await db.query('select pg_advisory_xact_lock($1::int, $2::int)', [REPLACE_LOCK, variant === 'shv' ? 1 : 2]);
-  const { leveringen, periodeStart, periodeEinde, aangeleverdOp } = delivery;
-  const replaced = await db.query(
-    `update gegevens.leveringen
-     set vervallen_op = clock_timestamp(), reden = 'vervangen'
-     where variant = $1::text and vervallen_op is null
-       and organisatie_sleutel = any($2::text[]) and periode_start = $3::date and periode_einde = $4::date`,
-    [variant, leveringen.map(({ organisatie }) => organisatie.sleutel), periodeStart, periodeEinde],
+  const { leveringen, periodeStart, periodeEinde } = delivery;
+  const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
+    `select id, organisatie_sleutel as "organisatieSleutel", naam, naam_sleutel as "naamSleutel", kvk_nummer as "kvkNummer",
+       gemeente_sleutel as "gemeenteSleutel", records
+     from gegevens.leveringen
+     where variant = $1::text and model_versie = $2::text and vervallen_op is null
+       and organisatie_sleutel = any($3::text[]) and periode_start = $4::date and periode_einde = $5::date`,
+    [variant, model, leveringen.map(({ organisatie }) => organisatie.sleutel), periodeStart, periodeEinde],
   );
+  const replacements = comparedWith(earlier, delivery);
+  if (!force && replacements.some(({ reasons }) => reasons.length > 0)) throw new ReplacementRefused(replacements);
+  await db.query(
+    `update gegevens.leveringen set vervallen_op = clock_timestamp(), reden = 'vervangen' where id = any($1::bigint[])`,
+    [[...new Set(replacements.flatMap(({ replaces }) => replaces))]],
+  );
+  await insertLeveringen(db, options, leveringen);
+  return replacements.filter(({ replaces }) => replaces.length > 0);
+}
+
+async function insertLeveringen(db: Db, options: ReplaceOptions, leveringen: readonly ReadLevering[]): Promise<void> {
+  const { variant, model, invoerId, delivery } = options;
   await db.query(
     `insert into gegevens.leveringen
        (variant, invoer_id, nummer, organisatie_sleutel, naam, naam_sleutel, kvk_nummer, gemeentecode, gemeente_sleutel,
-        periode_start, periode_einde, aangeleverd_op, kop, records, zaken, bytes, vingerafdruk)
+        periode_start, periode_einde, aangeleverd_op, kop, records, zaken, bytes, vingerafdruk, model_versie, looptijden)
      select $1::text, $2::bigint, l.nummer, l.sleutel, l.naam, l.naam_sleutel, l.kvk_nummer, l.gemeentecode, l.gemeente_sleutel,
-        $3::date, $4::date, $5::timestamptz, l.kop, l.records, l.zaken, l.bytes, l.vingerafdruk
+        $3::date, $4::date, $5::timestamptz, l.kop, l.records, l.zaken, l.bytes, l.vingerafdruk, $18::text, true
      from unnest($6::int[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::int[],
         $15::int[], $16::bigint[], $17::text[])
        as l (nummer, sleutel, naam, naam_sleutel, kvk_nummer, gemeentecode, gemeente_sleutel, kop, records, zaken, bytes,
@@ -40,9 +69,9 @@ export async function replaceDeliveries(db: Db, { variant, invoerId, delivery }:
     [
       variant,
       invoerId,
-      periodeStart,
-      periodeEinde,
-      aangeleverdOp,
+      delivery.periodeStart,
+      delivery.periodeEinde,
+      delivery.aangeleverdOp,
       leveringen.map(({ nummer }) => nummer),
       leveringen.map(({ organisatie }) => organisatie.sleutel),
       leveringen.map(({ organisatie }) => organisatie.naam ?? null),
@@ -55,7 +84,7 @@ export async function replaceDeliveries(db: Db, { variant, invoerId, delivery }:
       leveringen.map(({ zaken }) => zaken),
       leveringen.map(({ bytes }) => bytes),
       leveringen.map(({ vingerafdruk }) => vingerafdruk),
+      model,
     ],
   );
-  return replaced.rowCount ?? 0;
 }

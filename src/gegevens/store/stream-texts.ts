@@ -88,7 +88,7 @@ function endOfZaken(from: number, to: number): number {
  * Rows are taken one by one as their bytes come in, so that no list of them is ever in memory. The statement has no name: a query of
  * this form keeps it also behind a transaction pooler, where the next use may meet another server process.
  */
-function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
+export function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null | undefined): void => (error == null ? resolve() : reject(error));
     client.query(new TextsQuery(client.connection, take, { text, values }, done));

@@ -1,3 +1,4 @@
+import { defaultModels } from './exchange-models.ts';
 import { choice, duration, flag, integer, list, optionalText, prefix, text } from './kinds.ts';
 
 const FILE = { allowed: 'path of a file' };
@@ -11,13 +12,15 @@ export const gegevensSettings = {
     description: 'Service name (`svc`) in FSC tokens for SHV.',
   }),
   vsService: text('GEGEVENS_VS_SERVICE', { default: 'vs', description: 'Service name (`svc`) in FSC tokens for VS.' }),
-  shvModel: optionalText('GEGEVENS_SHV_MODEL', {
-    ...FILE,
-    description: 'Exchange model of SHV (JSON Schema; its mapping beside it). Absent: the model 1.0 that comes along.',
+  shvModel: text('GEGEVENS_SHV_MODEL', {
+    default: defaultModels.shv,
+    allowed: '`1.0`, or path of a JSON Schema with its mapping beside it',
+    description: 'Exchange model of SHV.',
   }),
-  vsModel: optionalText('GEGEVENS_VS_MODEL', {
-    ...FILE,
-    description: 'Exchange model of VS (JSON Schema; its mapping beside it). Absent: the published fields, as 1.1.',
+  vsModel: text('GEGEVENS_VS_MODEL', {
+    default: defaultModels.vs,
+    allowed: '`1.0`, `1.1`, `1.1-draft`, `1.2`, or path of a JSON Schema with its mapping beside it',
+    description: 'Exchange model of VS: what is delivered, and what `import` judges by.',
   }),
   supplierCode: text('GEGEVENS_SUPPLIER_CODE', {
     default: 'KOPPELVLAK',

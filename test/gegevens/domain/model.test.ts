@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { loadModel } from '../../../src/gegevens/domain/model/model.ts';
+import { shvDelivery } from '../../../src/demo/data/shv-delivery.ts';
+import { vsDelivery } from '../../../src/demo/data/vs-delivery.ts';
+import { checkWhole, loadModel } from '../../../src/gegevens/domain/model/model.ts';
 
 it('judges a case with very many signals, where comparing each with each would take minutes', () => {
   const { zaak: check } = loadModel('vs');
@@ -10,4 +12,9 @@ it('judges a case with very many signals, where comparing each with each would t
   const twice = { ...zaak, vroegsignalen: [...vroegsignalen, { ID: 'signaal 70000' }] };
   expect(check?.ok(twice)).toBe(false);
   expect(check?.faults(twice)).toMatchObject([{ keyword: 'uniqueItems', params: { i: 100_000, j: 70_000 } }]);
+});
+
+it('accepts the deliveries of the demo', () => {
+  expect(checkWhole(loadModel('shv')).faults(shvDelivery())).toEqual([]);
+  expect(checkWhole(loadModel('vs')).faults(vsDelivery())).toEqual([]);
 });

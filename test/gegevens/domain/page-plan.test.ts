@@ -1,22 +1,24 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Levering } from '../../../src/gegevens/domain/levering.ts';
-import { aboutBytes, planPage } from '../../../src/gegevens/domain/page-plan.ts';
+import { aboutBytes, type CountedLevering, planPage } from '../../../src/gegevens/domain/page-plan.ts';
 
-function levering(id: number, records: number): Levering {
-  return {
+function levering(id: number, records: number, bytes = 0): CountedLevering {
+  const stored = {
     id,
     invoerId: 1,
     nummer: id,
     organisatieSleutel: `o${id}`,
+    naam: undefined,
+    gemeenteSleutel: undefined,
     periodeStart: '2026-01-01',
     periodeEinde: '2026-03-31',
     aangeleverdOp: new Date(0),
     kop: '{}',
     records,
     zaken: 0,
-    bytes: 0,
+    bytes,
   };
+  return { levering: stored, selection: undefined, records };
 }
 
 const sizes = fc.array(fc.nat({ max: 9 }), { maxLength: 8 });
@@ -44,14 +46,14 @@ it('gives every record and every levering once, in order, over the pages', () =>
   );
 });
 
-it('gives a page past the end no records, but each organisation', () => {
+it('gives the first page past the end', () => {
   fc.assert(
     fc.property(sizes, fc.integer({ min: 1, max: 12 }), (counts, pageSize) => {
       const leveringen = counts.map((records, id) => levering(id, records));
-      const plan = planPage(leveringen, { page: 1000, pageSize, maximum: 100 });
-      expect(plan).toMatchObject({ records: 0, paginering: { currentPage: 1000 } });
-      expect(plan.slices.map((slice) => slice.levering.id)).toEqual(counts.map((_, id) => id));
-      expect(plan.slices.every(({ zaken }) => !zaken)).toBe(true);
+      const first = planPage(leveringen, { page: 1, pageSize, maximum: 100 });
+      const past = planPage(leveringen, { page: 1000, pageSize, maximum: 100 });
+      expect(past).toEqual({ ...first, isPastEnd: true });
+      expect(past.paginering).toMatchObject({ currentPage: 1 });
     }),
   );
 });
@@ -64,8 +66,7 @@ it('is paged when that was asked for, or when there is more than the maximum', (
 });
 
 it('takes of each levering as large a part of its bytes as of its records', () => {
-  const sized = (id: number, records: number, bytes: number): Levering => ({ ...levering(id, records), bytes });
-  const leveringen = [sized(0, 10, 1000), sized(1, 0, 7), sized(2, 4, 100)];
+  const leveringen = [levering(0, 10, 1000), levering(1, 0, 7), levering(2, 4, 100)];
   const bytes = (page: number, pageSize: number) => aboutBytes(planPage(leveringen, { page, pageSize, maximum: 100 }));
   expect([bytes(1, 5), bytes(2, 5), bytes(3, 5), bytes(1, 100)]).toEqual([500, 500, 107, 1107]);
 });

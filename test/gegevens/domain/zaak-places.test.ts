@@ -41,7 +41,7 @@ it('finds the first signal of each case, whichever list comes first', () => {
         const found = list.map((id) => signals.indexOf(id)).filter((at) => at >= 0);
         return found.length === 0 ? 0 : Math.min(...found);
       });
-      expect([...places.finish()]).toEqual(expected);
+      expect([...places.finish().bij]).toEqual(expected);
     }),
   );
 });

@@ -14,10 +14,19 @@ export interface LeveringWishes {
   readonly naam: string;
   readonly kvk?: string;
   readonly gemeentecode?: string;
-  /** Marks of the records, in their order; a number makes that many. */
-  readonly records: number | readonly string[];
+  /** Marks of the records, in their order, or more about them; a number makes that many. */
+  readonly records: number | readonly (string | RecordWishes)[];
   /** VS: marks of the signals of each case. */
   readonly zaken?: readonly (readonly string[])[];
+}
+
+export interface RecordWishes {
+  readonly mark: string;
+  /** First day, or the day of a signal. */
+  readonly van?: string;
+  readonly tot?: string;
+  readonly bsn?: readonly string[];
+  readonly gemeentecode?: string;
 }
 
 export function shvMessage({ leveringen, ...wishes }: MessageWishes): Record<string, unknown> {
@@ -30,7 +39,13 @@ export function shvMessage({ leveringen, ...wishes }: MessageWishes): Record<str
         ...(kvk === undefined ? {} : { 'KvK-nummer': kvk }),
         ...(gemeentecode === undefined ? {} : { gemeentecode }),
       },
-      schuldhulptrajecten: marks(records).map((mark) => ({ gemeentecode: 'GM0001', omschrijving: mark })),
+      schuldhulptrajecten: recordWishes(records).map(({ mark, van, tot, bsn, gemeentecode: of = 'GM0001' }) => ({
+        gemeentecode: of,
+        omschrijving: mark,
+        ...(van === undefined ? {} : { startdatum: van }),
+        ...(tot === undefined ? {} : { einddatum: tot }),
+        ...(bsn === undefined ? {} : { client: bsn.map((Burgerservicenummer) => ({ Burgerservicenummer })) }),
+      })),
     })),
   };
 }
@@ -42,7 +57,12 @@ export function vsMessage({ leveringen, ...wishes }: MessageWishes): Record<stri
       teller: index + 7,
       gemeentecode,
       aanleverende_organisatie: { naam, ...(kvk === undefined ? {} : { 'kvk-nummer': kvk }) },
-      vroegsignalen: marks(records).map((mark) => ({ ID: mark, signaalpartner: { type: 'Water' }, client: {} })),
+      vroegsignalen: recordWishes(records).map(({ mark, van }) => ({
+        ID: mark,
+        signaalpartner: { type: 'Water' },
+        client: {},
+        ...(van === undefined ? {} : { signaaldatum: van }),
+      })),
       ...(zaken === undefined
         ? {}
         : {
@@ -72,6 +92,7 @@ function envelope({ start = '2026-01-01', end = '2026-03-31', moment = '2026-04-
   };
 }
 
-function marks(records: number | readonly string[]): readonly string[] {
-  return typeof records === 'number' ? Array.from({ length: records }, (_, index) => `r${index + 1}`) : records;
+function recordWishes(records: LeveringWishes['records']): readonly RecordWishes[] {
+  const all = typeof records === 'number' ? Array.from({ length: records }, (_, index) => `r${index + 1}`) : records;
+  return all.map((one) => (typeof one === 'string' ? { mark: one } : one));
 }

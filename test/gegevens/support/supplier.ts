@@ -5,7 +5,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { type Authority, createAuthority } from '../../../src/demo/authority/authority.ts';
 import type { Variant } from '../../../src/gegevens/domain/model/mapping.ts';
-import { loadModel } from '../../../src/gegevens/domain/model/model.ts';
+import { loadModel, type Model } from '../../../src/gegevens/domain/model/model.ts';
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
 import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import { type Imported, importFile } from '../../../src/gegevens/store/import-file.ts';
@@ -46,7 +46,8 @@ export interface Supplier {
   ask(body: unknown, asked?: Asked): Promise<RawAnswer>;
   /** The same, expecting 200: checks contract, digest and signature, and gives the parsed body. */
   get(body: unknown, asked?: Asked): Promise<Delivered>;
-  import(variant: Variant, path: string): Promise<Imported>;
+  /** Replaces whatever is there, unless told otherwise. */
+  import(variant: Variant, path: string, options?: { model?: Model; replace?: boolean }): Promise<Imported>;
   /** Another instance on the same database. */
   another(env?: Readonly<Record<string, string>>): Promise<TestServer>;
   close(): Promise<void>;
@@ -154,7 +155,11 @@ export async function openSupplier(
       const { paginering } = json;
       return { ...answer, gegevens: json.gegevens, paginering: isRecord(paginering) ? paginering : undefined };
     },
-    import: (variant, path) => importFile(pool, { path, model: models[variant], signal: new AbortController().signal }),
+    import: (variant, path, options = {}) =>
+      importFile(pool, {
+        ...{ path, model: models[variant], signal: new AbortController().signal, replace: true },
+        ...options,
+      }),
     async another(extra = {}) {
       const next = await startServer({ env: { ...env, ...extra }, databaseUrl: database.url, ...more });
       servers.push(next);

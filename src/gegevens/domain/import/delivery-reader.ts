@@ -10,17 +10,33 @@ import type { CapturedItem } from './item-capture.ts';
 import { JsonCutter } from './json-cutter.ts';
 import { JsonTextError, placesOf } from './json-places.ts';
 import type { ReadDelivery, ReadLevering } from './read-delivery.ts';
+import type { ReadTraits, RecordTraits } from './record-traits.ts';
 import { type RunningLevering, startLevering } from './running-levering.ts';
 import { Seen } from './seen.ts';
 import { newlines, type Skeleton } from './skeleton.ts';
 
-/** Takes the texts of a file that are kept, as they come by. The bytes are valid only during the call. */
-export type TextSink = (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
+/** Takes what is kept of a file, as it comes by. */
+export interface DeliverySink {
+  /** The bytes are valid only during the call. */
+  readonly text: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
+  readonly traits: (levering: number, nummer: number, traits: RecordTraits) => void;
+}
+
+/** More distinct municipalities than one are as good as none: no more of them are remembered. */
+const MAX_GEMEENTEN = 2;
+
+export interface DeliveryReaderOptions {
+  readonly model: Model;
+  readonly sink: DeliverySink;
+  readonly faults: Faults;
+  readonly traitsOf: ReadTraits;
+}
 
 /** Reads one file of the exchange model as its bytes come, checks all of it, and hands its texts on. */
 export class DeliveryReader {
   readonly #model: Model;
-  readonly #sink: TextSink;
+  readonly #sink: DeliverySink;
+  readonly #traitsOf: ReadTraits;
   readonly #faults: Faults;
   readonly #cutter: JsonCutter;
   readonly #leveringen: ReadLevering[] = [];
@@ -29,10 +45,11 @@ export class DeliveryReader {
   #records = 0;
   #running: RunningLevering;
 
-  constructor(model: Model, sink: TextSink, faults: Faults) {
+  constructor({ model, sink, faults, traitsOf }: DeliveryReaderOptions) {
     this.#model = model;
     this.#sink = sink;
     this.#faults = faults;
+    this.#traitsOf = traitsOf;
     this.#seen = model.bounds.leveringen.uniqueItems ? new Seen() : undefined;
     this.#running = startLevering(this.#model);
     this.#cutter = new JsonCutter(cutPlan(model.mapping), {
@@ -131,7 +148,12 @@ export class DeliveryReader {
     running.bytes += bytes.length;
     running.hash.update(bytes);
     // After a fault nothing is kept, but the rest is still checked.
-    if (this.#faults.list.length === 0) this.#sink(levering, list, nummer, bytes);
+    if (this.#faults.list.length > 0) return;
+    this.#sink.text(levering, list, nummer, bytes);
+    if (list !== 'records') return;
+    const traits = this.#traitsOf(value);
+    if (traits.gemeente !== undefined && running.gemeenten.size < MAX_GEMEENTEN) running.gemeenten.add(traits.gemeente);
+    this.#sink.traits(levering, nummer, traits);
   }
 
   #levering(nummer: number, skeleton: Skeleton): void {
@@ -150,7 +172,7 @@ export class DeliveryReader {
       this.#fault(base, skeleton.lineAt(0), 'stands in the list twice');
     }
     if (isJsonObject(kop)) {
-      const organisatie = organisationOf(kop, model.mapping);
+      const organisatie = organisationOf(kop, model.mapping, running.gemeenten);
       if (Object.values(organisatie).some((text) => text?.includes('\u0000'))) {
         this.#fault(base, skeleton.lineAt(0), 'names its organisation with U+0000, which cannot be kept');
       }
@@ -162,7 +184,7 @@ export class DeliveryReader {
         zaken: running.counts.zaken,
         bytes: running.bytes,
         vingerafdruk,
-        zakenBij: running.places?.finish() ?? new Int32Array(),
+        zaakLinks: running.places?.finish(),
       });
     }
     this.#count += 1;

@@ -19,11 +19,16 @@ export class TooFaulty extends Error {}
 /** The faults of one file, in the order of the file. */
 export class Faults {
   readonly list: ImportFault[] = [];
+  readonly #most: number;
+
+  constructor(most = MAX_FAULTS) {
+    this.#most = most;
+  }
 
   /** @throws {TooFaulty} when this was the last one that is gathered */
   add(fault: ImportFault): void {
     this.list.push(fault);
-    if (this.list.length >= MAX_FAULTS) throw new TooFaulty();
+    if (this.list.length >= this.#most) throw new TooFaulty();
   }
 
   /** Adds a fault after which the rest of the file has no meaning. @throws {TooFaulty} always */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../model/json-pointer.ts';
 import type { Organisation } from '../organisation.ts';
+import type { ZaakLinks } from './zaak-places.ts';
 
 /** What a file says about one levering. */
 export interface ReadLevering {
@@ -13,8 +14,8 @@ export interface ReadLevering {
   readonly bytes: number;
   /** SHA-256 over the texts of records and cases, base64. */
   readonly vingerafdruk: string;
-  /** By case: the number of the record that it goes with. */
-  readonly zakenBij: Int32Array;
+  /** Absent for a model without cases. */
+  readonly zaakLinks: ZaakLinks | undefined;
 }
 
 export interface ReadDelivery {

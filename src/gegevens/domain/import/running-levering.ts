@@ -13,6 +13,8 @@ export interface RunningLevering {
   /** Over the texts of its items. */
   readonly hash: Hash;
   readonly places: ZaakPlaces | undefined;
+  /** Municipalities that its records name. */
+  readonly gemeenten: Set<string>;
 }
 
 export function startLevering({ bounds: { records, zaken }, mapping }: Model): RunningLevering {
@@ -25,5 +27,6 @@ export function startLevering({ bounds: { records, zaken }, mapping }: Model): R
     bytes: 0,
     hash: createHash('sha256'),
     places: ZaakPlaces.of(mapping),
+    gemeenten: new Set(),
   };
 }

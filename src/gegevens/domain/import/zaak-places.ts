@@ -1,15 +1,24 @@
 import { isJsonObject, valueAt } from '../model/json-pointer.ts';
 import type { Mapping } from '../model/mapping.ts';
-import { hashId, IdIndex } from './id-index.ts';
+import { hashId, type IdHash, IdIndex } from './id-index.ts';
 
-/** With which record each case of a levering goes: the first of its signals, in the order of the file. */
+/** What is known of the cases of a levering when all of it has been read. */
+export interface ZaakLinks {
+  /** By case: the record that it goes with when all records are delivered: the first of its signals, in the order of the file. */
+  readonly bij: Int32Array;
+  /** Case and record, by turns, for every signal that a case names in its own levering. */
+  readonly signalen: Int32Array;
+}
+
+/** Finds the records that the cases of a levering name. */
 export class ZaakPlaces {
   readonly #recordId: readonly string[];
-  readonly #signalen: readonly string[];
+  readonly #signalenPlace: readonly string[];
   readonly #signaalId: readonly string[];
   readonly #records = new IdIndex();
   /** By case: the first of its records so far; -1 while none is known. */
   readonly #first: number[] = [];
+  readonly #signalen: number[] = [];
   /** References to records that had not been read yet: case, low and high half of the hash. */
   readonly #open: number[] = [];
 
@@ -23,7 +32,7 @@ export class ZaakPlaces {
 
   constructor(recordId: readonly string[], signalen: readonly string[], signaalId: readonly string[]) {
     this.#recordId = recordId;
-    this.#signalen = signalen;
+    this.#signalenPlace = signalen;
     this.#signaalId = signaalId;
   }
 
@@ -34,28 +43,36 @@ export class ZaakPlaces {
 
   zaak(value: unknown, zaak: number): void {
     this.#first[zaak] = -1;
-    const list = valueAt(value, this.#signalen);
+    const list = valueAt(value, this.#signalenPlace);
+    const named = new Map<string, IdHash>();
     for (const reference of Array.isArray(list) ? list.filter(isJsonObject) : []) {
       const id = valueAt(reference, this.#signaalId);
       if (typeof id !== 'string') continue;
       const hash = hashId(id);
+      named.set(`${hash.low} ${hash.high}`, hash);
+    }
+    for (const hash of named.values()) {
       const record = this.#records.get(hash);
       if (record === undefined) this.#open.push(zaak, hash.low, hash.high);
       else this.#note(zaak, record);
     }
   }
 
-  /** By case: the record that it goes with. One that names no signal of this levering goes with the first record. */
-  finish(): Int32Array {
+  /** A case that names no signal of its levering goes with the first record. */
+  finish(): ZaakLinks {
     for (let at = 0; at < this.#open.length; at += 3) {
       const [zaak = 0, low = 0, high = 0] = this.#open.slice(at, at + 3);
       const record = this.#records.get({ low, high });
       if (record !== undefined) this.#note(zaak, record);
     }
-    return Int32Array.from(this.#first, (record) => Math.max(record, 0));
+    return {
+      bij: Int32Array.from(this.#first, (record) => Math.max(record, 0)),
+      signalen: Int32Array.from(this.#signalen),
+    };
   }
 
   #note(zaak: number, record: number): void {
+    this.#signalen.push(zaak, record);
     const known = this.#first[zaak] ?? -1;
     if (known === -1 || record < known) this.#first[zaak] = record;
   }

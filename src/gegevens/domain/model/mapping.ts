@@ -1,13 +1,18 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { isJsonObject, pointerSteps } from './json-pointer.ts';
+import { pointerSteps, valueAt } from './json-pointer.ts';
 
 export type Variant = 'shv' | 'vs';
+
+/** The member of the request that the contract of the interface names. */
+export const CONTRACT_MEMBER = 'aanleverende_organisatie';
 
 /** Where the service finds what it reads and writes itself, as steps from the message, a levering, a record or a case. */
 export interface Mapping {
   readonly variant: Variant;
   readonly versie: string;
+  /** Names of the request's member for the organisation: the model's own first, then others that are taken as well. */
+  readonly organisatieLeden: readonly [string, ...string[]];
   readonly envelop: {
     readonly startdatum: readonly string[];
     readonly einddatum: readonly string[];
@@ -19,6 +24,9 @@ export interface Mapping {
     readonly teller: readonly string[];
     readonly records: readonly string[];
     readonly recordId: readonly string[] | undefined;
+    /** The municipality that a levering is for. */
+    readonly gemeentecode: readonly string[] | undefined;
+    readonly record: RecordMapping;
     readonly organisatie: {
       readonly object: readonly string[];
       readonly naam: readonly string[];
@@ -27,6 +35,20 @@ export interface Mapping {
     };
     readonly zaken: ZakenMapping | undefined;
   };
+}
+
+/** What is read of each record: when it runs, and what makes two records the same one. */
+export interface RecordMapping {
+  readonly begin: readonly string[] | undefined;
+  readonly einde: readonly string[] | undefined;
+  readonly gemeentecode: readonly string[] | undefined;
+  readonly personen: PersonenMapping | undefined;
+}
+
+export interface PersonenMapping {
+  readonly lijst: readonly string[];
+  /** Groups of places from a person; the first group that is there whole identifies it. */
+  readonly kenmerken: readonly (readonly (readonly string[])[])[];
 }
 
 export interface ZakenMapping {
@@ -46,8 +68,7 @@ export function readMapping(file: unknown, schema: object): Mapping {
   const validate = ajv.compile(schema);
   if (!validate(file)) throw new TypeError(ajv.errorsText(validate.errors, { dataVar: 'mapping' }));
   const at = (...path: string[]): string | undefined => {
-    let found: unknown = file;
-    for (const step of path) found = isJsonObject(found) ? found[step] : undefined;
+    const found = valueAt(file, path);
     return typeof found === 'string' ? found : undefined;
   };
   const place = (...path: string[]): string[] => pointerSteps(at(...path) ?? '');
@@ -56,9 +77,16 @@ export function readMapping(file: unknown, schema: object): Mapping {
     return pointer === undefined ? undefined : pointerSteps(pointer);
   };
   const zaken = optional('levering', 'zaken', 'lijst');
+  const personen = optional('levering', 'record', 'personen', 'lijst');
+  const listAt = (...path: string[]): unknown[] => {
+    const found = valueAt(file, path);
+    return Array.isArray(found) ? found : [];
+  };
+  const [organisatieLid = CONTRACT_MEMBER, ...otherLeden] = listAt('verzoek', 'organisatie').map(String);
   return {
     variant: at('variant') === 'vs' ? 'vs' : 'shv',
     versie: at('versie') ?? '',
+    organisatieLeden: [organisatieLid, ...otherLeden],
     envelop: {
       startdatum: place('envelop', 'startdatum'),
       einddatum: place('envelop', 'einddatum'),
@@ -70,6 +98,21 @@ export function readMapping(file: unknown, schema: object): Mapping {
       teller: place('levering', 'teller'),
       records: place('levering', 'records'),
       recordId: optional('levering', 'recordId'),
+      gemeentecode: optional('levering', 'gemeentecode'),
+      record: {
+        begin: optional('levering', 'record', 'begin'),
+        einde: optional('levering', 'record', 'einde'),
+        gemeentecode: optional('levering', 'record', 'gemeentecode'),
+        personen:
+          personen === undefined
+            ? undefined
+            : {
+                lijst: personen,
+                kenmerken: listAt('levering', 'record', 'personen', 'kenmerken').map((group) =>
+                  (Array.isArray(group) ? group : []).map((pointer) => pointerSteps(String(pointer))),
+                ),
+              },
+      },
       organisatie: {
         object: place('levering', 'organisatie', 'object'),
         naam: place('levering', 'organisatie', 'naam'),

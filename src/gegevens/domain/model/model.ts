@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
+import { builtInModel, defaultModels, modelsDirectory } from '../../../kernel/config/exchange-models.ts';
 import { useLinearUniqueItems } from '../../../kernel/unique-items.ts';
 import { isJsonObject, type JsonObject, toPointer, valueAt } from './json-pointer.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
@@ -39,22 +40,32 @@ export interface Model {
   readonly leveringenRequired: boolean;
 }
 
-const MODELS = new URL('../../../../openapi/modellen/', import.meta.url);
-const FILES = { shv: 'shv-1.0.schema.json', vs: 'vs-1.1.schema.json' } as const;
 const EMPTY_LIST: JsonObject = { type: 'array' };
 
 /**
  * Reads the model of a variant and its mapping (`X.schema.json` and `X.mapping.json`, side by side).
- * @param file path of a schema in place of the one that comes along
+ * @param model version of a built-in model, or path of a schema; default: the version that is the default of the setting
  * @throws {Error} when a file cannot be read, is not a schema, or does not fit its mapping
  */
-export function loadModel(variant: Variant, file?: string): Model {
-  const path = file ?? fileURLToPath(new URL(FILES[variant], MODELS));
+export function loadModel(variant: Variant, model: string = defaultModels[variant]): Model {
+  const builtIn = builtInModel(variant, model);
+  const path = builtIn === undefined ? model : fileURLToPath(builtIn);
   const schema = readJson(path);
   const beside = path.replace(/(\.schema)?\.json$/, '.mapping.json');
-  const mapping = readMapping(readJson(beside), readJson(fileURLToPath(new URL('mapping.schema.json', MODELS))));
+  const mapping = readMapping(
+    readJson(beside),
+    readJson(fileURLToPath(new URL('mapping.schema.json', modelsDirectory))),
+  );
   if (mapping.variant !== variant) throw new TypeError(`${beside} is of variant ${mapping.variant}, not ${variant}`);
   return compileModel(schema, mapping);
+}
+
+/** Versions of the built-in models of a variant. */
+export function builtInVersions(variant: Variant): string[] {
+  return readdirSync(modelsDirectory)
+    .map((name) => (name.startsWith(`${variant}-`) ? /^[a-z]+-(.+)\.schema\.json$/.exec(name)?.[1] : undefined))
+    .filter((version) => version !== undefined)
+    .toSorted();
 }
 
 /** @throws {Error} when the schema is none, or does not describe the places of the mapping */

@@ -1,0 +1,107 @@
+import type pg from 'pg';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import { createTraitsReader, type ReadTraits } from '../domain/import/record-traits.ts';
+import { ZaakPlaces } from '../domain/import/zaak-places.ts';
+import { builtInVersions, loadModel, type Model } from '../domain/model/model.ts';
+import { organisationOf } from '../domain/organisation.ts';
+import { readRecognitionKey } from './recognition-key.ts';
+import { copyZaakSignalen, TraitRows } from './trait-rows.ts';
+
+interface Unfilled extends Record<string, unknown> {
+  readonly id: number;
+  readonly invoer_id: number;
+  readonly nummer: number;
+  readonly model_versie: string;
+  readonly kop: string;
+}
+
+const BATCH = 2000;
+
+/**
+ * Reads the records of leveringen that were imported before records had traits: when each runs, what makes it the same as another, and
+ * the municipality that all of them name. Each levering is done in one transaction, once, however many processes begin at once.
+ * @param configured the variant's model; leveringen of another version are read by the built-in model of that version
+ * @returns how many leveringen were read
+ */
+export async function fillTraits(pool: Pool, configured: Model): Promise<number> {
+  let filled = 0;
+  while (await transaction(pool, (client) => fillNext(client, configured))) filled += 1;
+  return filled;
+}
+
+async function fillNext(client: pg.PoolClient, configured: Model): Promise<boolean> {
+  const { variant } = configured;
+  // Another process may be reading all records of a large city, and then it is this one's turn with the next.
+  await client.query('set local statement_timeout = 0');
+  const { rows } = await client.query<Unfilled>(
+    `select l.id, l.invoer_id, l.nummer, i.model_versie, l.kop
+     from gegevens.leveringen l
+     join gegevens.invoeren i on i.id = l.invoer_id
+     where l.variant = $1::text and not l.looptijden
+     order by l.id limit 1 for update of l`,
+    [variant],
+  );
+  const [levering] = rows;
+  if (levering === undefined) return false;
+  const model = modelOf(levering, configured);
+  const key = { invoerId: levering.invoer_id, nummer: levering.nummer };
+  const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
+  const gemeenten = await readRecords(client, levering, traitsOf);
+  const places = ZaakPlaces.of(model.mapping);
+  if (places !== undefined) {
+    for await (const { nummer, value } of texts(client, levering, 0)) places.record(value, nummer);
+    for await (const { nummer, value } of texts(client, levering, 1)) places.zaak(value, nummer);
+    await copyZaakSignalen(client, key, places.finish());
+  }
+  const kop: unknown = JSON.parse(levering.kop);
+  await client.query(
+    `update gegevens.leveringen
+     set looptijden = true, gemeente_sleutel = coalesce(gemeente_sleutel, $2::text), model_versie = $3::text
+     where id = $1::bigint`,
+    [levering.id, organisationOf(kop, model.mapping, gemeenten).gemeenteSleutel ?? null, levering.model_versie],
+  );
+  return true;
+}
+
+function modelOf({ model_versie: version }: Unfilled, configured: Model): Model {
+  const { variant, mapping } = configured;
+  if (version === mapping.versie || !builtInVersions(variant).includes(version)) return configured;
+  return loadModel(variant, version);
+}
+
+/** @returns the municipalities that the records name */
+async function readRecords(client: pg.PoolClient, levering: Unfilled, traitsOf: ReadTraits): Promise<Set<string>> {
+  const gemeenten = new Set<string>();
+  const rows = new TraitRows(client, levering.invoer_id);
+  for await (const { nummer, value } of texts(client, levering, 0)) {
+    const traits = traitsOf(value);
+    if (traits.gemeente !== undefined) gemeenten.add(traits.gemeente);
+    rows.add(levering.nummer, nummer, traits);
+    if (rows.full) await rows.flush();
+  }
+  await rows.flush();
+  return gemeenten;
+}
+
+/** The parsed texts of a levering in their order, some at a time. */
+async function* texts(
+  client: pg.PoolClient,
+  levering: Unfilled,
+  soort: 0 | 1,
+): AsyncGenerator<{ readonly nummer: number; readonly value: unknown }> {
+  for (let from = 0; ; ) {
+    const { rows } = await client.query<{ nummer: number; tekst: string }>(
+      `select nummer, tekst from gegevens.records
+       where invoer_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int
+       order by nummer limit $5::int`,
+      [levering.invoer_id, levering.nummer, soort, from, BATCH],
+    );
+    for (const { nummer, tekst } of rows) {
+      const value: unknown = JSON.parse(tekst);
+      yield { nummer, value };
+      from = nummer + 1;
+    }
+    if (rows.length < BATCH) return;
+  }
+}

@@ -1,0 +1,176 @@
+/** Deliveries of one organisation for several municipalities, and what an import may replace without being asked to. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ReplacementRefused } from '../../src/gegevens/store/replace-deliveries.ts';
+import { startProgram } from '../support/program.ts';
+import { type LeveringWishes, messageFile, type RecordWishes, shvMessage, vsMessage } from './support/messages.ts';
+import { openSupplier, type Supplier } from './support/supplier.ts';
+
+let supplier: Supplier;
+beforeAll(async () => {
+  supplier = await openSupplier();
+});
+afterAll(() => supplier.close());
+
+let kvk = '';
+let next = 40_000_000;
+beforeEach(() => {
+  next += 1;
+  kvk = String(next);
+});
+
+const of = (gemeentecode: string, marks: readonly string[]): RecordWishes[] =>
+  marks.map((mark) => ({ mark, gemeentecode }));
+const shvFile = (...leveringen: LeveringWishes[]) => messageFile(shvMessage({ leveringen }));
+const provider = (records: LeveringWishes['records'], more: Partial<LeveringWishes> = {}): LeveringWishes => ({
+  naam: 'Hulp',
+  kvk,
+  records,
+  ...more,
+});
+
+async function marks(asked: string): Promise<string[]> {
+  const { text } = await supplier.get({ aanleverende_organisatie: asked });
+  return [...text.matchAll(/"omschrijving":"([^"]*)"/g)].map(([, mark = '']) => mark);
+}
+
+async function refusal(path: string): Promise<unknown> {
+  const outcome = await supplier.import('shv', path, { replace: false }).catch((error: unknown) => error);
+  if (!(outcome instanceof ReplacementRefused)) throw outcome;
+  return outcome.replacements;
+}
+
+describe('the municipality of a levering', () => {
+  it('is the one that all its trajectories name, so that a provider delivers for several side by side', async () => {
+    await supplier.import('shv', shvFile(provider(of('GM7001', ['a1', 'a2']))), { replace: false });
+    await supplier.import('shv', shvFile(provider(of('7002', ['b1']))), { replace: false });
+    expect(await marks(kvk)).toEqual(['a1', 'a2', 'b1']);
+    await supplier.import('shv', shvFile(provider(of('gm7001', ['c1', 'c2']))), { replace: false });
+    expect((await marks(kvk)).toSorted()).toEqual(['b1', 'c1', 'c2']);
+    expect(await marks('GM7002')).toEqual(['b1']);
+  });
+
+  it('ignores trajectories of which it is not known', async () => {
+    const mixed = [...of('GM7010', ['a1']), ...of('Onbekend', ['a2'])];
+    await supplier.import('shv', shvFile(provider(mixed)), { replace: false });
+    const { replacements } = await supplier.import('shv', shvFile(provider(of('GM7010', ['b1', 'b2']))));
+    expect(replacements).toMatchObject([{ gemeente: '7010', recordsBefore: 2, recordsAfter: 2 }]);
+  });
+
+  it('is none where they name several', async () => {
+    await supplier.import('shv', shvFile(provider([...of('GM7011', ['a1']), ...of('GM7012', ['a2'])])));
+    const same = shvFile(provider([...of('GM7013', ['b1']), ...of('GM7012', ['b2'])]));
+    expect((await supplier.import('shv', same, { replace: false })).replacements).toMatchObject([{ gemeente: null }]);
+  });
+
+  it('is that of the organisation before that of its trajectories', async () => {
+    await supplier.import('shv', shvFile(provider(of('GM7021', ['a1']), { gemeentecode: 'GM7020' })));
+    const other = shvFile(provider(of('GM7022', ['b1']), { gemeentecode: '7020' }));
+    expect((await supplier.import('shv', other, { replace: false })).replacements).toMatchObject([
+      { gemeente: '7020', recordsBefore: 1 },
+    ]);
+  });
+
+  it('is that of the levering itself in VS', async () => {
+    const file = (gemeentecode: string, ...records: string[]) =>
+      messageFile(vsMessage({ leveringen: [{ naam: 'Hulp', kvk, gemeentecode, records }] }));
+    await supplier.import('vs', file('7030', 's1'), { replace: false });
+    await supplier.import('vs', file('7031', 't1'), { replace: false });
+    const { text } = await supplier.get({ aanleverende_organisatie: kvk }, { variant: 'vs' });
+    expect(text.match(/"ID":"[^"]*"/g)).toEqual(['"ID":"s1"', '"ID":"t1"']);
+  });
+
+  it('keeps the rules of the period apart for each', async () => {
+    const year = { start: '2026-01-01', end: '2026-12-31' };
+    await supplier.import('shv', messageFile(shvMessage({ ...year, leveringen: [provider(of('GM7041', ['year']))] })));
+    await supplier.import('shv', shvFile(provider(of('GM7042', ['quarter']))), { replace: false });
+    const asked = { aanleverperiodeStartdatum: '2026-02-01', aanleverperiodeEinddatum: '2026-02-28' };
+    const { text } = await supplier.get({ ...asked, aanleverende_organisatie: kvk });
+    expect(text.match(/"omschrijving":"[^"]*"/g)).toEqual(
+      ['"omschrijving":"year"', '"omschrijving":"quarter"'].toSorted(),
+    );
+  });
+});
+
+describe('an import asks first', () => {
+  const ten = Array.from({ length: 10 }, (_, n) => `r${n}`);
+
+  it('when more than a tenth of the records would go', async () => {
+    await supplier.import('shv', shvFile(provider(of('GM7050', ten))));
+    const nine = shvFile(provider(of('GM7050', ten.slice(1))));
+    expect((await supplier.import('shv', nine, { replace: false })).replacements).toMatchObject([
+      { recordsBefore: 10, recordsAfter: 9, reasons: [] },
+    ]);
+    const eight = shvFile(provider(of('GM7050', ten.slice(2))));
+    expect(await refusal(eight)).toMatchObject([{ recordsBefore: 9, recordsAfter: 8, reasons: ['fewer-records'] }]);
+    expect(await marks(kvk)).toHaveLength(9);
+    await supplier.import('shv', eight);
+    expect(await marks(kvk)).toHaveLength(8);
+  });
+
+  it('when the name differs', async () => {
+    await supplier.import('shv', shvFile(provider(of('GM7051', ['a']))));
+    const renamed = shvFile(provider(of('GM7051', ['b']), { naam: 'Andere' }));
+    expect(await refusal(renamed)).toMatchObject([
+      { nameBefore: 'Hulp', organisatie: 'Andere', reasons: ['other-name'] },
+    ]);
+    expect(await marks(kvk)).toEqual(['a']);
+  });
+
+  it('when one levering has a municipality and the other has none, whichever came first', async () => {
+    const without = shvFile(provider([...of('GM7061', ['w1']), ...of('GM7062', ['w2'])]));
+    const withOne = shvFile(provider(of('GM7061', ['a1', 'a2'])));
+    await supplier.import('shv', without);
+    expect(await refusal(withOne)).toMatchObject([{ gemeente: '7061', reasons: ['municipality'] }]);
+    await supplier.import('shv', withOne);
+    expect(await marks(kvk)).toEqual(['a1', 'a2']);
+    await supplier.import('shv', shvFile(provider(of('GM7062', ['b1']))), { replace: false });
+    expect(await refusal(without)).toMatchObject([
+      { gemeente: null, recordsBefore: 3, recordsAfter: 2, reasons: ['fewer-records', 'municipality'] },
+    ]);
+    await supplier.import('shv', without);
+    expect(await marks(kvk)).toEqual(['w1', 'w2']);
+  });
+
+  it('when one file has both', async () => {
+    const both = shvFile(provider(of('GM7063', ['a'])), provider(of('Onbekend', ['b'])));
+    expect(await refusal(both)).toMatchObject([{ reasons: ['municipality'] }, { reasons: ['municipality'] }]);
+    await supplier.import('shv', both);
+    expect(await marks(kvk)).toEqual(['a', 'b']);
+  });
+});
+
+describe('the command line', () => {
+  const run = (...words: string[]) =>
+    startProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl }).ended;
+
+  it('says what is replaced, refuses without --replace, and shows municipalities', async () => {
+    const first = shvFile(provider(of('GM7071', ['a1', 'a2', 'a3'])));
+    const second = shvFile(provider(of('GM7071', ['b1'])));
+    const third = shvFile(provider(of('GM7071', ['c1'])));
+    expect(await run('import', '--variant', 'shv', first)).toMatchObject({ status: 0 });
+    const what = `Hulp, KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31: 3 records by 1 (more than a tenth of the records would go)`;
+    const refused = await run('import', '--variant', 'shv', second);
+    expect(refused.status).toBe(1);
+    expect(refused.stdout).toBe(`${second}: nothing stored; --replace is needed\n  would replace ${what}\n`);
+    expect(await marks(kvk)).toEqual(['a1', 'a2', 'a3']);
+    const machine = await run('import', '--variant', 'shv', '--json', second);
+    expect(JSON.parse(machine.stdout)).toMatchObject({
+      files: [{ needsReplace: true, replacements: [{ kvkNummer: kvk }] }],
+    });
+    const replaced = await run('import', '--variant', 'shv', '--replace', second);
+    expect(replaced).toMatchObject({ status: 0, stdout: expect.stringContaining(`\n  replaces ${what}\n`) });
+    const again = await run('import', '--variant', 'shv', third);
+    expect(again.stdout).toContain(`: 1 records by 1\n`);
+    const all = await run('list', '--all', '--municipality', 'GM7071', '--json');
+    expect(JSON.parse(all.stdout).leveringen).toMatchObject([
+      { gemeente: '7071', records: 1, reden: null },
+      { gemeente: '7071', records: 1, reden: 'vervangen' },
+      { gemeente: '7071', records: 3, reden: 'vervangen' },
+    ]);
+    expect((await run('list', '--municipality', '7071')).stdout).toMatch(/Hulp +7071 +2026-01-01 to 2026-03-31 +1 /);
+    const [{ id }] = JSON.parse(all.stdout).leveringen;
+    expect((await run('show', String(id))).stdout).toMatch(/^gemeente +7071$/m);
+    expect(await run('remove', String(id))).toMatchObject({ status: 0 });
+    expect((await supplier.ask({ aanleverende_organisatie: kvk })).status).toBe(422);
+  });
+});
