@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parse as parseQuery } from 'node:querystring';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { measureRequests } from './http/access-log.ts';
 import { limitAnswerTime } from './http/answer-deadline.ts';
@@ -10,6 +11,7 @@ import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
 import { problemPages } from './http/problem-pages.ts';
 import { handleProblems, sendProblem } from './http/problem-reply.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
+import { isShortQuery } from './http/request-head.ts';
 import { demandAccess } from './http/route-access.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
@@ -39,7 +41,11 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     connectionTimeout: 2 * server.requestTimeoutMs,
     keepAliveTimeout: 72_000,
     trustProxy: trustProxy(server.trustProxy),
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    routerOptions: {
+      maxParamLength: MAX_PARAM_LENGTH,
+      // Runs before every hook; what is too long each mount refuses right after.
+      querystringParser: (query) => (isShortQuery(query) ? parseQuery(query) : {}),
+    },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(platform.publicBaseUrl),
     frameworkErrors: (error, request, reply) => {
@@ -48,6 +54,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     },
   });
   app.decorateRequest('caller');
+  app.decorateRequest('rateCounter');
   noteMethods(app);
   demandAccess(app);
   limitAnswerTime(app, server.requestTimeoutMs);
@@ -55,7 +62,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   demandHost(app, platform.publicBaseUrl);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
-  handleProblems(app, platform.publicBaseUrl);
+  handleProblems(app, platform.publicBaseUrl).refuseEarly();
   problemPages(
     app,
     areas.map(({ problems }) => problems),

@@ -1,10 +1,11 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/oauth/caller.ts';
 import { TokenError } from '../kernel/oauth/token-error.ts';
 import type { TokenRequest, TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ServeOptions } from './contract.ts';
 import { headerValues } from './header-values.ts';
+import { countAddress, countSubject } from './limits.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -38,37 +39,36 @@ export interface AuthenticateOptions {
 export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
   const { verifier, service } = options;
   return ({ scopes = [] }) => {
-    const admit = (request: FastifyRequest, caller: Caller): void => {
+    const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
       request.caller = caller;
+      countSubject(request, reply, `${caller.kind} ${caller.subject}`);
       if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
     };
-    const verify = async (request: FastifyRequest, token: TokenRequest): Promise<void> => {
-      const caller = await verifier.verify(token, service).catch((error: unknown) => refuse(error, options));
-      admit(request, caller);
+    const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
+      if (!(error instanceof TokenError)) throw error;
+      options.refused?.(error);
+      countAddress(request, reply);
+      throw tokenProblem(error);
     };
-    return (request) => {
+    return (request, reply) => {
       const token = tokenOf(request, options);
-      // Nearly every token was seen before: then nothing waits.
-      const remembered = recall(token, options);
-      if (remembered === undefined) return verify(request, token);
-      admit(request, remembered);
+      let remembered: Caller | undefined;
+      try {
+        // Nearly every token was seen before: then nothing waits.
+        remembered = verifier.recall(token, service);
+      } catch (error) {
+        return refuse(request, reply, error);
+      }
+      if (remembered === undefined) {
+        return verifier.verify(token, service).then(
+          (caller) => admit(request, reply, caller),
+          (error: unknown) => refuse(request, reply, error),
+        );
+      }
+      admit(request, reply, remembered);
       return undefined;
     };
   };
-}
-
-function recall(token: TokenRequest, options: AuthenticateOptions): Caller | undefined {
-  try {
-    return options.verifier.recall(token, options.service);
-  } catch (error) {
-    return refuse(error, options);
-  }
-}
-
-function refuse(error: unknown, options: AuthenticateOptions): never {
-  if (!(error instanceof TokenError)) throw error;
-  options.refused?.(error);
-  throw tokenProblem(error);
 }
 
 function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: AuthenticateOptions): TokenRequest {

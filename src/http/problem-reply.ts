@@ -92,8 +92,15 @@ function takeTheRest(request: FastifyRequest, reply: FastifyReply): void {
   request.raw.resume();
 }
 
-/** Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`. */
-export function handleProblems(app: FastifyInstance, publicBaseUrl: () => string, style: ProblemStyle = {}): void {
+/**
+ * Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`.
+ * @returns registers the hook that answers these before a body is read, which nobody wants; call it after the scope's other hooks
+ */
+export function handleProblems(
+  app: FastifyInstance,
+  publicBaseUrl: () => string,
+  style: ProblemStyle = {},
+): { readonly refuseEarly: () => void } {
   const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = allowedMethods(app, request.url);
     if (allowed === undefined) {
@@ -105,14 +112,16 @@ export function handleProblems(app: FastifyInstance, publicBaseUrl: () => string
     return sendProblem(problem, request, reply, publicBaseUrl, style);
   };
   app.setNotFoundHandler(noRoute);
-  app.setErrorHandler((error, request, reply) => {
-    const { status } = problemOf(error, request).kind;
-    // Where no route is, the form of a body says nothing; only load is told before that.
-    if (request.is404 && status !== kinds.rateLimit.status && status !== kinds.unavailable.status) {
-      return noRoute(request, reply);
-    }
-    return sendProblem(error, request, reply, publicBaseUrl, style);
-  });
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, publicBaseUrl, style));
+  return {
+    refuseEarly: () => {
+      app.addHook('onRequest', (request, reply, done) => {
+        // Hooks of a scope run in the scopes within it too, which answer in their own way.
+        if (request.is404 && request.server === app) noRoute(request, reply);
+        else done();
+      });
+    },
+  };
 }
 
 /** A body that ends before its end is the sender's doing, though it comes as an error of a connection. */

@@ -54,6 +54,13 @@ export const serverSettings = {
     max: 104_857_600,
     description: 'Largest request body in bytes; larger ones get 413.',
   }),
+  bodiesInProgressBytes: integer('BODIES_IN_PROGRESS_BYTES', {
+    default: 33_554_432,
+    min: 65_536,
+    max: 1_073_741_824,
+    description:
+      'Bytes of request bodies that one mount has in work at once; more get 503 (area A: 502). One client may hold a quarter of it; more get 429.',
+  }),
   headerLimitBytes: integer('HEADER_LIMIT_BYTES', {
     default: 65_536,
     min: 8192,

@@ -137,7 +137,6 @@ export function createProbe({ issuer, audience, rateLimit = 0 }: ProbeOptions = 
           prefix: CLOSED,
           contract: closed,
           rateLimit,
-          verifier,
           routes: (app) => serve(app, closed),
         }),
         mount({

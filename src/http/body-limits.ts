@@ -1,0 +1,106 @@
+/** How much of request bodies is taken: of one, of one client, and of all together. */
+import { pipeline, Transform } from 'node:stream';
+import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
+import { Problem } from '../kernel/problem.ts';
+import { clientAddress } from './client-address.ts';
+import { platformProblems } from './problems.ts';
+
+/** One client may hold this part of what all may. */
+const CLIENT_SHARE = 1 / 4;
+
+/** Bytes of bodies from their announcement until their answers have gone out; per client too. */
+export class BodyBudget {
+  readonly #max: number;
+  readonly #ofClients = new Map<string, number>();
+  #used = 0;
+
+  /** @param max bytes of all bodies together; a body that would be alone is let in however large it is */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /**
+   * Takes room for bytes of a client.
+   * @returns what kept it from that, if anything
+   */
+  take(client: string, bytes: number): 'client' | 'all' | undefined {
+    const ofClient = this.#ofClients.get(client) ?? 0;
+    if (ofClient > 0 && ofClient + bytes > this.#max * CLIENT_SHARE) return 'client';
+    if (this.#used > 0 && this.#used + bytes > this.#max) return 'all';
+    this.#used += bytes;
+    this.#ofClients.set(client, ofClient + bytes);
+    return undefined;
+  }
+
+  give(client: string, bytes: number): void {
+    this.#used -= bytes;
+    const left = (this.#ofClients.get(client) ?? 0) - bytes;
+    if (left > 0) this.#ofClients.set(client, left);
+    else this.#ofClients.delete(client);
+  }
+}
+
+/**
+ * Refuses a body that says beforehand that it is larger than the limit (before the token is looked at, which costs more), and one for
+ * which there is no room beside those that are being read or worked on.
+ * @param maxBytes of all bodies of this scope together
+ */
+export function limitBodies(app: FastifyInstance, maxBytes: number): void {
+  const budget = new BodyBudget(maxBytes);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
+      throw new Problem(platformProblems.bodyTooLarge);
+    }
+    done();
+  });
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const isChunked = request.headers['transfer-encoding'] !== undefined;
+    const announced = announcedBytes(request);
+    if (!isChunked && announced === 0) return done(null, payload);
+    const client = clientOf(request);
+    let held = 0;
+    const take = (bytes: number): void => {
+      const refused = budget.take(client, bytes);
+      if (refused !== undefined) throw noRoom(refused);
+      held += bytes;
+    };
+    // Fires however the exchange ends, also when the client goes away.
+    reply.raw.once('close', () => budget.give(client, held));
+    take(announced);
+    return done(null, isChunked ? metered(payload, take) : payload);
+  });
+}
+
+/** A body of unknown length takes room as it comes. */
+function metered(payload: RequestPayload, take: (bytes: number) => void): RequestPayload {
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, callback) {
+      try {
+        take(chunk.length);
+      } catch (error) {
+        return callback(error instanceof Error ? error : new Error('no room'));
+      }
+      return callback(null, chunk);
+    },
+  });
+  // Whoever reads the meter hears of a fault from it.
+  return pipeline(payload, meter, () => undefined);
+}
+
+function announcedBytes({ headers }: FastifyRequest): number {
+  return Number(headers['content-length'] ?? 0) || 0;
+}
+
+function clientOf(request: FastifyRequest): string {
+  const { caller } = request;
+  return caller === undefined ? `address ${clientAddress(request)}` : `subject ${caller.kind} ${caller.subject}`;
+}
+
+function noRoom(refused: 'client' | 'all'): Problem {
+  const headers = { 'retry-after': '1' };
+  if (refused === 'all') return new Problem(platformProblems.unavailable, { headers });
+  return new Problem(platformProblems.rateLimit, {
+    detail: 'Er zijn te veel grote verzoeken tegelijk; wacht op de antwoorden.',
+    headers,
+  });
+}
