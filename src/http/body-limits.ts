@@ -1,5 +1,5 @@
 /** How much of request bodies is taken: of one, of one client, and of all together. */
-import { pipeline, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
 import { clientAddress } from './client-address.ts';
@@ -83,8 +83,9 @@ function metered(payload: RequestPayload, take: (bytes: number) => void): Reques
       return callback(null, chunk);
     },
   });
-  // Whoever reads the meter hears of a fault from it.
-  return pipeline(payload, meter, () => undefined);
+  // Not `pipeline`: that would destroy the request together with the meter, and with it the connection that the answer goes out on.
+  payload.once('error', (error) => meter.destroy(error));
+  return payload.pipe(meter);
 }
 
 function announcedBytes({ headers }: FastifyRequest): number {

@@ -103,11 +103,13 @@ export function handleProblems(
 ): { readonly refuseEarly: () => void } {
   const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = allowedMethods(app, request.url);
-    if (allowed === undefined) {
+    if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {
+      return reply.code(204).header('allow', allowed).send();
+    }
+    // The handler of a method that is allowed may find that there is nothing at the address after all.
+    if (allowed === undefined || allowed.split(', ').includes(request.method)) {
       return sendProblem(new Problem(kinds.notFound), request, reply, publicBaseUrl, style);
     }
-    if (request.method === 'OPTIONS' && allowed.includes('OPTIONS'))
-      return reply.code(204).header('allow', allowed).send();
     const problem = new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
     return sendProblem(problem, request, reply, publicBaseUrl, style);
   };
