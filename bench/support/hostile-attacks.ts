@@ -93,7 +93,7 @@ export const PLAIN: Attack = {
   make: (i) => get(FEED, i),
 };
 
-const many = { connections: 16, requests: 10_000, seconds: 4, manner: 'read' } as const;
+const many = { connections: 16, requests: 50_000, seconds: 4, manner: 'read' } as const;
 
 export const ATTACKS: readonly Attack[] = [
   { ...many, name: 'queries of 60 KB of &', make: (i) => get(`${FEED}${filled(i, '&', 60 * KILOBYTE)}`, i) },
@@ -171,16 +171,16 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: '60 appends of 0.9 MB at once, of one client',
     connections: 60,
-    requests: 120,
-    seconds: 10,
+    requests: 60,
+    seconds: 8,
     manner: 'read',
     make: (i, target) => post(largeActie(i), i, { ...target, clients: target.clients.slice(0, 1) }),
   },
   {
     name: '60 appends of 0.9 MB at once, of several',
     connections: 60,
-    requests: 120,
-    seconds: 10,
+    requests: 60,
+    seconds: 8,
     manner: 'read',
     make: (i, target) => post(largeActie(i), i, target),
   },
@@ -229,7 +229,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: 'appends as they should be',
     connections: 16,
-    requests: 3000,
+    requests: 50_000,
     seconds: 4,
     manner: 'read',
     make: (i, target) => ({

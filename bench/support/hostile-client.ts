@@ -26,6 +26,8 @@ async function attack(one: Attack, target: Target): Promise<{ sent: number; stat
     }
   };
   await Promise.all(Array.from({ length: one.connections }, worker));
+  // A burst is looked at for as long as a flood.
+  await sleep(Math.max(0, ends - performance.now()));
   agent.destroy();
   return { sent, statuses };
 }

@@ -55,7 +55,7 @@ export const serverSettings = {
     description: 'Largest request body in bytes; larger ones get 413.',
   }),
   bodiesInProgressBytes: integer('BODIES_IN_PROGRESS_BYTES', {
-    default: 33_554_432,
+    default: 16_777_216,
     min: 65_536,
     max: 1_073_741_824,
     description:
