@@ -57,15 +57,23 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     const isChunked = request.headers['transfer-encoding'] !== undefined;
     const announced = announcedBytes(request);
     if (!isChunked && announced === 0) return done(null, payload);
+    // To who has gone the end of the exchange is never told again, and nothing more is read for them.
+    if (reply.raw.destroyed) return done(null, payload);
     const client = clientOf(request);
     let held = 0;
+    let ended = false;
     const take = (bytes: number): void => {
+      // What still comes after the answer (a body that was refused half-way) is thrown away unread.
+      if (ended) return;
       const refused = budget.take(client, bytes);
       if (refused !== undefined) throw noRoom(refused);
       held += bytes;
     };
     // Fires however the exchange ends, also when the client goes away.
-    reply.raw.once('close', () => budget.give(client, held));
+    reply.raw.once('close', () => {
+      ended = true;
+      budget.give(client, held);
+    });
     take(announced);
     return done(null, isChunked ? metered(payload, take) : payload);
   });

@@ -23,6 +23,8 @@ export function createOpenCounter(max: number): OpenCounter {
           headers: { 'retry-after': '30' },
         });
       }
+      // The end of an exchange whose client has gone already is never told again.
+      if (raw.destroyed) return;
       counts.set(client, before + 1);
       raw.once('close', () => {
         const left = (counts.get(client) ?? 1) - 1;

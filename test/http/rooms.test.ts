@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -118,6 +119,31 @@ describe('request bodies', () => {
     expect(status).toBe(429);
     probe.release();
     expect((await first).status).toBe(200);
+  });
+
+  it('give their room back when they are refused half-way', async () => {
+    const { open } = await start({ ...ENV, BODY_LIMIT_BYTES: '16384' });
+    const { hostname, port } = new URL(open);
+    const chunk = `${(8192).toString(16)}\r\n${'x'.repeat(8192)}\r\n`;
+    for (let i = 0; i < 30; i += 1) {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      socket.write(
+        `POST ${OPEN}/dingen HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(i % 2 === 0 ? 8 : 1)}`,
+      );
+      if (i % 2 === 0) await once(socket, 'data');
+      socket.write(chunk.repeat(8));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      socket.destroy();
+    }
+    const whole = {
+      headers: { 'content-type': 'application/json' },
+      method: 'POST',
+      body: JSON.stringify({ naam: 'x'.repeat(30) }),
+    };
+    await expect.poll(async () => (await ask(`${open}/dingen`, whole)).status).toBe(201);
+    const three = await Promise.all([1, 2, 3].map(() => ask(`${open}/dingen`, post(body(4)))));
+    expect(three.map(({ status }) => status)).toEqual([400, 400, 400]);
   });
 
   it.each(['/nergens', `${OPEN}/nergens`, `${OPEN}/dingen/1`, `${CLOSED}/databank`])(
