@@ -2,43 +2,9 @@
 import { Transform } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
-import { clientAddress } from './client-address.ts';
+import { ByteBudget } from './byte-budget.ts';
+import { clientKey } from './client-address.ts';
 import { platformProblems } from './problems.ts';
-
-/** One client may hold this part of what all may. */
-const CLIENT_SHARE = 1 / 4;
-
-/** Bytes of bodies from their announcement until their answers have gone out; per client too. */
-export class BodyBudget {
-  readonly #max: number;
-  readonly #ofClients = new Map<string, number>();
-  #used = 0;
-
-  /** @param max bytes of all bodies together; a body that would be alone is let in however large it is */
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /**
-   * Takes room for bytes of a client.
-   * @returns what kept it from that, if anything
-   */
-  take(client: string, bytes: number): 'client' | 'all' | undefined {
-    const ofClient = this.#ofClients.get(client) ?? 0;
-    if (ofClient > 0 && ofClient + bytes > this.#max * CLIENT_SHARE) return 'client';
-    if (this.#used > 0 && this.#used + bytes > this.#max) return 'all';
-    this.#used += bytes;
-    this.#ofClients.set(client, ofClient + bytes);
-    return undefined;
-  }
-
-  give(client: string, bytes: number): void {
-    this.#used -= bytes;
-    const left = (this.#ofClients.get(client) ?? 0) - bytes;
-    if (left > 0) this.#ofClients.set(client, left);
-    else this.#ofClients.delete(client);
-  }
-}
 
 /**
  * Refuses a body that says beforehand that it is larger than the limit (before the token is looked at, which costs more), and one for
@@ -46,7 +12,7 @@ export class BodyBudget {
  * @param maxBytes of all bodies of this scope together
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
-  const budget = new BodyBudget(maxBytes);
+  const budget = new ByteBudget(maxBytes);
   app.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
       throw new Problem(platformProblems.bodyTooLarge);
@@ -59,7 +25,7 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     if (!isChunked && announced === 0) return done(null, payload);
     // To who has gone the end of the exchange is never told again, and nothing more is read for them.
     if (reply.raw.destroyed) return done(null, payload);
-    const client = clientOf(request);
+    const client = clientKey(request);
     let held = 0;
     let ended = false;
     const take = (bytes: number): void => {
@@ -98,11 +64,6 @@ function metered(payload: RequestPayload, take: (bytes: number) => void): Reques
 
 function announcedBytes({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0) || 0;
-}
-
-function clientOf(request: FastifyRequest): string {
-  const { caller } = request;
-  return caller === undefined ? `address ${clientAddress(request)}` : `subject ${caller.kind} ${caller.subject}`;
 }
 
 function noRoom(refused: 'client' | 'all'): Problem {

@@ -13,6 +13,12 @@ export function clientAddress(request: FastifyRequest): string {
   return normalise(request.ip) ?? normalise(request.socket.remoteAddress) ?? 'unknown';
 }
 
+/** Whom a call counts as: the subject of its verified token, else its address. */
+export function clientKey(request: FastifyRequest): string {
+  const { caller } = request;
+  return caller === undefined ? `address ${clientAddress(request)}` : `subject ${caller.kind} ${caller.subject}`;
+}
+
 function normalise(text: string | undefined): string | undefined {
   // Some proxies write the port behind it.
   const bare = text?.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');

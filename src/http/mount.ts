@@ -8,6 +8,7 @@ import { createRateCounter, limitRate, shedLoad } from './limits.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
 import type { RateCounter } from './rate-counter.ts';
 import { limitRequestHead } from './request-head.ts';
+import { limitUnreadAnswers } from './unread-answers.ts';
 
 export interface MountOptions {
   readonly platform: Platform;
@@ -35,6 +36,7 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
       limitRate(app, counter);
       limitBodies(app, platform.config.server.bodiesInProgressBytes);
+      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
       const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);
       refuseEarly();
