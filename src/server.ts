@@ -11,7 +11,7 @@ import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
 import { problemPages } from './http/problem-pages.ts';
 import { handleProblems, sendProblem } from './http/problem-reply.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
-import { isShortQuery } from './http/request-head.ts';
+import { cutTarget, isShortQuery } from './http/request-head.ts';
 import { demandAccess } from './http/route-access.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
@@ -41,6 +41,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     connectionTimeout: 2 * server.requestTimeoutMs,
     keepAliveTimeout: 72_000,
     trustProxy: trustProxy(server.trustProxy),
+    rewriteUrl: ({ url = '/' }) => cutTarget(url),
     routerOptions: {
       maxParamLength: MAX_PARAM_LENGTH,
       // Runs before every hook; what is too long each mount refuses right after.

@@ -66,6 +66,12 @@ export function limitRequestHead(app: FastifyInstance): void {
   });
 }
 
+/** An address as the router gets it: of one that is too long only so much that it is still too long, for the router decodes all of it. */
+export function cutTarget(url: string): string {
+  // Without half of an encoded character at the end.
+  return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
+}
+
 /** Whether a query can be parsed for next to nothing. */
 export function isShortQuery(query: string): boolean {
   return query.length <= MAX_TARGET_LENGTH && !hasTooManyParameters(query);
