@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { parse as parseQuery } from 'node:querystring';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { measureRequests } from './http/access-log.ts';
 import { limitAnswerTime } from './http/answer-deadline.ts';
@@ -10,6 +11,7 @@ import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
 import { problemPages } from './http/problem-pages.ts';
 import { handleProblems, sendProblem } from './http/problem-reply.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
+import { cutTarget, isShortQuery } from './http/request-head.ts';
 import { demandAccess } from './http/route-access.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
@@ -40,7 +42,12 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     // Longer than an FSC Inway keeps a connection that it does not use (90 s): who reuses one must never find it closed.
     keepAliveTimeout: 100_000,
     trustProxy: trustProxy(server.trustProxy),
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    rewriteUrl: ({ url = '/' }) => cutTarget(url),
+    routerOptions: {
+      maxParamLength: MAX_PARAM_LENGTH,
+      // Runs before every hook; what is too long each mount refuses right after.
+      querystringParser: (query) => (isShortQuery(query) ? parseQuery(query) : {}),
+    },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(platform.publicBaseUrl),
     frameworkErrors: (error, request, reply) => {
@@ -50,6 +57,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   });
   app.decorateRequest('caller');
   app.decorateRequest('tokenRefusal');
+  app.decorateRequest('rateCounter');
   noteMethods(app);
   demandAccess(app);
   limitAnswerTime(app, server.requestTimeoutMs);
@@ -57,7 +65,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   demandHost(app, platform.publicBaseUrl);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
-  handleProblems(app, platform.publicBaseUrl);
+  handleProblems(app, platform.publicBaseUrl).refuseEarly();
   problemPages(
     app,
     areas.map(({ problems }) => problems),

@@ -12,8 +12,16 @@ export interface Child {
 }
 
 /** Starts a module that answers each message with one. */
-export async function startChild(module: URL, env: Readonly<Record<string, string>> = {}): Promise<Child> {
-  const child = fork(module, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+export async function startChild(
+  module: URL,
+  env: Readonly<Record<string, string>> = {},
+  execArgv: readonly string[] = process.execArgv,
+): Promise<Child> {
+  const child = fork(module, {
+    env: { ...process.env, ...env },
+    execArgv: [...execArgv],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   await answerOf(child);
   return {
     ask: async (message) => {

@@ -118,7 +118,6 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
       prefix: own.prefix,
       contract,
       rateLimit: gegevens.rateLimit,
-      verifier: needs.verifier,
       problemStyle: fscStyle,
       routes: (app) => {
         logRequests(app);

@@ -1,10 +1,11 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../kernel/oauth/caller.ts';
 import { TokenError, type TokenErrorReason } from '../kernel/oauth/token-error.ts';
 import type { TokenRequest, TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ServeOptions } from './contract.ts';
 import { headerValues } from './header-values.ts';
+import { countAddress, countSubject } from './limits.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -38,41 +39,36 @@ export interface AuthenticateOptions {
 export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
   const { verifier, service } = options;
   return ({ scopes = [] }) => {
-    const admit = (request: FastifyRequest, caller: Caller): void => {
+    const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller): void => {
       request.caller = caller;
+      countSubject(request, reply, `${caller.kind} ${caller.subject}`);
       if (!scopes.some((scope) => caller.scopes.has(scope))) throw insufficientScope(scopes);
     };
-    const verify = async (request: FastifyRequest, token: TokenRequest): Promise<void> => {
-      const caller = await verifier.verify(token, service).catch((error: unknown) => refuse(error, request));
-      admit(request, caller);
+    const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
+      if (!(error instanceof TokenError)) throw error;
+      request.tokenRefusal = error.reason;
+      countAddress(request, reply);
+      throw tokenProblem(error);
     };
-    return (request) => {
+    return (request, reply) => {
       const token = tokenOf(request, options);
-      // Nearly every token was seen before: then nothing waits.
-      const remembered = recall(request, token, options);
-      if (remembered === undefined) return verify(request, token);
-      admit(request, remembered);
+      let remembered: Caller | undefined;
+      try {
+        // Nearly every token was seen before: then nothing waits.
+        remembered = verifier.recall(token, service);
+      } catch (error) {
+        return refuse(request, reply, error);
+      }
+      if (remembered === undefined) {
+        return verifier.verify(token, service).then(
+          (caller) => admit(request, reply, caller),
+          (error: unknown) => refuse(request, reply, error),
+        );
+      }
+      admit(request, reply, remembered);
       return undefined;
     };
   };
-}
-
-function recall(
-  request: FastifyRequest,
-  token: TokenRequest,
-  { verifier, service }: AuthenticateOptions,
-): Caller | undefined {
-  try {
-    return verifier.recall(token, service);
-  } catch (error) {
-    return refuse(error, request);
-  }
-}
-
-function refuse(error: unknown, request: FastifyRequest): never {
-  if (!(error instanceof TokenError)) throw error;
-  request.tokenRefusal = error.reason;
-  throw tokenProblem(error);
 }
 
 function tokenOf({ raw }: FastifyRequest, { clientCertificateHeader }: AuthenticateOptions): TokenRequest {

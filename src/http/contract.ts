@@ -11,10 +11,10 @@ import type {
   RouteHandlerMethod,
 } from 'fastify';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
+import { acceptedTypes } from './negotiation.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 import { createRequestValidators } from './request-validator.ts';
-import { mediaTypeWeight, readWeights } from './weighted-list.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -132,17 +132,9 @@ function access(operation: OpenapiOperation, options: ServeOptions): onRequestHo
 }
 
 /** Refuses a request whose `Accept` none of the answers can meet (RFC 9110 12.5.1). */
-function acceptable(operation: OpenapiOperation): Check {
-  const accepted = new Map<string, boolean>();
-  return (request) => {
-    const { accept } = request.headers;
-    if (accept === undefined || accept === '*/*' || operation.produces.length === 0) return;
-    let verdict = accepted.get(accept);
-    if (verdict === undefined) {
-      const ranges = readWeights(accept);
-      verdict = operation.produces.some((type) => mediaTypeWeight(ranges, type) > 0);
-      if (accepted.size < 100) accepted.set(accept, verdict);
-    }
-    if (!verdict) throw new Problem(platformProblems.notAcceptable);
+function acceptable({ produces }: OpenapiOperation): Check {
+  return ({ headers: { accept } }) => {
+    if (accept === undefined || accept === '*/*' || produces.length === 0) return;
+    if (acceptedTypes(accept, produces).length === 0) throw new Problem(platformProblems.notAcceptable);
   };
 }

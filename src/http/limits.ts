@@ -1,65 +1,63 @@
-import rateLimit from '@fastify/rate-limit';
 import underPressure from '@fastify/under-pressure';
-import type { FastifyInstance } from 'fastify';
-import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
+import { clientAddress } from './client-address.ts';
 import { platformProblems } from './problems.ts';
-import { type RateCount, RateCounter } from './rate-counter.ts';
+import { RateCounter } from './rate-counter.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What counts the calls of the mount; absent where nothing is limited. */
+    rateCounter?: RateCounter;
+  }
+}
+
+const WINDOW_MS = 60_000;
 
 /** Counts the requests per minute of each client of a mount; 0 limits nothing. */
 export function createRateCounter(perMinute: number): RateCounter | undefined {
   return perMinute === 0 ? undefined : new RateCounter(perMinute, WINDOW_MS);
 }
 
-const WINDOW_MS = 60_000;
-
-/** Limits what one client may ask of a mount. Runs before any work is done. */
-export async function limitRate(
-  app: FastifyInstance,
-  counter: RateCounter | undefined,
-  verifier?: TokenVerifier,
-): Promise<void> {
+/**
+ * Limits what one client may ask of a mount. A call of a route that anybody may call, or of none, counts under its address before any
+ * work is done. One that needs a token is counted by `authenticate`: under the token's subject, or under the address when the token is
+ * refused. So nobody uses up the room of somebody else behind the same proxy.
+ */
+export function limitRate(app: FastifyInstance, counter: RateCounter | undefined): void {
   if (counter === undefined) return;
-  const shared = counter;
-  await app.register(rateLimit, {
-    global: false,
-    max: counter.max,
-    timeWindow: WINDOW_MS,
-    store: class extends RateCounter {
-      constructor() {
-        super(shared.max, WINDOW_MS);
-      }
-      // The plugin makes its store by itself; the calls must be counted in the one that others count in too.
-      override hit(key: string): RateCount {
-        return shared.hit(key);
-      }
-    },
-    // A token counts as its subject only once it was verified: an invented one must not use up another's share.
-    keyGenerator: (request) => {
-      const token = bearer(request.headers['fsc-authorization'] ?? request.headers.authorization);
-      const subject = token === undefined ? undefined : verifier?.cachedSubject(token);
-      return subject === undefined ? `address ${request.ip}` : `subject ${subject}`;
-    },
-    errorResponseBuilder: (_request, { ttl }) =>
-      new Problem(platformProblems.rateLimit, { headers: { 'retry-after': String(Math.ceil(ttl / 1000)) } }),
-  });
-  // A hook of the scope and not of each route: those run after the route's own, which look at the token.
-  app.addHook('onRequest', app.rateLimit());
-}
-
-function bearer(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header.replace(/^bearer +/i, '') : undefined;
-}
-
-/** Refuses a body that says beforehand that it is larger than the limit: before the token is looked at, which costs more. */
-export function limitBodies(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const length = Number(request.headers['content-length'] ?? 0);
-    if (length > 0 && !request.is404 && length > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
-      throw new Problem(platformProblems.bodyTooLarge);
-    }
+  app.addHook('onRequest', (request, reply, done) => {
+    request.rateCounter = counter;
+    if (request.is404 || request.routeOptions.config.public === true) countAddress(request, reply);
     done();
   });
+}
+
+/**
+ * Counts a call without a valid token under the address that it came from.
+ * @throws {Problem} `rate-limit` when that has had its share of the minute
+ */
+export function countAddress(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.rateCounter !== undefined) count(request.rateCounter, `address ${clientAddress(request)}`, reply);
+}
+
+/**
+ * Counts a call under the subject of its verified token.
+ * @throws {Problem} `rate-limit` when that has had its share of the minute
+ */
+export function countSubject(request: FastifyRequest, reply: FastifyReply, subject: string): void {
+  if (request.rateCounter !== undefined) count(request.rateCounter, `subject ${subject}`, reply);
+}
+
+function count(counter: RateCounter, key: string, reply: FastifyReply): void {
+  const { current, ttl } = counter.hit(key);
+  const seconds = String(Math.ceil(ttl / 1000));
+  reply.headers({
+    'x-ratelimit-limit': String(counter.max),
+    'x-ratelimit-remaining': String(Math.max(0, counter.max - current)),
+    'x-ratelimit-reset': seconds,
+  });
+  if (current > counter.max) throw new Problem(platformProblems.rateLimit, { headers: { 'retry-after': seconds } });
 }
 
 /** Sheds load while the event loop is later than the given milliseconds; 0 sheds nothing. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import findMyWay from 'find-my-way';
+import { MAX_TARGET_LENGTH } from './request-head.ts';
 
 /** Characters of one path parameter: a `bronidentificatie` of 500 characters, each percent-encoded in up to 12. */
 export const MAX_PARAM_LENGTH = 6000;
@@ -29,6 +30,8 @@ export function noteMethods(app: FastifyInstance): void {
 export function allowedMethods(app: FastifyInstance, url: string): string | undefined {
   const router = routers.get(app.server);
   const path = url.split('?', 1)[0] ?? url;
+  // No route is that long, and each method would decode it anew.
+  if (path.length > MAX_TARGET_LENGTH) return undefined;
   const found = METHODS.filter((method) => router?.find(method, path) != null);
   if (found.length === 0) return undefined;
   return (found.includes('GET') ? [...found, 'OPTIONS'] : found).join(', ');

@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { apiDocs } from './api-docs.ts';
 import type { Area } from './area.ts';
+import { limitBodies } from './body-limits.ts';
 import type { Contract } from './contract.ts';
-import { createRateCounter, limitBodies, limitRate, shedLoad } from './limits.ts';
+import { createRateCounter, limitRate, shedLoad } from './limits.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
 import type { RateCounter } from './rate-counter.ts';
+import { limitRequestHead } from './request-head.ts';
+import { limitUnreadAnswers } from './unread-answers.ts';
 
 export interface MountOptions {
   readonly platform: Platform;
@@ -14,8 +16,6 @@ export interface MountOptions {
   readonly contract: Contract;
   /** Requests per minute per client (0 is no limit), or the counter that another way into the mount shares. */
   readonly rateLimit: number | { readonly counter: RateCounter | undefined };
-  /** Given where tokens are used: a verified one counts as its subject. */
-  readonly verifier?: TokenVerifier;
   readonly problemStyle?: ProblemStyle;
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
@@ -32,11 +32,14 @@ export function mount(options: MountOptions): Area['mounts'][number] {
         reply.header('api-version', contract.document.info.version);
         done();
       });
+      limitRequestHead(app);
       await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
-      await limitRate(app, counter, options.verifier);
-      limitBodies(app);
-      handleProblems(app, platform.publicBaseUrl, options.problemStyle);
+      limitRate(app, counter);
+      limitBodies(app, platform.config.server.bodiesInProgressBytes);
+      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
+      const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);
+      refuseEarly();
       await apiDocs(app, contract.document, () => `${platform.publicBaseUrl()}${prefix}`);
     },
   };

@@ -92,27 +92,38 @@ function takeTheRest(request: FastifyRequest, reply: FastifyReply): void {
   request.raw.resume();
 }
 
-/** Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`. */
-export function handleProblems(app: FastifyInstance, publicBaseUrl: () => string, style: ProblemStyle = {}): void {
+/**
+ * Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`.
+ * @returns registers the hook that answers these before a body is read, which nobody wants; call it after the scope's other hooks
+ */
+export function handleProblems(
+  app: FastifyInstance,
+  publicBaseUrl: () => string,
+  style: ProblemStyle = {},
+): { readonly refuseEarly: () => void } {
   const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = allowedMethods(app, request.url);
-    if (allowed === undefined) {
+    if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {
+      return reply.code(204).header('allow', allowed).send();
+    }
+    // The handler of a method that is allowed may find that there is nothing at the address after all.
+    if (allowed === undefined || allowed.split(', ').includes(request.method)) {
       return sendProblem(new Problem(kinds.notFound), request, reply, publicBaseUrl, style);
     }
-    if (request.method === 'OPTIONS' && allowed.includes('OPTIONS'))
-      return reply.code(204).header('allow', allowed).send();
     const problem = new Problem(kinds.methodNotAllowed, { headers: { allow: allowed } });
     return sendProblem(problem, request, reply, publicBaseUrl, style);
   };
   app.setNotFoundHandler(noRoute);
-  app.setErrorHandler((error, request, reply) => {
-    const { status } = problemOf(error, request).kind;
-    // Where no route is, the form of a body says nothing; only load is told before that.
-    if (request.is404 && status !== kinds.rateLimit.status && status !== kinds.unavailable.status) {
-      return noRoute(request, reply);
-    }
-    return sendProblem(error, request, reply, publicBaseUrl, style);
-  });
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, publicBaseUrl, style));
+  return {
+    refuseEarly: () => {
+      app.addHook('onRequest', (request, reply, done) => {
+        // Hooks of a scope run in the scopes within it too, which answer in their own way.
+        if (request.is404 && request.server === app) noRoute(request, reply);
+        else done();
+      });
+    },
+  };
 }
 
 /** A body that ends before its end is the sender's doing, though it comes as an error of a connection. */

@@ -58,11 +58,17 @@ export const platformProblems = {
     title: 'Te veel verzoeken',
     explanation: 'Het aantal verzoeken is hoger dan afgesproken. Wacht het aantal seconden in de kop `Retry-After`.',
   },
+  addressTooLong: {
+    slug: 'address-too-long',
+    status: 414,
+    title: 'Adres te lang',
+    explanation: 'Het adres van het verzoek is langer dan deze dienst aanneemt.',
+  },
   headersTooLarge: {
     slug: 'headers-too-large',
     status: 431,
     title: 'Koppen te groot',
-    explanation: 'De koppen van het verzoek zijn samen groter dan deze dienst aanneemt.',
+    explanation: 'Een kop van het verzoek, of alle koppen samen, zijn groter dan deze dienst aanneemt.',
   },
   internal: {
     slug: 'internal',

@@ -1,7 +1,9 @@
-import type { FastifyRateLimitStore } from '@fastify/rate-limit';
+import { LRUCache } from 'lru-cache';
 
-/** Clients that are remembered at once; the one seen longest ago makes place. */
-const REMEMBERED_CLIENTS = 10_000;
+/** Bytes of clients that are remembered, their names included: about ten thousand of them. The one that called longest ago goes first. */
+const REMEMBERED_BYTES = 2 * 1024 * 1024;
+/** What an entry takes beside its key. */
+const ENTRY_BYTES = 128;
 
 /** How often a client has called in its present window. */
 export interface RateCount {
@@ -10,11 +12,14 @@ export interface RateCount {
   readonly ttl: number;
 }
 
-/** Counts calls per client in windows of fixed length. One counter serves every way in, so that none is a way round the limit. */
-export class RateCounter implements FastifyRateLimitStore {
+/** Counts calls per client in windows of fixed length. */
+export class RateCounter {
   readonly max: number;
   readonly #windowMs: number;
-  readonly #windows = new Map<string, { count: number; endsAt: number }>();
+  readonly #windows = new LRUCache<string, { count: number; readonly endsAt: number }>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (_window, key) => 2 * key.length + ENTRY_BYTES,
+  });
 
   /** @param max calls per window */
   constructor(max: number, windowMs: number) {
@@ -30,29 +35,13 @@ export class RateCounter implements FastifyRateLimitStore {
       known.count += 1;
       return { current: known.count, ttl: known.endsAt - now };
     }
-    this.#windows.delete(key);
-    if (this.#windows.size >= REMEMBERED_CLIENTS) this.#forgetOldest();
     this.#windows.set(key, { count: 1, endsAt: now + this.#windowMs });
     return { current: 1, ttl: this.#windowMs };
   }
 
   /** Whether one more call would still be within the limit. */
   hasRoom(key: string): boolean {
-    const known = this.#windows.get(key);
+    const known = this.#windows.peek(key);
     return known === undefined || known.endsAt <= Date.now() || known.count < this.max;
-  }
-
-  /** What the plugin asks of a store. */
-  incr(key: string, callback: (error: Error | null, result?: RateCount) => void): void {
-    callback(null, this.hit(key));
-  }
-
-  child(): RateCounter {
-    return this;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#windows.keys();
-    if (oldest !== undefined) this.#windows.delete(oldest);
   }
 }

@@ -1,5 +1,6 @@
 import { requestDurations } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
+import { clientAddress } from '../http/client-address.ts';
 import { createContract } from '../http/contract.ts';
 import { createRateCounter } from '../http/limits.ts';
 import { mount } from '../http/mount.ts';
@@ -65,7 +66,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     openToOrigins(app);
     if (app.hasDecorator('isUnderPressure')) isPressed = () => app.isUnderPressure();
     app.addHook('onRequest', (request, _reply, done) => {
-      addresses.learn(request.raw, request.ip);
+      addresses.learn(request.raw, clientAddress(request));
       done();
     });
     serviceRoute(app, contract, parts);

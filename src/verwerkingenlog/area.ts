@@ -63,7 +63,6 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         prefix,
         contract,
         rateLimit,
-        verifier,
         problemStyle: FOUT,
         routes: (app) => {
           logRequests(app);

@@ -54,6 +54,20 @@ export const serverSettings = {
     max: 104_857_600,
     description: 'Largest request body in bytes; larger ones get 413.',
   }),
+  bodiesInProgressBytes: integer('BODIES_IN_PROGRESS_BYTES', {
+    default: 16_777_216,
+    min: 65_536,
+    max: 1_073_741_824,
+    description:
+      'Bytes of request bodies that one mount has in work at once; more get 503 (area A: 502). One client may hold a quarter of it; more get 429.',
+  }),
+  unreadAnswersBytes: integer('UNREAD_ANSWERS_BYTES', {
+    default: 268_435_456,
+    min: 1_048_576,
+    max: 10_737_418_240,
+    description:
+      'Bytes of whole answers of one mount that their readers have not taken; beyond it the one that waits longest is cut off. One client that does not read may have a quarter of it; then it gets 429.',
+  }),
   headerLimitBytes: integer('HEADER_LIMIT_BYTES', {
     default: 65_536,
     min: 8192,

@@ -56,6 +56,12 @@ export const raadsfeedSettings = {
     max: 100_000,
     description: 'Streams at once; more get 503.',
   }),
+  streamMaxPerAddress: integer('RAADSFEED_STREAM_MAX_PER_ADDRESS', {
+    default: 100,
+    min: 0,
+    max: 100_000,
+    description: 'Streams at once per address (`TRUST_PROXY` says whose); more get 429. 0 is no limit of its own.',
+  }),
   streamBufferBytes: integer('RAADSFEED_STREAM_BUFFER_BYTES', {
     default: 1_048_576,
     min: 16_384,

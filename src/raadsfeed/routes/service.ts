@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../http/contract.ts';
-import { mediaTypeWeight, readWeights } from '../../http/weighted-list.ts';
+import { acceptedTypes } from '../../http/negotiation.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { serviceDocument } from '../service-document.ts';
 import { servicePage } from '../service-page.ts';
@@ -23,10 +23,7 @@ export function serviceRoute(app: FastifyInstance, contract: Contract, parts: Ra
   });
 }
 
-/** Whether HTML is what is wanted: liked more than JSON, or as much and asked for by its name (RFC 9110 12.5.1). */
+/** Whether HTML is what is wanted: liked more than JSON, or as much and named before it (RFC 9110 12.5.1). */
 function prefersHtml(accept: string | undefined): boolean {
-  const ranges = readWeights(accept ?? '*/*');
-  const html = mediaTypeWeight(ranges, 'text/html');
-  const json = mediaTypeWeight(ranges, 'application/json');
-  return html > json || (html > 0 && html === json && ranges.some(({ name }) => name === 'text/html'));
+  return acceptedTypes(accept, ['application/json', 'text/html'])[0] === 'text/html';
 }

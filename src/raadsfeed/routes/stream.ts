@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { clientAddress } from '../../http/client-address.ts';
 import type { Contract } from '../../http/contract.ts';
+import { createOpenCounter } from '../../http/open-counter.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { checkMark, findPlace, within } from '../find-place.ts';
 import type { RaadsfeedParts } from '../parts.ts';
@@ -23,6 +25,7 @@ type StreamRequest = FastifyRequest<{ Querystring: ListQuerystring }>;
 export function streamRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts, hub: Hub): void {
   const { db, settings, state, mountUrl, log } = parts;
   let open = 0;
+  const perAddress = createOpenCounter(settings.streamMaxPerAddress);
 
   contract.serve<{ Querystring: ListQuerystring }>(app, 'getFeedStream', {}, async (request, reply) => {
     if (open >= settings.streamMax || parts.stopping.aborted) {
@@ -30,6 +33,7 @@ export function streamRoute(app: FastifyInstance, contract: Contract, parts: Raa
     }
     // To who has gone the end of the exchange is never told again.
     if (reply.raw.destroyed) return reply.hijack();
+    perAddress.open(clientAddress(request), reply);
     // Counted before the first wait, or many at once would all pass; given back however the exchange ends, a stream or not.
     open += 1;
     reply.raw.once('close', () => {

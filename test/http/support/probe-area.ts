@@ -92,18 +92,19 @@ export interface Probe {
 export interface ProbeOptions {
   readonly issuer?: string;
   readonly audience?: string;
+  readonly jwksUrl?: string;
   readonly rateLimit?: number;
 }
 
 /** An area with one route for each thing that the platform must be able to handle, on the real server. */
-export function createProbe({ issuer, audience, rateLimit = 0 }: ProbeOptions = {}): Probe {
+export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeOptions = {}): Probe {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const open = async (platform: Platform): Promise<Areas> => {
     const verifier = createTokenVerifier({
       ...platform,
       clientCertificates: false,
-      ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl: undefined } }),
+      ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl } }),
     });
     const serve = (app: FastifyInstance, contract: ReturnType<typeof createContract>): void => {
       logRequests(app);
@@ -137,7 +138,6 @@ export function createProbe({ issuer, audience, rateLimit = 0 }: ProbeOptions = 
           prefix: CLOSED,
           contract: closed,
           rateLimit,
-          verifier,
           routes: (app) => serve(app, closed),
         }),
         mount({

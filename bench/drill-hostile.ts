@@ -1,0 +1,241 @@
+/**
+ * Sends the service, in a process with a small heap, what a hostile client sends, and looks at another client meanwhile: it must go on,
+ * and that client's median wait at most double. The measure is what the same client waits while nobody else asks and while others ask
+ * as they should (between the two, by the processor time that the attack takes of the service), and while the same attack goes to a
+ * server that does nothing, for the attacker runs on this machine too. A part that does not hold is tried a second time.
+ *
+ * Usage: node bench/drill-hostile.ts [heap in MB, default 512] [part of the names of attacks]
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createAuthority } from '../src/demo/authority/authority.ts';
+import { loadModel } from '../src/gegevens/domain/model/model.ts';
+import { importFile } from '../src/gegevens/store/import-file.ts';
+import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { migrate } from '../src/kernel/database/migrate.ts';
+import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
+import { createPool } from '../src/kernel/database/pool.ts';
+import { createLogger } from '../src/kernel/log.ts';
+import { startTokens } from '../test/support/tokens.ts';
+import { type Child, startChild } from './support/children.ts';
+import { growHistory } from './support/feed-history.ts';
+import { ATTACKS, PLAIN, type Target } from './support/hostile-attacks.ts';
+import { type Ask, measureWhile, type Waited } from './support/other-client.ts';
+import { sampleActie } from './support/sample-actie.ts';
+import { writeSample } from './support/sample-delivery.ts';
+import { createSignedClient } from './support/signed-client.ts';
+
+const [heapMb = '512', only = ''] = process.argv.slice(2);
+const VERWERKING = '48086bf2-11b7-4603-9526-67d7c3bb6587';
+const OTHER_ADDRESS = '203.0.113.7';
+const IDLE_SECONDS = 4;
+/** The part of its time that an attack goes elsewhere, to be compared with. */
+const ELSEWHERE = 0.5;
+/** What nobody notices, on a machine that does other things too. */
+const UNNOTICED_MS = 10;
+/** An attack may leave work behind; that must be over by then. */
+const RECOVERY_MS = 30_000;
+
+const log = createLogger('error');
+const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-drill-'));
+const closing: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
+try {
+  process.exitCode = (await drill()) ? 0 : 1;
+} finally {
+  for (const close of closing.toReversed()) await close();
+}
+
+async function drill(): Promise<boolean> {
+  const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
+  closing.push(postgres.stop);
+  await migrate({ url: postgres.url, dir: MIGRATIONS, log });
+  await loadDelivery(postgres.url);
+  await growHistory(postgres.url, 5000);
+  const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0 });
+  closing.push(authority.close);
+  authority.behaviour.lifeSeconds = 3600;
+  const tokens = await startTokens();
+  closing.push(tokens.close);
+  const server = await startChild(
+    new URL('./support/hostile-server.ts', import.meta.url),
+    {
+      ...tokens.env,
+      NODE_ENV: 'test',
+      DATABASE_URL: postgres.url,
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+      TRUST_PROXY: '1',
+      SHUTDOWN_DRAIN_MS: '0',
+      GEGEVENS_TRUST_ANCHORS: authority.root,
+      GEGEVENS_SIGNING_KEY: authority.supplier.key,
+      GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
+      GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+      VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
+      VERWERKINGENLOG_RATE_LIMIT: '6000',
+    },
+    [`--max-old-space-size=${heapMb}`],
+  );
+  closing.push(() => server.stop());
+  const hostile = await startChild(new URL('./support/hostile-client.ts', import.meta.url));
+  closing.push(() => hostile.stop());
+  const bare = await startChild(new URL('./floors/http.ts', import.meta.url));
+  closing.push(() => bare.stop());
+
+  const SCOPES = ['create:normal', 'update:normal', 'update:confidential', 'read:confidential', 'read'];
+  const bearer = async (subject: string): Promise<string> => (await tokens.bearer(SCOPES, { subject })).authorization;
+  const { url, managementUrl } = Object(await server.ask({}));
+  const clients = await Promise.all(Array.from({ length: 8 }, (_, n) => bearer(`vijandig-${n}`)));
+  const target: Target = { url, clients, verwerkingId: VERWERKING, sharedAddress: OTHER_ADDRESS };
+  const asks = await otherClient(url, managementUrl, await bearer('ander'), authority.requester);
+  for (const { call } of asks) await call();
+
+  const idle = await observe(
+    'nobody else asks',
+    server,
+    asks,
+    () => new Promise((done) => setTimeout(done, IDLE_SECONDS * 1000)),
+  );
+  const plain = await observe(PLAIN.name, server, asks, () => hostile.ask({ name: PLAIN.name, target }));
+  const bareUrl = String(Object(await bare.ask({})).url);
+  let good = true;
+  for (const { name } of ATTACKS.filter((attack) => attack.name.includes(only))) {
+    const once = async (): Promise<string[]> => {
+      const aside = await observe(`${name}, elsewhere`, server, asks, () =>
+        hostile.ask({ name, target: { ...target, url: bareUrl }, part: ELSEWHERE }),
+      );
+      const seen = await observe(name, server, asks, () => hostile.ask({ name, target }));
+      const faults = judge(seen, { idle, plain, aside });
+      if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
+      return faults;
+    };
+    const first = await once();
+    const faults = first.length === 0 ? first : await once();
+    good &&= faults.length === 0;
+    console.log(faults.length === 0 ? '  held' : faults.map((fault) => `  FAULT ${fault}`).join('\n'));
+  }
+  console.log(good ? 'every part held' : 'not every part held');
+  return good;
+}
+
+async function loadDelivery(url: string): Promise<void> {
+  const path = join(dir, 'shv.json');
+  await writeSample(path, { variant: 'shv', records: 50 });
+  const pool = createPool({
+    url,
+    size: 2,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 0,
+    pooler: 'none',
+    applicationName: 'drill',
+    log,
+  });
+  await importFile(pool, { path, model: loadModel('shv'), signal: new AbortController().signal });
+  await pool.end();
+}
+
+/** The client beside the hostile ones: each interface as it should be used, and the health that an operator looks at. */
+async function otherClient(
+  url: string,
+  managementUrl: string,
+  authorization: string,
+  requester: { key: string; chain: string },
+): Promise<Ask[]> {
+  const address = { 'x-forwarded-for': OTHER_ADDRESS };
+  const call = async (status: number, path: string, init: RequestInit = {}): Promise<void> => {
+    const response = await fetch(path, {
+      ...init,
+      headers: { ...address, ...Object(init.headers) },
+      signal: AbortSignal.timeout(20_000),
+    });
+    await response.arrayBuffer();
+    if (response.status !== status) throw new Error(`status ${response.status}`);
+  };
+  const json = { authorization, 'content-type': 'application/json' };
+  const signer = createSignedClient(requester.key, requester.chain, authorization);
+  closing.push(async () => signer.close());
+  let n = 0;
+  return [
+    { name: 'feed', everyMs: 40, call: () => call(200, `${url}/ori/v1/feed?limit=20`) },
+    {
+      name: 'log',
+      everyMs: 40,
+      call: () => {
+        n += 1;
+        const body = JSON.stringify({
+          ...JSON.parse(sampleActie(String(200_000_000 + n), n)),
+          verwerkingId: VERWERKING,
+        });
+        return call(201, `${url}/verwerkingenlog/v1/verwerkingsacties`, { method: 'POST', headers: json, body });
+      },
+    },
+    {
+      name: 'gegevens',
+      everyMs: 200,
+      call: async () => void (await signer.post(`${url}/shv/v1/gegevens`, { pageSize: 5 }, 'digest')),
+    },
+    { name: 'health', everyMs: 100, call: () => call(200, `${managementUrl}/health/ready`) },
+  ];
+}
+
+interface Seen {
+  readonly waited: readonly Waited[];
+  /** Processor time of the service, as a part of one core. */
+  readonly cores: number;
+  readonly crashed: boolean;
+}
+
+/** Runs something while the other client asks, and tells what both met. */
+async function observe(name: string, server: Child, asks: readonly Ask[], work: () => Promise<unknown>): Promise<Seen> {
+  const started = performance.now();
+  const before = Object(await server.ask({})).cpuMs;
+  const { result, waited } = await measureWhile(asks, work);
+  const seconds = (performance.now() - started) / 1000;
+  const after = await server.ask({}).then(Object, () => undefined);
+  const cores = after === undefined ? Number.NaN : (after.cpuMs - before) / 1000 / seconds;
+  const sent =
+    Object(result).sent === undefined ? '' : `${Object(result).sent} sent ${JSON.stringify(Object(result).statuses)}`;
+  console.log(
+    `${name}: ${sent} in ${seconds.toFixed(1)} s, ${cores.toFixed(2)} cores, at most ${after?.peakRssMb.toFixed(0)} MB`,
+  );
+  for (const one of waited) {
+    const failed =
+      one.failed.length === 0 ? '' : `, ${one.failed.length} failed (${[...new Set(one.failed)].join(', ')})`;
+    console.log(
+      `  ${one.name.padEnd(9)} median ${one.medianMs.toFixed(1)} ms, worst ${one.worstMs.toFixed(0)} ms of ${one.calls}${failed}`,
+    );
+  }
+  return { waited, cores, crashed: after === undefined };
+}
+
+/** What the other client waits when the service itself is not attacked. */
+interface Measures {
+  readonly idle: Seen;
+  readonly plain: Seen;
+  readonly aside: Seen;
+}
+
+/** What was worse for the other client than it may be. */
+function judge(seen: Seen, { idle, plain, aside }: Measures): string[] {
+  if (seen.crashed) return ['the process ended'];
+  const share = Math.min(1, Math.max(0, (seen.cores - idle.cores) / (plain.cores - idle.cores)));
+  return seen.waited.flatMap(({ name, medianMs }, at) => {
+    const [quiet = 0, busy = 0, beside = 0] = [idle, plain, aside].map(({ waited }) => waited[at]?.medianMs);
+    const allowed = Math.max(2 * (quiet + share * Math.max(0, busy - quiet)), 2 * beside, UNNOTICED_MS);
+    if (medianMs <= allowed) return [];
+    const figures = `idle ${quiet.toFixed(1)}, plain load ${busy.toFixed(1)}, attack elsewhere ${beside.toFixed(1)}`;
+    return [`${name}: median ${medianMs.toFixed(1)} ms, ${allowed.toFixed(1)} allowed (${figures})`];
+  });
+}
+
+/** Whether the other client is answered again soon after. */
+async function recovers(asks: readonly Ask[]): Promise<boolean> {
+  const ends = performance.now() + RECOVERY_MS;
+  while (performance.now() < ends) {
+    const results = await Promise.allSettled(asks.map(({ call }) => call()));
+    if (results.every(({ status }) => status === 'fulfilled')) return true;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return false;
+}

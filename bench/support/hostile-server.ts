@@ -1,0 +1,18 @@
+/** The whole service, as in production, in a process whose heap is as small as the drill says. */
+import process from 'node:process';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { serve } from '../../src/serve.ts';
+import { cpuMs, serveParent } from './children.ts';
+
+const service = await serve({ config: readConfig(process.env, 'serve'), log: createLogger('fatal') });
+let peak = 0;
+setInterval(() => {
+  peak = Math.max(peak, process.memoryUsage.rss());
+}, 100).unref();
+
+await serveParent(async () => {
+  const peakRssMb = peak / 1024 / 1024;
+  peak = 0;
+  return { url: service.url, managementUrl: service.managementUrl, cpuMs: cpuMs(), peakRssMb };
+}, service.stop);
