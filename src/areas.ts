@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createGegevens } from './gegevens/area.ts';
 import type { Area } from './http/area.ts';
 import type { Config } from './kernel/config/read-config.ts';
+import type { PoolShare } from './kernel/database/open-database.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
 import type { Platform } from './kernel/platform.ts';
 import { createRaadsfeed } from './raadsfeed/area.ts';
@@ -17,8 +18,9 @@ export interface Areas {
 /** @throws {Error} when keys or certificates cannot be used; what was opened is given back */
 export async function createAreas(platform: Platform): Promise<Areas> {
   const { config } = platform;
+  const sharing = (share: PoolShare): Platform => ({ ...platform, pool: platform.shares[share] });
   const verifier = createVerifier(platform);
-  const processingLog = createProcessingLog(platform);
+  const processingLog = createProcessingLog(sharing('append'));
   const areas: Area[] = [];
   const close = async (): Promise<void> => {
     for (const area of areas.toReversed()) await area.close();
@@ -27,10 +29,11 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   };
   try {
     const variants = (['shv', 'vs'] as const).filter((variant) => mounts(config, variant));
-    if (variants.length > 0) areas.push(await createGegevens(platform, { variants, verifier, processingLog }));
+    if (variants.length > 0)
+      areas.push(await createGegevens(sharing('gegevens'), { variants, verifier, processingLog }));
     if (mounts(config, 'verwerkingenlog'))
-      areas.push(await createVerwerkingenlog(platform, { verifier, processingLog }));
-    if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(platform));
+      areas.push(await createVerwerkingenlog(sharing('verwerkingenlog'), { verifier, processingLog }));
+    if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(sharing('raadsfeed')));
   } catch (error) {
     await close();
     throw error;

@@ -18,6 +18,7 @@ export function serveCommand(): Command {
         await stopOnSignals({
           stop: service.stop,
           log,
+          drainMs: config.server.shutdownDrainMs,
           timeoutMs: config.server.shutdownTimeoutMs,
           lost: service.databaseExited,
         });

@@ -14,7 +14,7 @@ export interface MountOptions {
   readonly contract: Contract;
   /** Requests per minute per client (0 is no limit), or the counter that another way into the mount shares. */
   readonly rateLimit: number | { readonly counter: RateCounter | undefined };
-  /** Given where tokens are used: a verified one counts as its subject. */
+  /** Given where tokens are used, so where answers hold personal data: a verified one counts as its subject. */
   readonly verifier?: TokenVerifier;
   readonly problemStyle?: ProblemStyle;
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
@@ -30,6 +30,8 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       // The full version of the interface (API Design Rules, /core/version-header); before anything that can refuse.
       app.addHook('onRequest', (_request, reply, done) => {
         reply.header('api-version', contract.document.info.version);
+        // A proxy that spools an answer keeps personal data on its disk, and takes it before the client does.
+        if (options.verifier !== undefined) reply.header('x-accel-buffering', 'no');
         done();
       });
       await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);

@@ -67,11 +67,18 @@ export const serverSettings = {
     description:
       'Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that is cut.',
   }),
+  shutdownDrainMs: integer('SHUTDOWN_DRAIN_MS', {
+    default: 5000,
+    min: 0,
+    max: 600_000,
+    description:
+      'Time in milliseconds after `SIGTERM` in which everything is still served, with readiness 503 and `Connection: close`, so that balancers and proxies go elsewhere. The demo has 0.',
+  }),
   shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', {
     default: 10_000,
     min: 100,
     max: 600_000,
-    description: 'Time in milliseconds to finish running requests after `SIGTERM`.',
+    description: 'Time in milliseconds to finish running requests once nothing new is taken.',
   }),
   overloadEventLoopDelayMs: integer('OVERLOAD_EVENT_LOOP_DELAY_MS', {
     default: 1000,
@@ -121,7 +128,8 @@ export const databaseSettings = {
     default: 10,
     min: 2,
     max: 200,
-    description: 'Connections per process for each of three purposes: the feed, logged reads of the log, and all else.',
+    description:
+      'Connections per process for the data exchange and for reads of the feed each; half as many for changes of the processing log, for logged reads of it, and for publishing each. All together at most 3.5 times this and 8.',
   }),
   connectTimeoutMs: integer('DATABASE_CONNECT_TIMEOUT_MS', {
     default: 5000,
