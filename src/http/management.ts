@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+import { reasonOf } from '../kernel/reason.ts';
 
 /** A condition that cannot be looked at in this time, in milliseconds, does not hold: who asks has his own patience. */
 const CHECK_TIMEOUT_MS = 3000;
@@ -39,7 +40,7 @@ async function run({ name, vital = true, check }: ReadinessCheck): Promise<Readi
   try {
     return { name, ...(await Promise.race([check(), late])) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     return vital ? { name, ok: false, detail: reason } : { name, ok: true, warning: reason };
   } finally {
     clearTimeout(timer);

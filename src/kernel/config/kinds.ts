@@ -1,3 +1,5 @@
+import { readAddresses } from '../database/addresses.ts';
+
 /**
  * The kinds of setting. A setting is read from one environment variable; `parse` throws a plain `Error` whose message says
  * what is wrong, `allowed` says what would be right. Reading them is `read-config.ts`' work.
@@ -154,6 +156,16 @@ export function url(
   };
   const allowed = `address with ${options.schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`;
   return setting(variable, { allowed, parse, absent: () => undefined }, options);
+}
+
+/** An address of Postgres, which may name several hosts; may be absent. */
+export function postgres(variable: string, options: Common): Setting<string | undefined> {
+  const parse = (value: string): string => {
+    readAddresses(value);
+    return value.replace(/\/+$/, '');
+  };
+  const allowed = 'address with `postgres:` or `postgresql:`, of one host or several';
+  return setting(variable, { allowed, parse, absent: () => undefined }, { ...options, secret: true });
 }
 
 /** A mount: path segments, the last one the major version. */

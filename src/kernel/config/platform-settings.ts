@@ -1,7 +1,4 @@
-import { choice, choices, flag, integer, optionalText, text, url } from './kinds.ts';
-
-const SECRET = { secret: true };
-const POSTGRES = ['postgres', 'postgresql'];
+import { choice, choices, flag, integer, optionalText, postgres, text, url } from './kinds.ts';
 
 /** Settings of the process and its listeners. */
 export const serverSettings = {
@@ -90,32 +87,22 @@ export const serverSettings = {
 
 /** Settings of the database. */
 export const databaseSettings = {
-  url: url('DATABASE_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  url: postgres('DATABASE_URL', {
     description:
-      'Postgres 15 or newer. Absent: an embedded Postgres under `KOPPELVLAK_HOME`, not meant for production.',
+      'Postgres 15 or newer; with several hosts as for libpq, such as `…@db1,db2/koppelvlak?target_session_attrs=read-write`. Absent: an embedded Postgres under `KOPPELVLAK_HOME`, not meant for production.',
   }),
-  migrationUrl: url('DATABASE_MIGRATION_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  migrationUrl: postgres('DATABASE_MIGRATION_URL', {
     description: 'Login of the owner, for migrations. Absent: `DATABASE_URL`.',
   }),
-  listenUrl: url('DATABASE_LISTEN_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  listenUrl: postgres('DATABASE_LISTEN_URL', {
     description:
       'Direct connection for `LISTEN` when `DATABASE_URL` is a pooler. Absent: `DATABASE_URL`, or polling with a pooler.',
   }),
-  readUrl: url('DATABASE_READ_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  readUrl: postgres('DATABASE_READ_URL', {
     description:
-      'Replica for the reads of the feed; one, for behind an address of several the head would go back. Absent: `DATABASE_URL`.',
+      'Replica for the reads of the feed; while it is away they go to `DATABASE_URL`. One replica: behind an address that divides over several the head would go back. Absent: `DATABASE_URL`.',
   }),
-  pruneUrl: url('DATABASE_PRUNE_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  pruneUrl: postgres('DATABASE_PRUNE_URL', {
     description: 'Login of the retention role (`koppelvlak_opschoner`). Absent: `DATABASE_URL`, switched to that role.',
   }),
   pooler: choice('DATABASE_POOLER', ['none', 'transaction'], {

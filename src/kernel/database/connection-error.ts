@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { reasonOf } from '../reason.ts';
 import { DatabaseUnavailableError, isDatabaseAway } from './database-away.ts';
 
 /** SQLSTATE of a login or a database that is not let in: the setting is wrong, and stays so. */
@@ -14,14 +15,4 @@ export function connectionError(error: unknown, variable: string | undefined): u
   return new DatabaseUnavailableError(`${variable}: the database cannot be reached: ${reasonOf(error)}`, {
     cause: error,
   });
-}
-
-/** A host name with several addresses fails with an error for each, and no message of its own. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return [...new Set(error.errors.map(reasonOf))].join('; ');
-  }
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return error.message === '' ? code : error.message;
 }

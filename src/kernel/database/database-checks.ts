@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { ReadinessCheck, ReadinessResult } from '../readiness.ts';
-import { reasonOf } from './connection-error.ts';
+import { reasonOf } from '../reason.ts';
 import type { Listener } from './listen.ts';
 import { migrationState } from './migrate.ts';
 import { MIGRATIONS } from './migrations-directory.ts';

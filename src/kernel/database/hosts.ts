@@ -1,6 +1,6 @@
 import pg from 'pg';
+import { reasonOf } from '../reason.ts';
 import { type Addresses, readAddresses } from './addresses.ts';
-import { reasonOf } from './connection-error.ts';
 import { DatabaseUnavailableError } from './database-away.ts';
 
 /** The hosts of one address, and which of them is used. */
