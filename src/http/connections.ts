@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { setImmediate as immediate } from 'node:timers/promises';
 
+/** A turn of the event loop that takes less, in milliseconds, had next to nothing to do; such a one is waited for at most so long. */
+const QUIET_TURN_MS = 1;
+const QUIET_WAIT_MS = 1000;
 /** Time in milliseconds that a connection which has asked nothing yet may take to ask, once nothing new is taken. */
 const FIRST_REQUEST_MS = 1000;
 
@@ -28,7 +32,10 @@ export function trackConnections(server: Server): Connections {
   const connections = new Map<Socket, ServerResponse | undefined>();
   let draining = false;
   let closed = false;
+  let accepted = 0;
   const makeLast = (socket: Socket, response: ServerResponse): void => {
+    // Who was told already that the connection is kept may be sending on it: the next answer is its last.
+    if (response.headersSent && !closed) return;
     // Says `Connection: close`, so that the client does not send its next request on it.
     response.shouldKeepAlive = false;
     response.once('close', () => {
@@ -41,6 +48,7 @@ export function trackConnections(server: Server): Connections {
     }, FIRST_REQUEST_MS).unref();
   };
   server.on('connection', (socket: Socket) => {
+    accepted += 1;
     connections.set(socket, undefined);
     socket.once('close', () => connections.delete(socket));
     if (closed) awaitFirst(socket);
@@ -56,18 +64,31 @@ export function trackConnections(server: Server): Connections {
       if (response !== undefined && !response.closed) makeLast(socket, response);
     }
   };
+  /**
+   * Resolves in a turn in which no connection came. Those that the kernel has accepted and we have not are reset by closing, one is taken
+   * in each turn, and a client that has sent its request there cannot know whether it was carried out.
+   */
+  const quietTurn = async (): Promise<void> => {
+    const giveUp = performance.now() + QUIET_WAIT_MS;
+    for (;;) {
+      const [before, began] = [accepted, performance.now()];
+      await immediate();
+      const now = performance.now();
+      if ((accepted === before && now - began < QUIET_TURN_MS) || now > giveUp) return;
+    }
+  };
   return {
     drain,
-    close: () => {
+    close: async () => {
       drain();
+      await quietTurn();
       closed = true;
-      return new Promise((resolve) => {
-        // After this turn's connections have been taken: what the kernel has accepted and we have not would be reset.
-        setImmediate(() => {
-          server.close(() => resolve());
-          for (const [socket, response] of connections) if (response === undefined) awaitFirst(socket);
-        });
-      });
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const [socket, response] of connections) {
+        if (response === undefined) awaitFirst(socket);
+        else if (!response.closed) makeLast(socket, response);
+      }
+      await ended;
     },
   };
 }

@@ -199,7 +199,7 @@ describe.runIf(existsSync(NGINX))('behind nginx as documented', () => {
     } finally {
       await load.stop();
     }
-    expect(load.failures).toEqual([]);
+    expect(load.failures, await readFile(join(dir, 'error.log'), 'utf8')).toEqual([]);
     expect(load.count()).toBeGreaterThan(1000);
   }, 240_000);
 });
