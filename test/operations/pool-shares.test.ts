@@ -86,6 +86,25 @@ it('changes of processings that are locked leave appends, readings, the exchange
   for (const { status, headers } of answers) if (status === 503) expect(headers.get('retry-after')).toMatch(/^\d+$/);
 });
 
+it('one client whose changes wait for locks leaves another a connection', async () => {
+  const verwerkingen = Array.from({ length: 6 }, () => randomUUID());
+  for (const verwerkingId of verwerkingen) {
+    expect((await call('POST', '/verwerkingsacties', actie(newPerson(), { verwerkingId }))).status).toBe(201);
+  }
+  const change = (id: string | undefined, subject: string): Promise<Answer> =>
+    call('PATCH', `/verwerkingsacties?verwerkingId=${id}`, { bewaartermijn: 'P11Y' }, subject);
+  const [free, ...locked] = verwerkingen;
+  const locks = locked.map((id) => `pg_advisory_xact_lock(hashtextextended('verwerkingenlog verwerking ${id}', 0))`);
+  let greedy: Promise<Answer[]> = Promise.resolve([]);
+  await holding(`select ${locks.join(', ')}`, async () => {
+    greedy = Promise.all(locked.map((id) => change(id, 'greedy')));
+    await expect.poll(waitingForLocks).toBe(1);
+    expect((await change(free, 'modest')).status).toBe(204);
+    expect(await waitingForLocks()).toBe(1);
+  });
+  for (const { status } of await greedy) expect([204, 503]).toContain(status);
+});
+
 it('an exchange that is locked leaves the log and the feed alone, and answers 502 when too many wait', async () => {
   let exchange: Promise<number[]> = Promise.resolve([]);
   await holding('lock table gegevens.leveringen in access exclusive mode', async () => {
