@@ -27,7 +27,7 @@ export async function stopOnSignals({ stop, log, drainMs = 0, timeoutMs, lost }:
   const drain = signal === 'SIGTERM' ? drainMs : 0;
   const timer = setTimeout(() => force('stopping took too long'), drain + timeoutMs + 2000);
   // Without the database there is nothing to go on with.
-  void lost.then(() => stop());
+  void lost.then(() => stop()).catch(() => undefined);
   process
     .once('SIGTERM', () => force('stopped by a second signal'))
     .once('SIGINT', () => force('stopped by a second signal'));

@@ -85,13 +85,15 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const { poolSize } = database;
   const half = Math.max(2, Math.ceil(poolSize / 2));
   const { groupSize } = config.verwerkingenlog;
+  const { rol, aggregatorConcurrency } = config.raadsfeed;
   const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
   const shares = {
     gegevens: open(poolSize),
     // One group at a time; beside it what was appended before is looked up, and months are made.
     append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
     verwerkingenlog: open(half),
-    raadsfeed: open(half),
+    // Each source that is read may hold one, and its lease is renewed meanwhile.
+    raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, aggregatorConcurrency + 2)) : half),
   };
   const pipelinePool = open(half, { pipeline: true });
   // A page reads from 32 partitions: amid millions of records the database thinks it worth while to plan each page anew, which takes as long
