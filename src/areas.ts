@@ -3,6 +3,7 @@ import { Counter, Gauge } from 'prom-client';
 import { createGegevens } from './gegevens/area.ts';
 import type { Area } from './http/area.ts';
 import type { Config } from './kernel/config/read-config.ts';
+import type { PoolShare } from './kernel/database/open-database.ts';
 import type { FetchJson } from './kernel/oauth/fetch-json.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
 import { createOutboundFetch } from './kernel/outbound/outbound-agent.ts';
@@ -24,8 +25,9 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   const { config } = platform;
   const variants = (['shv', 'vs'] as const).filter((variant) => mounts(config, variant));
   const mountsLog = mounts(config, 'verwerkingenlog');
+  const sharing = (share: PoolShare): Platform => ({ ...platform, pool: platform.shares[share] });
   // The feed alone logs no processing, and need not have the keys of the log.
-  const processingLog = mountsLog || variants.length > 0 ? await openProcessingLog(platform) : undefined;
+  const processingLog = mountsLog || variants.length > 0 ? await openProcessingLog(sharing('append')) : undefined;
   const outbound = createOutboundFetch(config.server);
   const verifier = createVerifier(platform, outbound.fetch);
   const areas: Area[] = [];
@@ -37,10 +39,11 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   };
   try {
     if (processingLog !== undefined) {
-      if (variants.length > 0) areas.push(await createGegevens(platform, { variants, verifier, processingLog }));
-      if (mountsLog) areas.push(await createVerwerkingenlog(platform, { verifier, processingLog }));
+      if (variants.length > 0)
+        areas.push(await createGegevens(sharing('gegevens'), { variants, verifier, processingLog }));
+      if (mountsLog) areas.push(await createVerwerkingenlog(sharing('verwerkingenlog'), { verifier, processingLog }));
     }
-    if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(platform));
+    if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(sharing('raadsfeed')));
   } catch (error) {
     await close();
     throw error;

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Areas, createAreas } from './areas.ts';
-import { trackConnections } from './http/connections.ts';
+import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Config } from './kernel/config/read-config.ts';
-import { databaseChecks } from './kernel/database/database-checks.ts';
 import type { Logger } from './kernel/log.ts';
 import { type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
 import { portError } from './kernel/port-error.ts';
@@ -29,8 +29,12 @@ export interface Service {
   readonly databaseUrl: string;
   /** Settles when an embedded database has ended, asked or not. */
   readonly databaseExited: Promise<void>;
-  /** Stops accepting, answers what is running, ends streams, gives everything back; again is harmless. */
-  readonly stop: () => Promise<void>;
+  /**
+   * Stops accepting, answers what is running, ends streams, gives everything back; again is harmless. With `drainMs` it first goes on for
+   * so long, not ready, and with the last answer on every connection: so that whoever stands in front goes elsewhere. A call without it
+   * ends that.
+   */
+  readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
 /**
@@ -59,17 +63,18 @@ async function listen(
   const { areas, checks = [], close: closeAreas } = await openAreas(platform);
   releases.push(closeAreas);
   measureProcess(platform);
+  let draining = false;
 
   const management = buildManagement({
     metrics: platform.metrics,
-    checks: [...databaseChecks(platform.pool), ...checks, ...areas.flatMap((area) => area.checks)],
-    stopping: () => platform.stopping.aborted,
+    checks: [...open.checks, ...checks, ...areas.flatMap((area) => area.checks)],
+    stopping: () => draining || platform.stopping.aborted,
   });
-  const stopManagementConnections = trackConnections(management.server);
-  releases.push(() => drain(management, stopManagementConnections, server.shutdownTimeoutMs));
+  const managementConnections = trackConnections(management.server);
+  releases.push(() => close(management, managementConnections, server.shutdownTimeoutMs));
   const app = await buildServer(platform, areas);
-  const stopConnections = trackConnections(app.server);
-  releases.push(() => drain(app, stopConnections, server.shutdownTimeoutMs));
+  const connections = trackConnections(app.server);
+  releases.push(() => close(app, connections, server.shutdownTimeoutMs));
 
   const managementUrl = await listenOn(management, server.managementHost, server.managementPort, 'MANAGEMENT_PORT');
   const url = await listenOn(app, server.host, server.port, 'PORT');
@@ -77,10 +82,17 @@ async function listen(
   for (const area of areas) await area.start?.();
   platform.log.info({ url, managementUrl, areas: server.areas }, 'listening');
 
+  const endDrain = new AbortController();
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    open.beginStop();
-    stopping ??= releaseAll(releases);
+  const stop: Service['stop'] = ({ drainMs = 0 } = {}) => {
+    if (drainMs === 0) endDrain.abort();
+    stopping ??= (async () => {
+      draining = true;
+      connections.drain();
+      await sleep(drainMs, undefined, { signal: endDrain.signal }).catch(() => undefined);
+      open.beginStop();
+      await releaseAll(releases);
+    })();
     return stopping;
   };
   return { url, managementUrl, databaseUrl: open.ownerUrl, databaseExited: open.databaseExited, stop };
@@ -102,9 +114,9 @@ function isAddressInfo(address: unknown): address is AddressInfo {
 }
 
 /** Answers what is running; connections that are still busy after the given milliseconds are cut. */
-async function drain(app: FastifyInstance, stopConnections: () => void, timeoutMs: number): Promise<void> {
-  stopConnections();
+async function close(app: FastifyInstance, connections: Connections, timeoutMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
+  await connections.close();
   await app.close();
   clearTimeout(timer);
 }

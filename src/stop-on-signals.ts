@@ -2,8 +2,10 @@ import process from 'node:process';
 import type { Logger } from './kernel/log.ts';
 
 export interface StopOptions {
-  readonly stop: () => Promise<void>;
+  readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
   readonly log: Logger;
+  /** Milliseconds for whoever stands in front to go elsewhere after `SIGTERM`; Ctrl-C is somebody who waits. */
+  readonly drainMs?: number;
   /** Milliseconds that stopping may take; after that the process ends with status 1. */
   readonly timeoutMs: number;
   /** Settles when something that the service cannot do without has ended: then it stops too, with status 1. */
@@ -11,7 +13,7 @@ export interface StopOptions {
 }
 
 /** Resolves after `SIGTERM` or Ctrl-C, once everything has stopped; a second signal, or too long a wait, ends at once. */
-export async function stopOnSignals({ stop, log, timeoutMs, lost }: StopOptions): Promise<void> {
+export async function stopOnSignals({ stop, log, drainMs = 0, timeoutMs, lost }: StopOptions): Promise<void> {
   const signal = await new Promise<NodeJS.Signals | undefined>((resolve) => {
     process.once('SIGTERM', resolve).once('SIGINT', resolve);
     void lost.then(() => resolve(undefined));
@@ -22,12 +24,15 @@ export async function stopOnSignals({ stop, log, timeoutMs, lost }: StopOptions)
     log.error(reason);
     process.exit(1);
   };
-  const timer = setTimeout(() => force('stopping took too long'), timeoutMs + 2000);
+  const drain = signal === 'SIGTERM' ? drainMs : 0;
+  const timer = setTimeout(() => force('stopping took too long'), drain + timeoutMs + 2000);
+  // Without the database there is nothing to go on with.
+  void lost.then(() => stop()).catch(() => undefined);
   process
     .once('SIGTERM', () => force('stopped by a second signal'))
     .once('SIGINT', () => force('stopped by a second signal'));
   try {
-    await stop();
+    await stop({ drainMs: drain });
     log.info('stopped');
   } finally {
     clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -11,6 +11,9 @@ const composeText = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 const REQUIRED = {
   POSTGRES_PASSWORD: 'abc123',
+  OWNER_PASSWORD: 'abc234',
+  SERVICE_PASSWORD: 'abc345',
+  RETENTION_PASSWORD: 'abc456',
   PUBLIC_BASE_URL: 'https://koppelvlak.example',
   OAUTH_ISSUER: 'https://auth.example',
   OAUTH_AUDIENCE: 'https://koppelvlak.example',
@@ -26,6 +29,11 @@ function service(name: string): Record<string, unknown> {
   const found = services[name];
   if (!isRecord(found)) throw new Error(`no service ${name}`);
   return found;
+}
+
+function environmentOf(name: string): Record<string, unknown> {
+  const { environment } = service(name);
+  return isRecord(environment) ? environment : {};
 }
 
 /** The program that reads compose files, when the machine has one: a plugin of docker, or a program of its own. */
@@ -47,8 +55,22 @@ describe('docker-compose.yml', () => {
 
   it('sets only variables that the service knows', () => {
     const known = Object.values(settings).flatMap((group) => Object.values(group).map(({ variable }) => variable));
-    const { environment } = service('koppelvlak');
-    expect(Object.keys(isRecord(environment) ? environment : {}).filter((name) => !known.includes(name))).toEqual([]);
+    for (const name of ['koppelvlak', 'migrate', 'retention']) {
+      expect(Object.keys(environmentOf(name)).filter((variable) => !known.includes(variable))).toEqual([]);
+    }
+  });
+
+  it('gives each service the login that it needs, and the owner’s only to the one that migrates', () => {
+    const loginOf = (name: string, variable: string): string | undefined =>
+      /^postgres:\/\/(\w+):\$\{\w+:\?[^}]+\}@/.exec(String(environmentOf(name)[variable]))?.[1];
+    expect(loginOf('migrate', 'DATABASE_URL')).toBe('koppelvlak_eigenaar');
+    expect(loginOf('koppelvlak', 'DATABASE_URL')).toBe('koppelvlak_service');
+    expect(loginOf('retention', 'DATABASE_URL')).toBe('koppelvlak_service');
+    expect(loginOf('retention', 'DATABASE_PRUNE_URL')).toBe('koppelvlak_retentie');
+    for (const name of ['koppelvlak', 'retention']) {
+      expect(JSON.stringify(environmentOf(name))).not.toMatch(/OWNER_PASSWORD|POSTGRES_PASSWORD|eigenaar/);
+    }
+    expect(JSON.stringify(environmentOf('koppelvlak'))).not.toContain('RETENTION_PASSWORD');
   });
 
   it('gives the service a read-only root, no privileges, and a database that is healthy first', () => {
@@ -56,9 +78,15 @@ describe('docker-compose.yml', () => {
       read_only: true,
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
+      depends_on: { migrate: { condition: 'service_completed_successfully' } },
+    });
+    expect(service('migrate')).toMatchObject({
+      command: ['migrate'],
       depends_on: { postgres: { condition: 'service_healthy' } },
     });
-    expect(service('postgres')).toMatchObject({ volumes: ['postgres-data:/var/lib/postgresql'] });
+    expect(service('postgres').volumes).toContain('postgres-data:/var/lib/postgresql');
+    for (const [, path] of composeText.matchAll(/- (\.\/[\w./-]+):/g))
+      expect(existsSync(join(ROOT, String(path)))).toBe(true);
     expect(service('postgres')).toHaveProperty('healthcheck.test');
   });
 

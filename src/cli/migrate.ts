@@ -13,7 +13,12 @@ export function migrateCommand(): Command {
         const { MIGRATIONS } = await import('../kernel/database/migrations-directory.ts');
         const database = await openDatabaseServer({ config, log, purpose: 'command' });
         try {
-          const applied = await migrate({ url: database.ownerUrl, dir: MIGRATIONS, log });
+          const applied = await migrate({
+            url: database.ownerUrl,
+            variable: database.variables.ownerUrl,
+            dir: MIGRATIONS,
+            log,
+          });
           output.result({ applied }, () => {
             output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);
           });

@@ -1,8 +1,16 @@
 import process from 'node:process';
 import { processEnvironment } from '../kernel/config/environment.ts';
-import { type Config, ConfigError, readConfig } from '../kernel/config/read-config.ts';
+import {
+  type Config,
+  ConfigError,
+  type Environment,
+  knownVariables,
+  readConfig,
+} from '../kernel/config/read-config.ts';
+import { unknownVariables } from '../kernel/config/unknown-variables.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
+import { reasonOf } from '../kernel/reason.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command could not do what was asked; the message is for people and says why. */
@@ -56,6 +64,7 @@ export async function runTool(
     const config = readConfig(processEnvironment(), 'tool');
     // Standard output belongs to the result.
     const log = createLogger(config.server.logLevel === 'info' ? 'warn' : config.server.logLevel, process.stderr);
+    warnOfUnknown(processEnvironment(), log);
     const interruption = new AbortController();
     const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
@@ -67,6 +76,13 @@ export async function runTool(
       process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     }
   });
+}
+
+/** Says which variables are not read though they look like ours: else a slip of the pen is a setting that does nothing. */
+export function warnOfUnknown(env: Environment, log: Logger): void {
+  for (const { variable, nearest } of unknownVariables(env, knownVariables())) {
+    log.warn({ variable, nearest }, `${variable} is no setting; the nearest is ${nearest}`);
+  }
 }
 
 /** Runs a command on an open platform. */
@@ -97,6 +113,6 @@ export async function reportFailure(work: () => Promise<unknown>): Promise<void>
 
 function explain(error: unknown): string {
   if (error instanceof CommandError || error instanceof ConfigError) return error.message;
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(explain).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  // What `pg` or the system says may have nothing but a cause.
+  return reasonOf(error);
 }

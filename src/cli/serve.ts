@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { processEnvironment } from '../kernel/config/environment.ts';
 import { readConfig } from '../kernel/config/read-config.ts';
 import { createLogger } from '../kernel/log.ts';
-import { reportFailure } from './run-command.ts';
+import { reportFailure, warnOfUnknown } from './run-command.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -14,10 +14,12 @@ export function serveCommand(): Command {
         const { serve } = await import('../serve.ts');
         const { stopOnSignals } = await import('../stop-on-signals.ts');
         const log = createLogger(config.server.logLevel);
+        warnOfUnknown(processEnvironment(), log);
         const service = await serve({ config, log });
         await stopOnSignals({
           stop: service.stop,
           log,
+          drainMs: config.server.shutdownDrainMs,
           timeoutMs: config.server.shutdownTimeoutMs,
           lost: service.databaseExited,
         });

@@ -63,7 +63,7 @@ export async function runDemo({ once, empty }: RunDemoOptions): Promise<void> {
 async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
   const { file, config, home, log } = demo;
   const client = createDemoClient(file);
-  const environment = { ...processEnvironment(), DATABASE_URL: file.databaseUrl, DATABASE_MIGRATE: 'false' };
+  const environment = { ...processEnvironment(), DATABASE_URL: file.databaseUrl };
   const open = await openPlatform({ config: readConfig(environment, 'tool'), log, purpose: 'command' });
   try {
     describeStart(demo, transcript);

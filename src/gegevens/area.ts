@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
+import { shareAmongClients } from '../http/client-share.ts';
 import { mount } from '../http/mount.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
@@ -115,12 +116,14 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     });
     return mount({
       platform,
+      isPersonal: true,
       prefix: own.prefix,
       contract,
       rateLimit: gegevens.rateLimit,
       problemStyle: fscStyle,
       routes: (app) => {
         logRequests(app);
+        shareAmongClients(app, { poolOf: () => platform.pool, waitMs: platform.config.database.connectTimeoutMs });
         rawJsonBody(app);
         contract.serve<{ Body: GegevensRequest }>(
           app,

@@ -2,6 +2,10 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+import { reasonOf } from '../kernel/reason.ts';
+
+/** A condition that cannot be looked at in this time, in milliseconds, does not hold: who asks has his own patience. */
+const CHECK_TIMEOUT_MS = 3000;
 
 export interface ManagementOptions {
   readonly metrics: Registry;
@@ -28,10 +32,17 @@ export function buildManagement({ metrics, checks, stopping }: ManagementOptions
   return app;
 }
 
-async function run({ name, check }: ReadinessCheck): Promise<ReadinessResult & { name: string }> {
+async function run({ name, vital = true, check }: ReadinessCheck): Promise<ReadinessResult & { name: string }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), CHECK_TIMEOUT_MS);
+  });
   try {
-    return { name, ...(await check()) };
+    return { name, ...(await Promise.race([check(), late])) };
   } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+    const reason = reasonOf(error);
+    return vital ? { name, ok: false, detail: reason } : { name, ok: true, warning: reason };
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -16,6 +16,8 @@ export interface MountOptions {
   readonly contract: Contract;
   /** Requests per minute per client (0 is no limit), or the counter that another way into the mount shares. */
   readonly rateLimit: number | { readonly counter: RateCounter | undefined };
+  /** Its answers hold personal data: no proxy may keep them on its disk. */
+  readonly isPersonal?: boolean;
   readonly problemStyle?: ProblemStyle;
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
@@ -30,6 +32,8 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       // The full version of the interface (API Design Rules, /core/version-header); before anything that can refuse.
       app.addHook('onRequest', (_request, reply, done) => {
         reply.header('api-version', contract.document.info.version);
+        // A proxy that spools an answer keeps personal data on its disk, and takes it before the client does.
+        if (options.isPersonal === true) reply.header('x-accel-buffering', 'no');
         done();
       });
       limitRequestHead(app);

@@ -1,6 +1,7 @@
 /** The only place that writes an error body: problem documents (RFC 9457) and, for area A, FSC errors. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem } from '../kernel/problem.ts';
 import { allowedMethods } from './methods.ts';
 import { platformProblems as kinds } from './problems.ts';
@@ -39,6 +40,8 @@ const FASTIFY_ERRORS: Readonly<Record<string, (error: FastifyError) => Problem>>
 /** Any error as a problem; what is not understood becomes a 500 that tells nothing. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  // Shed, before anything was done: that many are is in the metrics.
+  if (error instanceof PoolBusyError) return new Problem(kinds.unavailable, { headers: RETRY_SOON });
   if (isDatabaseAway(error)) return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const known = FASTIFY_ERRORS[error.code];

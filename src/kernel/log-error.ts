@@ -1,3 +1,5 @@
+import { reasonOf } from './reason.ts';
+
 /** An error as it is logged: what happened and where, never what it was carrying. */
 export interface LoggedError {
   readonly type: string;
@@ -20,7 +22,9 @@ export function logError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an error' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const holdsValue = code !== undefined && SQLSTATE.test(code) && VALUE_CLASSES.includes(code.slice(0, 2));
-  const message = holdsValue ? `(message hidden: it may repeat a value)${constraintOf(error)}` : error.message;
+  // A host with several addresses fails with an error for each, and no message of its own.
+  const told = error.message === '' ? reasonOf(error) : error.message;
+  const message = holdsValue ? `(message hidden: it may repeat a value)${constraintOf(error)}` : told;
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
   return {
     type: error.name,

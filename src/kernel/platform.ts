@@ -3,8 +3,9 @@ import { Registry } from 'prom-client';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config/read-config.ts';
 import type { Listener } from './database/listen.ts';
-import { openDatabase } from './database/open-database.ts';
+import { openDatabase, type PoolShare } from './database/open-database.ts';
 import type { Logger } from './log.ts';
+import type { ReadinessCheck } from './readiness.ts';
 
 /** What every part of the program can be given. */
 export interface Platform {
@@ -12,8 +13,13 @@ export interface Platform {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-  /** The service's pool: a role that can append to the processing log but not change it. */
+  /**
+   * As a role that can append to the processing log but not change it. Of an area it is that area's own share of the connections; of a
+   * command, and of what the process itself asks, all else.
+   */
   readonly pool: Pool;
+  /** The shares that areas get as their `pool`: one area cannot take the connections of another. */
+  readonly shares: Readonly<Record<PoolShare, Pool>>;
   /** For reads of the feed, of a replica when there is one: its statements are planned once, so each must be good for all values. */
   readonly readPool: Pool;
   /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
@@ -30,6 +36,8 @@ export interface Platform {
 /** A platform together with what only its owner may do. */
 export interface OpenPlatform {
   readonly platform: Platform;
+  /** What an operator must know of the database. */
+  readonly checks: readonly ReadinessCheck[];
   /** Address of the database as its owner, for migrations and for telling others (secret). */
   readonly ownerUrl: string;
   /** Sets the address that clients see, unless the configuration names one. */
@@ -52,7 +60,7 @@ export interface PlatformOptions {
 }
 
 /**
- * Opens the database (embedded when none is configured), migrates it when configured so, and joins the parts.
+ * Opens the database (embedded when none is configured) and joins the parts; a service migrates it when configured so.
  * @throws {Error} with a message for operators when the database cannot be opened or migrated
  */
 export async function openPlatform({
@@ -62,7 +70,7 @@ export async function openPlatform({
   purpose,
   role,
 }: PlatformOptions): Promise<OpenPlatform> {
-  const database = await openDatabase({ config, log, purpose, role });
+  const database = await openDatabase({ config, log, clock, purpose, role });
   const stopping = new AbortController();
   let baseUrl = config.server.publicBaseUrl;
   const platform: Platform = {
@@ -71,6 +79,7 @@ export async function openPlatform({
     log,
     metrics: new Registry(),
     pool: database.pool,
+    shares: database.shares,
     readPool: database.readPool,
     pipelinePool: database.pipelinePool,
     prunePool: database.prunePool,
@@ -81,6 +90,7 @@ export async function openPlatform({
   return {
     platform,
     ownerUrl: database.ownerUrl,
+    checks: database.checks,
     databaseExited: database.exited,
     listensOn: (url) => {
       baseUrl = config.server.publicBaseUrl ?? url;

@@ -1,25 +1,36 @@
 import { collectDefaultMetrics, Gauge } from 'prom-client';
 import type { Platform } from './platform.ts';
 
-/** Measures the process itself (processor, memory, event loop) under their usual names, and the pool of connections. */
-export function measureProcess({ metrics, pool }: Pick<Platform, 'metrics' | 'pool'>): void {
+/** Measures the process itself (processor, memory, event loop) under their usual names, and the pools of connections. */
+export function measureProcess(platform: Platform): void {
+  const { metrics } = platform;
   collectDefaultMetrics({ register: metrics });
+  const pools = Object.entries({
+    own: platform.pool,
+    ...platform.shares,
+    'verwerkingenlog-reads': platform.pipelinePool,
+    'raadsfeed-reads': platform.readPool,
+    retention: platform.prunePool,
+  });
   new Gauge({
     name: 'database_pool_connections',
-    help: 'Connections of the pool: all there are, and those that lie idle',
-    labelNames: ['state'],
+    help: 'Connections of each share: all there are, and those that lie idle',
+    labelNames: ['pool', 'state'],
     registers: [metrics],
     collect() {
-      this.set({ state: 'total' }, pool.totalCount);
-      this.set({ state: 'idle' }, pool.idleCount);
+      for (const [pool, { totalCount, idleCount }] of pools) {
+        this.set({ pool, state: 'total' }, totalCount);
+        this.set({ pool, state: 'idle' }, idleCount);
+      }
     },
   });
   new Gauge({
     name: 'database_pool_waiting',
-    help: 'Callers that wait for a connection',
+    help: 'Callers that wait for a connection of each share',
+    labelNames: ['pool'],
     registers: [metrics],
     collect() {
-      this.set(pool.waitingCount);
+      for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
     },
   });
 }

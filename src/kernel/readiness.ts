@@ -5,8 +5,10 @@ export interface ReadinessResult {
   readonly warning?: string;
 }
 
-/** One thing that must be right for this process to serve. */
+/** One thing that an operator must know of. Not `ok` takes the process out of service: only for what leaves nothing to serve. */
 export interface ReadinessCheck {
   readonly name: string;
+  /** False: when the check itself fails or takes too long, that is a warning. Default true. */
+  readonly vital?: boolean;
   readonly check: () => Promise<ReadinessResult>;
 }

@@ -1,12 +1,15 @@
+import type { FastifyRequest } from 'fastify';
 import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
 import { limitBodyRoom } from '../http/body-room.ts';
+import { shareAmongClients } from '../http/client-share.ts';
 import { createContract } from '../http/contract.ts';
 import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import type { ProblemStyle } from '../http/problem-reply.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
+import type { Pool } from '../kernel/database/pool.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
@@ -60,6 +63,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     mounts: [
       mount({
         platform,
+        isPersonal: true,
         prefix,
         contract,
         rateLimit,
@@ -67,11 +71,22 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         routes: (app) => {
           logRequests(app);
           limitBodyRoom(app, { bytes: queueBytes, full: logFull });
+          shareAmongClients(app, {
+            poolOf: (request) => poolOf(platform, request),
+            waitMs: platform.config.database.connectTimeoutMs,
+          });
           for (const route of ROUTES) route(app, routeNeeds);
         },
       }),
     ],
   };
+}
+
+/** Appends share one connection among all; logged reads have a share of their own; the register is read with what changes it. */
+function poolOf({ pool, pipelinePool }: Platform, { method, routeOptions }: FastifyRequest): Pool | undefined {
+  if (method === 'POST') return undefined;
+  const isLogged = (method === 'GET' || method === 'HEAD') && !routeOptions.url?.includes('/verwerkingsactiviteiten');
+  return isLogged ? pipelinePool : pool;
 }
 
 /** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */

@@ -129,6 +129,80 @@ describe('config', () => {
   });
 });
 
+describe('a variable that begins as ours and is none', () => {
+  it('is named at start with the nearest; those of others are left alone', async () => {
+    const env = {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+      GEGEVENS_TRUST_ANCHOR: 'geheim',
+      DATABASE_URI: 'geheim',
+      LOG_LEVLE: 'debug',
+      LOG_DIR: '/var/log',
+      NODE_OPTIONS: '',
+      KOPPELVLAK_SERVICE_HOST: '10.0.0.1',
+      KOPPELVLAK_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+      DATABASE_MIGRATION_URL_FILE: '',
+    };
+    const warnings = (text: string): string[] =>
+      [...text.matchAll(/"msg":"([^"]+ is no setting[^"]+)"/g)].map(([, told]) => String(told));
+    const wanted = [
+      'GEGEVENS_TRUST_ANCHOR is no setting; the nearest is GEGEVENS_TRUST_ANCHORS',
+      'DATABASE_URI is no setting; the nearest is DATABASE_URL',
+      'LOG_LEVLE is no setting; the nearest is LOG_LEVEL',
+    ];
+    const served = await run(['serve'], { ...env, AREAS: 'raadsfeed' });
+    expect(warnings(served.stdout)).toEqual(wanted);
+    const command = await run(['feed', 'verify'], env);
+    expect(warnings(command.stderr)).toEqual(wanted);
+    expect(served.stdout + command.stderr).not.toContain('geheim');
+  });
+});
+
+describe('a database that cannot be reached', () => {
+  const NOWHERE = 'postgres://nobody:geheim@127.0.0.1:1/nothing';
+  it.each([
+    ['DATABASE_URL', ['feed', 'verify'], { DATABASE_URL: NOWHERE }],
+    ['DATABASE_URL', ['serve'], { DATABASE_URL: NOWHERE, AREAS: 'raadsfeed', DATABASE_MIGRATE: 'false' }],
+    ['DATABASE_URL', ['migrate'], { DATABASE_URL: NOWHERE }],
+    ['DATABASE_MIGRATION_URL', ['migrate'], { DATABASE_MIGRATION_URL: NOWHERE }],
+    ['DATABASE_MIGRATION_URL', ['serve'], { DATABASE_MIGRATION_URL: NOWHERE, AREAS: 'raadsfeed' }],
+    ['DATABASE_PRUNE_URL', ['log', 'prune'], { DATABASE_PRUNE_URL: NOWHERE }],
+  ])('is named by its variable: %s of %s', async (variable, args, env) => {
+    const own = await createDatabase();
+    try {
+      const { status, stderr } = await run(args, { DATABASE_URL: own.url, ...env });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(new RegExp(`^koppelvlak: ${variable}: .*ECONNREFUSED 127\\.0\\.0\\.1:1$`, 'm'));
+      expect(stderr).not.toContain('geheim');
+    } finally {
+      await own.drop();
+    }
+  });
+});
+
+describe('a database that is behind', () => {
+  it('is not migrated by a command, which says what to do', async () => {
+    const behind = await createDatabase({ empty: true });
+    try {
+      // The roles belong to the server, and are there.
+      for (const args of [
+        ['feed', 'verify'],
+        ['gegevens', 'list'],
+        ['log', 'prune'],
+        ['bron', 'list'],
+      ]) {
+        const { status, stdout, stderr } = await run(args, { DATABASE_URL: behind.url });
+        expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+        expect(stderr).toMatch(/^koppelvlak: the database lacks 0001-rollen, .*Run `koppelvlak migrate` first/);
+      }
+      expect(JSON.parse((await run(['migrate', '--json'], { DATABASE_URL: behind.url })).stdout).applied).toContain(
+        '0001-rollen',
+      );
+    } finally {
+      await behind.drop();
+    }
+  });
+});
+
 describe('migrate', () => {
   it('brings a database up to date once, and then has nothing to do', { timeout: 60_000 }, async () => {
     const first = await run(['migrate', '--json'], { DATABASE_URL: database.url });

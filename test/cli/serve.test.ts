@@ -25,6 +25,7 @@ async function serve(): Promise<{ url: string; program: Running }> {
     MANAGEMENT_PORT: '0',
     // On a busy machine the test itself is slow to let the request go.
     SHUTDOWN_TIMEOUT_MS: '120000',
+    SHUTDOWN_DRAIN_MS: '0',
     REQUEST_TIMEOUT_MS: '120000',
     DATABASE_STATEMENT_TIMEOUT_MS: '120000',
   });

@@ -121,7 +121,7 @@ it('lets go of one that the deadline has overtaken while it was made', async () 
 });
 
 it('stops making one that the deadline has overtaken', async () => {
-  const server = await supplier.another({ REQUEST_TIMEOUT_MS: '300', DATABASE_STATEMENT_TIMEOUT_MS: '600000' });
+  const server = await supplier.another({ REQUEST_TIMEOUT_MS: '3000', DATABASE_STATEMENT_TIMEOUT_MS: '600000' });
   const { pool, asOwner } = supplier;
   const making = `select 1 from pg_stat_activity where query like '%gegevens.records%' and wait_event_type = 'Lock'`;
   const client = await pool.connect();

@@ -4,12 +4,12 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { trackConnections } from '../../src/http/connections.ts';
+import { type Connections, trackConnections } from '../../src/http/connections.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
 let server: Server;
-let stop: () => void;
+let connections: Connections;
 /** Answers that the server holds back until the test lets them go. */
 let held: ServerResponse[];
 let clients: Socket[];
@@ -18,7 +18,7 @@ beforeEach(async () => {
   held = [];
   clients = [];
   server = createServer((_request, response) => void held.push(response));
-  stop = trackConnections(server);
+  connections = trackConnections(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -47,11 +47,7 @@ async function nextHeld(count: number): Promise<ServerResponse> {
   return response;
 }
 
-async function stopServer(): Promise<void> {
-  stop();
-  server.close();
-  await once(server, 'close');
-}
+const stopServer = (): Promise<void> => connections.close();
 
 it('ends a connection on which nothing was asked', async () => {
   const accepted = once(server, 'connection');
@@ -106,12 +102,34 @@ it('answers what comes while it stops on a connection that is busy, and ends it 
   expect(await received).toMatch(/first.*Connection: close.*second$/is);
 });
 
-it('ends a connection that comes while it stops', async () => {
+it('takes no connection any more while it stops, and answers one that it has just taken', async () => {
   const busy = await open();
   busy.client.write(GET);
   const response = await nextHeld(1);
-  stop();
-  expect(await (await open()).received).toBe('');
+  const accepted = once(server, 'connection');
+  const taken = await open();
+  await accepted;
+  const stopped = stopServer();
+  taken.client.write(GET);
+  (await nextHeld(2)).end('taken');
+  expect(await taken.received).toMatch(/^HTTP\/1.1 200 OK.*Connection: close.*taken$/is);
+  expect(server.listening).toBe(false);
   response.end('busy');
+  await stopped;
   expect(await busy.received).toContain('busy');
+});
+
+it('goes on while it drains, with the last answer on every connection, old and new', async () => {
+  const kept = await open();
+  kept.client.write(GET);
+  (await nextHeld(1)).end('one');
+  await once(kept.client, 'readable');
+  connections.drain();
+  kept.client.write(GET);
+  (await nextHeld(2)).end('two');
+  expect(await kept.received).toMatch(/Connection: keep-alive.*one.*Connection: close.*two$/is);
+  const fresh = await open();
+  fresh.client.write(GET);
+  (await nextHeld(3)).end('three');
+  expect(await fresh.received).toMatch(/^HTTP\/1.1 200 OK.*Connection: close.*three$/is);
 });

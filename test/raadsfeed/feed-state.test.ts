@@ -10,7 +10,12 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { quiet, servicePool } from './support.ts';
 
 /** Heard by none of these: a look of their own would be counted. */
-const DEAF: Listener = { subscribe: () => () => undefined, isLive: () => true, close: async () => undefined };
+const DEAF: Listener = {
+  subscribe: () => () => undefined,
+  isLive: () => true,
+  state: () => 'live',
+  close: async () => undefined,
+};
 
 let database: TestDatabase;
 let pool: Pool;

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { reasonOf } from '../../kernel/reason.ts';
 import { isJsonObject } from '../domain/model/json-pointer.ts';
 import { RequesterError } from './requester-error.ts';
 
@@ -26,6 +27,9 @@ export async function fetchToken({ url, clientId, clientSecret, timeoutMs, signa
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     signal,
+  }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new RequesterError(`the token endpoint ${url} cannot be reached: ${reasonOf(cause)}`, { cause });
   });
   let text = '';
   for await (const chunk of body) {

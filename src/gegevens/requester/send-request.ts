@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
+import { reasonOf } from '../../kernel/reason.ts';
 import { RequesterError } from './requester-error.ts';
 
 export interface SendOptions {
@@ -51,8 +52,7 @@ async function sendOnce(options: SendOptions): Promise<Answered> {
     });
   } catch (cause) {
     signal.throwIfAborted();
-    const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
-    throw new RequesterError(`${url} cannot be reached: ${reason}`, { cause });
+    throw new RequesterError(`${url} cannot be reached: ${reasonOf(cause)}`, { cause });
   }
   const chunks: Buffer[] = [];
   let bytes = 0;

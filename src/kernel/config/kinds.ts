@@ -1,3 +1,4 @@
+import { readAddresses } from '../database/addresses.ts';
 import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../duration.ts';
 
 /**
@@ -196,6 +197,16 @@ export function url(
   };
   const allowed = `address with ${options.schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`;
   return setting(variable, { allowed, parse, absent: () => undefined }, options);
+}
+
+/** An address of Postgres, which may name several hosts; may be absent. */
+export function postgres(variable: string, options: Common): Setting<string | undefined> {
+  const parse = (value: string): string => {
+    readAddresses(value);
+    return value.replace(/\/+$/, '');
+  };
+  const allowed = 'address with `postgres:` or `postgresql:`, of one host or several';
+  return setting(variable, { allowed, parse, absent: () => undefined }, { ...options, secret: true });
 }
 
 /** A mount: path segments, the last one the major version. */

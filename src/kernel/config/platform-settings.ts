@@ -1,7 +1,6 @@
-import { choice, choices, flag, integer, list, optionalText, pairs, text, url } from './kinds.ts';
+import { choice, choices, flag, integer, list, optionalText, pairs, postgres, text, url } from './kinds.ts';
 
 const SECRET = { secret: true };
-const POSTGRES = ['postgres', 'postgresql'];
 
 /** Settings of the process and its listeners. */
 export const serverSettings = {
@@ -92,11 +91,18 @@ export const serverSettings = {
     allowed: 'comma list of hosts, `.example.nl` for all below it',
     description: 'Hosts that are called without `OUTBOUND_PROXY`.',
   }),
+  shutdownDrainMs: integer('SHUTDOWN_DRAIN_MS', {
+    default: 5000,
+    min: 0,
+    max: 600_000,
+    description:
+      'Time in milliseconds after `SIGTERM` in which everything is still served, with readiness 503 and `Connection: close`, so that balancers and proxies go elsewhere. The demo has 0.',
+  }),
   shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', {
     default: 10_000,
     min: 100,
     max: 600_000,
-    description: 'Time in milliseconds to finish running requests after `SIGTERM`.',
+    description: 'Time in milliseconds to finish running requests once nothing new is taken.',
   }),
   overloadEventLoopDelayMs: integer('OVERLOAD_EVENT_LOOP_DELAY_MS', {
     default: 1000,
@@ -108,32 +114,22 @@ export const serverSettings = {
 
 /** Settings of the database. */
 export const databaseSettings = {
-  url: url('DATABASE_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  url: postgres('DATABASE_URL', {
     description:
-      'Postgres 15 or newer. Absent: an embedded Postgres under `KOPPELVLAK_HOME`, not meant for production.',
+      'Postgres 15 or newer; with several hosts as for libpq, such as `…@db1,db2/koppelvlak?target_session_attrs=read-write`. Absent: an embedded Postgres under `KOPPELVLAK_HOME`, not meant for production.',
   }),
-  migrationUrl: url('DATABASE_MIGRATION_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  migrationUrl: postgres('DATABASE_MIGRATION_URL', {
     description: 'Login of the owner, for migrations. Absent: `DATABASE_URL`.',
   }),
-  listenUrl: url('DATABASE_LISTEN_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  listenUrl: postgres('DATABASE_LISTEN_URL', {
     description:
       'Direct connection for `LISTEN` when `DATABASE_URL` is a pooler. Absent: `DATABASE_URL`, or polling with a pooler.',
   }),
-  readUrl: url('DATABASE_READ_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  readUrl: postgres('DATABASE_READ_URL', {
     description:
-      'Replica for the reads of the feed; one, for behind an address of several the head would go back. Absent: `DATABASE_URL`.',
+      'Replica for the reads of the feed; while it is away they go to `DATABASE_URL`. One replica: behind an address that divides over several the head would go back. Absent: `DATABASE_URL`.',
   }),
-  pruneUrl: url('DATABASE_PRUNE_URL', {
-    ...SECRET,
-    schemes: POSTGRES,
+  pruneUrl: postgres('DATABASE_PRUNE_URL', {
     description: 'Login of the retention role (`koppelvlak_opschoner`). Absent: `DATABASE_URL`, switched to that role.',
   }),
   pooler: choice('DATABASE_POOLER', ['none', 'transaction'], {
@@ -146,7 +142,8 @@ export const databaseSettings = {
     default: 10,
     min: 2,
     max: 200,
-    description: 'Connections per process for each of three purposes: the feed, logged reads of the log, and all else.',
+    description:
+      'Connections per process for the data exchange and for reads of the feed each; half as many for changes of the processing log, for logged reads of it, and for publishing each. All together at most 3.5 times this and 8.',
   }),
   connectTimeoutMs: integer('DATABASE_CONNECT_TIMEOUT_MS', {
     default: 5000,

@@ -19,6 +19,13 @@ export const settings = {
   demo: demoSettings,
 };
 
+/** Every variable that is read, those that name the file of a secret too. */
+export function knownVariables(): string[] {
+  return Object.values(settings).flatMap((group) =>
+    Object.values(group).flatMap(({ variable, secret }) => (secret ? [variable, `${variable}_FILE`] : [variable])),
+  );
+}
+
 type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };
 export type Config = { readonly [G in keyof typeof settings]: Values<(typeof settings)[G]> };
 

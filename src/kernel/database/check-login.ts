@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { readAddresses } from './addresses.ts';
 import type { Db } from './db.ts';
 
 /** A login that cannot do, or can do more than, what its role is for. */
@@ -26,7 +27,7 @@ export async function checkLogin(db: Db, url: string, role: string, otherwise = 
     const state = error instanceof pg.DatabaseError ? error.code : undefined;
     // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
     if (state !== '42501' && state !== '22023') throw error;
-    const login = pg.escapeIdentifier(new pg.Client(url).user ?? '');
+    const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
     const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${otherwise}`;
     throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
   }

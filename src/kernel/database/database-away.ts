@@ -1,5 +1,10 @@
 import pg from 'pg';
 
+/** Said by this program and not by `pg`: no host can be used, or too many wait for a connection already. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name: string = 'DatabaseUnavailableError';
+}
+
 /** SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a switch of servers). */
 const AWAY_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006'];
 /** Class 08 is the connection itself; pgbouncer reports every trouble with its server as one of these. */
@@ -31,6 +36,7 @@ const AWAY_MESSAGES = [
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseUnavailableError) return true;
   if (error instanceof pg.DatabaseError) {
     return error.code !== undefined && (error.code.startsWith(CONNECTION_CLASS) || AWAY_STATES.includes(error.code));
   }

@@ -9,6 +9,8 @@ export interface DatabaseServer {
   readonly url: string;
   /** For the owner: migrations. */
   readonly ownerUrl: string;
+  /** The settings that hold these addresses; none for the embedded one. */
+  readonly variables: { readonly url?: string; readonly ownerUrl?: string };
   /** Settles when an embedded Postgres ended; never with a configured one. */
   readonly exited: Promise<void>;
   readonly stop: () => Promise<void>;
@@ -31,13 +33,18 @@ export async function openDatabaseServer({ config, log, purpose }: DatabaseOptio
   const { database, server } = config;
   const never = new Promise<void>(() => {});
   if (database.url !== undefined) {
-    return { url: database.url, ownerUrl: database.migrationUrl ?? database.url, exited: never, stop: async () => {} };
+    const variables = {
+      url: 'DATABASE_URL',
+      ownerUrl: database.migrationUrl === undefined ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL',
+    };
+    const ownerUrl = database.migrationUrl ?? database.url;
+    return { url: database.url, ownerUrl, variables, exited: never, stop: async () => {} };
   }
   if (purpose === 'command') {
     const { url, stop } = await connectEmbedded({ dir: server.home, log });
-    return { url, ownerUrl: url, exited: never, stop };
+    return { url, ownerUrl: url, variables: {}, exited: never, stop };
   }
   log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
   const { url, exited, stop } = await startEmbedded({ dir: server.home, log, purpose });
-  return { url, ownerUrl: url, exited, stop };
+  return { url, ownerUrl: url, variables: {}, exited, stop };
 }

@@ -1,5 +1,6 @@
 import './cancel-request.ts';
 import pg from 'pg';
+import { findHost } from './hosts.ts';
 
 /** One connection that listens. */
 export interface ListenConnection {
@@ -25,7 +26,7 @@ export async function openListenConnection(
 ): Promise<ListenConnection | 'pooled'> {
   const { signal, onNotification } = options;
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: await findHost(url, CONNECT_TIMEOUT_MS),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,

@@ -1,4 +1,5 @@
 import type { Logger } from '../log.ts';
+import { connectionError } from './connection-error.ts';
 import { type ListenConnection, openListenConnection } from './listen-connection.ts';
 
 /** Called with what `notify` carried, or with undefined: look for yourself, something may have been missed. */
@@ -14,12 +15,16 @@ export interface Listener {
   readonly subscribe: (channel: string, callback: NotificationCallback) => () => void;
   /** Whether notifications arrive by themselves now; else subscribers are called at an interval. */
   readonly isLive: () => boolean;
+  /** `live`; `unused` while nobody subscribes; `pooled` when there is no direct connection to be had; `lost` until it is back. */
+  readonly state: () => 'live' | 'unused' | 'pooled' | 'lost';
   readonly close: () => Promise<void>;
 }
 
 export interface ListenerOptions {
   /** A direct connection; undefined when there is only a pooler: then subscribers are called at an interval. */
   readonly url: string | undefined;
+  /** The setting that holds the address, for errors. */
+  readonly variable?: string | undefined;
   readonly log: Logger;
   /** Interval in milliseconds of calling subscribers while there is no connection; default 1000. */
   readonly pollIntervalMs?: number;
@@ -44,6 +49,7 @@ class ReconnectingListener implements Listener {
   readonly #closing = new AbortController();
   readonly #poll: NodeJS.Timeout;
   #connection: ListenConnection | undefined;
+  #isPooled = false;
   #running: Promise<void> | undefined;
 
   constructor(options: ListenerOptions) {
@@ -55,6 +61,12 @@ class ReconnectingListener implements Listener {
   }
 
   readonly isLive = (): boolean => this.#connection !== undefined;
+
+  readonly state: Listener['state'] = () => {
+    if (this.isLive()) return 'live';
+    if (this.#isPooled || this.#options.url === undefined) return 'pooled';
+    return this.#running === undefined ? 'unused' : 'lost';
+  };
 
   readonly subscribe = (channel: string, callback: NotificationCallback): (() => void) => {
     if (!CHANNEL.test(channel)) throw new TypeError(`not the name of a channel: ${channel}`);
@@ -94,6 +106,7 @@ class ReconnectingListener implements Listener {
           onNotification: (channel, payload) => this.#call(channel, payload),
         });
         if (connection === 'pooled') {
+          this.#isPooled = true;
           log.warn('the address for LISTEN leads through a pooler; looking at an interval instead');
           return;
         }
@@ -103,7 +116,8 @@ class ReconnectingListener implements Listener {
         const reason = await connection.lost;
         if (!signal.aborted) log.warn({ err: reason }, 'the connection for LISTEN was lost');
       } catch (error) {
-        if (!signal.aborted) log.warn({ err: error }, 'the connection for LISTEN cannot be made');
+        if (!signal.aborted)
+          log.warn({ err: connectionError(error, this.#options.variable) }, 'the connection for LISTEN cannot be made');
       }
       this.#connection = undefined;
       await pause(BACKOFF_MS[Math.min(attempt, BACKOFF_MS.length - 1)] ?? 0, signal);

@@ -2,11 +2,13 @@ import { readdir } from 'node:fs/promises';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { connectionError } from './connection-error.ts';
 import type { Db } from './db.ts';
+import { findHost } from './hosts.ts';
 
 /** Why a database could not be brought up to date; the message says what to do. */
 export class MigrationError extends Error {
-  readonly code: 'NEWER_DATABASE' | 'NOT_ALLOWED' | 'FAILED';
+  readonly code: 'NEWER_DATABASE' | 'BEHIND' | 'NOT_ALLOWED' | 'FAILED';
 
   constructor(code: MigrationError['code'], message: string, cause?: unknown) {
     super(message, { cause });
@@ -27,14 +29,23 @@ const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
 
 /**
  * Applies the migrations of a directory that a database does not have. Several at once are safe: one works, the others wait.
- * @param options.url a direct connection of the owner, not a pooler.
+ * @param options.url a direct connection of the owner, not a pooler; may name several hosts
  * @returns the names that this call applied.
  * @throws MigrationError
  */
-export async function migrate(options: { url: string; dir: string; log: Logger }): Promise<string[]> {
-  const { dir, log } = options;
+export async function migrate(options: {
+  url: string;
+  /** The setting that holds the address, for errors. */
+  variable?: string | undefined;
+  dir: string;
+  log: Logger;
+}): Promise<string[]> {
+  const { dir, log, variable } = options;
+  const named = (error: unknown): never => {
+    throw connectionError(error, variable);
+  };
   const client = new pg.Client({
-    connectionString: options.url,
+    connectionString: await findHost(options.url, CONNECT_TIMEOUT_MS).catch(named),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     application_name: 'koppelvlak migrate',
@@ -43,7 +54,7 @@ export async function migrate(options: { url: string; dir: string; log: Logger }
   client.on('notice', ({ severity, message, hint }) => {
     if (severity === 'WARNING') log.warn({ hint }, message);
   });
-  await client.connect();
+  await client.connect().catch(named);
   try {
     const { pending, unknown } = await migrationState(client, dir);
     if (unknown.length > 0) throw newerDatabase(unknown);
@@ -82,6 +93,18 @@ export async function migrationState(db: Db, dir: string): Promise<{ pending: st
     pending: files.filter((name) => !applied.includes(name)).sort(),
     unknown: applied.filter((name) => !files.includes(name)),
   };
+}
+
+/**
+ * For who needs the database as this program knows it, and must not change that.
+ * @throws {MigrationError} that says what to do
+ */
+export async function demandMigrations(db: Db, dir: string): Promise<void> {
+  const { pending, unknown } = await migrationState(db, dir);
+  if (unknown.length > 0) throw newerDatabase(unknown);
+  if (pending.length === 0) return;
+  const message = `the database lacks ${pending.join(', ')}. Run \`koppelvlak migrate\` first, with the owner's login`;
+  throw new MigrationError('BEHIND', message);
 }
 
 /** The migrations of a directory that a database does not have yet, in order; for readiness. */

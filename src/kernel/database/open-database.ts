@@ -1,9 +1,13 @@
+import type { Clock } from '../clock.ts';
+import type { ReadinessCheck } from '../readiness.ts';
 import { checkLogin } from './check-login.ts';
-import { type DatabaseOptions, type DatabaseServer, openDatabaseServer } from './database-server.ts';
+import { databaseChecks } from './database-checks.ts';
+import { type DatabaseServer, openDatabaseServer, type DatabaseOptions as ServerOptions } from './database-server.ts';
 import { createListener, type Listener } from './listen.ts';
-import { migrate } from './migrate.ts';
+import { demandMigrations, migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations-directory.ts';
-import { createPool, type Pool } from './pool.ts';
+import { createPool, type Pool, type PoolOptions } from './pool.ts';
+import { createReadPool } from './read-pool.ts';
 
 /** The role that serves; migration 0001 makes it. */
 export const SERVICE_ROLE = 'koppelvlak_dienst';
@@ -13,15 +17,28 @@ export const RETENTION_ROLE = 'koppelvlak_opschoner';
 /** Batches of removal are larger than what a request may ask for (milliseconds). */
 const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 
+/** What the process itself asks: readiness, and what happens at start. */
+const OWN_CONNECTIONS = 2;
+const APPEND_CONNECTIONS = 3;
+
+export type DatabaseOptions = ServerOptions & { readonly clock: Clock };
+
+/** Who has connections of his own: one cannot take those of another. */
+export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
+
 export interface OpenDatabase {
+  /** For commands, and for what the process itself asks. */
   readonly pool: Pool;
+  readonly shares: Readonly<Record<PoolShare, Pool>>;
   /** For reads of the feed; see `Platform`. */
   readonly readPool: Pool;
-  /** As `pool`, with connections that pipeline. */
+  /** For logged reads of the processing log, with connections that pipeline. */
   readonly pipelinePool: Pool;
   /** As the retention role; connects only when it is used. */
   readonly prunePool: Pool;
   readonly listener: Listener;
+  /** What an operator must know of the connections. */
+  readonly checks: readonly ReadinessCheck[];
   readonly ownerUrl: string;
   /** Settles when the embedded Postgres ended, asked or not. */
   readonly exited: Promise<void>;
@@ -29,7 +46,7 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens the configured database, or the embedded one, and migrates it when configured so.
+ * Opens the configured database, or the embedded one. A service migrates it when configured so; a command demands that it is up to date.
  * @throws {Error} with a message for operators; what was opened is given back
  */
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
@@ -42,15 +59,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenDataba
   }
 }
 
-async function connect(
-  { config, log, purpose, role = 'service' }: DatabaseOptions,
-  databaseServer: DatabaseServer,
-): Promise<OpenDatabase> {
+async function connect(options: DatabaseOptions, databaseServer: DatabaseServer): Promise<OpenDatabase> {
+  const { config, log, clock, purpose, role = 'service' } = options;
   const { database } = config;
-  const { url, ownerUrl, exited } = databaseServer;
-  if (database.migrate) await migrate({ url: ownerUrl, dir: MIGRATIONS, log });
-  const poolOptions = {
-    size: database.poolSize,
+  const { url, ownerUrl, variables, exited } = databaseServer;
+  if (purpose === 'service' && database.migrate) {
+    await migrate({ url: ownerUrl, variable: variables.ownerUrl, dir: MIGRATIONS, log });
+  }
+  const pools: Pool[] = [];
+  const defaults: Omit<PoolOptions, 'size'> = {
+    url,
+    variable: variables.url,
     connectTimeoutMs: database.connectTimeoutMs,
     statementTimeoutMs: database.statementTimeoutMs,
     pooler: database.pooler,
@@ -58,38 +77,72 @@ async function connect(
     applicationName: `koppelvlak ${purpose}`,
     log,
   };
-  const pool = createPool({ ...poolOptions, url });
-  // A page reads from 32 partitions: amid millions of records the database thinks it worth while to plan each page anew, which takes as long again.
-  const readPool = createPool({ ...poolOptions, url: database.readUrl ?? url, plansOnce: true });
-  const pipelinePool = createPool({ ...poolOptions, url, pipeline: true });
+  const open = (size: number, more: Partial<PoolOptions> = {}): Pool => {
+    const pool = createPool({ ...defaults, size, ...more });
+    pools.push(pool);
+    return pool;
+  };
+  const { poolSize } = database;
+  const half = Math.max(2, Math.ceil(poolSize / 2));
+  const { groupSize } = config.verwerkingenlog;
+  const { rol, aggregatorConcurrency } = config.raadsfeed;
+  const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
+  const shares = {
+    gegevens: open(poolSize),
+    // One group at a time; beside it what was appended before is looked up, and months are made.
+    append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
+    verwerkingenlog: open(half),
+    // Each source that is read may hold one, and its lease is renewed meanwhile.
+    raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, aggregatorConcurrency + 2)) : half),
+  };
+  const pipelinePool = open(half, { pipeline: true });
+  // A page reads from 32 partitions: amid millions of records the database thinks it worth while to plan each page anew, which takes as long
+  // again. A stream that catches up waits its turn as a request does.
+  const feedReads = { plansOnce: true, maxWaiting: poolSize * 20 + config.raadsfeed.streamMax };
+  const primary = open(poolSize, feedReads);
+  const replica =
+    database.readUrl === undefined
+      ? undefined
+      : createReadPool(
+          { ...defaults, ...feedReads, size: poolSize, url: database.readUrl, variable: 'DATABASE_READ_URL' },
+          primary,
+        );
   // A pooler of transactions cannot switch roles: then the owner's direct address serves.
-  const retentionUrl = database.pruneUrl ?? (database.pooler === 'none' ? url : ownerUrl);
-  const prunePool = createPool({
-    ...poolOptions,
-    size: 2,
+  const retention =
+    database.pruneUrl !== undefined
+      ? { url: database.pruneUrl, variable: 'DATABASE_PRUNE_URL' }
+      : database.pooler === 'none'
+        ? { url, variable: variables.url }
+        : { url: ownerUrl, variable: variables.ownerUrl };
+  const prunePool = open(2, {
+    ...retention,
     statementTimeoutMs: RETENTION_STATEMENT_TIMEOUT_MS,
-    url: retentionUrl,
     pooler: 'none',
     role: RETENTION_ROLE,
   });
   const listenUrl = database.listenUrl ?? (database.pooler === 'transaction' ? undefined : url);
-  const listener = createListener({ url: listenUrl, log });
+  const listener = createListener({
+    url: listenUrl,
+    variable: database.listenUrl === undefined ? variables.url : 'DATABASE_LISTEN_URL',
+    log,
+  });
   const close = async (): Promise<void> => {
     await listener.close();
-    await prunePool.end();
-    await pipelinePool.end();
-    await readPool.end();
-    await pool.end();
+    await replica?.end();
+    for (const one of pools.toReversed()) await one.end();
     await databaseServer.stop();
   };
   try {
-    if (role === 'retention') await checkRetentionLogin(prunePool, retentionUrl);
+    if (role === 'retention') await checkRetentionLogin(prunePool, retention.url);
     else await checkServiceLogin(pool, url, log);
+    if (purpose === 'command') await demandMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
   } catch (error) {
     await close();
     throw error;
   }
-  return { pool, readPool, pipelinePool, prunePool, listener, ownerUrl, exited, close };
+  const checks = databaseChecks({ pool, replica, listener, clock, areas: config.server.areas });
+  const readPool = replica?.pool ?? primary;
+  return { pool, shares, readPool, pipelinePool, prunePool, listener, checks, ownerUrl, exited, close };
 }
 
 async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['log']): Promise<void> {

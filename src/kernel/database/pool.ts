@@ -1,15 +1,23 @@
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { connectionError } from './connection-error.ts';
 import { withSessionSettings } from './connection-options.ts';
+import { DatabaseUnavailableError, isDatabaseAway } from './database-away.ts';
+import { type Hosts, openHosts } from './hosts.ts';
 import { typeParsers } from './type-parsers.ts';
 import { UnnamedClient } from './unnamed-client.ts';
 
 export type Pool = pg.Pool;
 
 export interface PoolOptions {
+  /** May name several hosts, as libpq has it. */
   readonly url: string;
+  /** The setting that holds the address, for errors. */
+  readonly variable?: string | undefined;
   /** Most connections at the same time. */
   readonly size: number;
+  /** Callers that may wait for a connection; one more is refused at once. Default 20 for each connection. */
+  readonly maxWaiting?: number;
   /** Time in milliseconds to get a connection, waiting for a free one included. */
   readonly connectTimeoutMs: number;
   /** Time in milliseconds that one statement may take; 0: no limit. */
@@ -38,28 +46,103 @@ const SILENCE_MARGIN_MS = 5000;
 const IDLE_MS = 30_000;
 /** After this time a connection is made anew, so that it follows a change of servers. */
 const LIFETIME_SECONDS = 1800;
+const WAITING_PER_CONNECTION = 20;
+
+type ConnectCallback = Parameters<pg.Pool['connect']>[0];
+
+/** What `pg` says when no connection came free in time, which tells nothing about the host. */
+const NONE_CAME_FREE = 'timeout exceeded when trying to connect';
+
+/** All connections are in use, and too many callers wait for one, or this one has waited too long: shed, whatever the host may be doing. */
+export class PoolBusyError extends DatabaseUnavailableError {
+  override readonly name = 'PoolBusyError';
+}
 
 /** A pool of connections. Nothing connects before the first use. Whoever makes it ends it. */
 export function createPool(options: PoolOptions): Pool {
-  const { url, statementTimeoutMs, role, plansOnce = false, log } = options;
-  const direct = options.pooler === 'none';
-  const pool = new pg.Pool({
-    connectionString: direct ? withSessionSettings(url, { statementTimeoutMs, role, plansOnce }) : url,
-    max: options.size,
-    connectionTimeoutMillis: options.connectTimeoutMs,
-    ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + (direct ? SILENCE_MARGIN_MS : 0) }),
-    idleTimeoutMillis: IDLE_MS,
-    maxLifetimeSeconds: LIFETIME_SECONDS,
-    keepAlive: true,
-    application_name: options.applicationName,
-    types: typeParsers,
-    pipeline: options.pipeline ?? false,
-    ...(direct ? {} : { Client: UnnamedClient }),
-  });
+  const { log } = options;
+  const pool = new BoundedPool(options);
   // Without the first listener an idle connection that the server closes ends the process; without the second, one in use does.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   pool.on('connect', (client) => {
     client.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
   });
   return pool;
+}
+
+/** Bounds how many wait, and looks for another host when the one in use cannot be connected to. */
+class BoundedPool extends pg.Pool {
+  readonly #hosts: Hosts;
+  readonly #maxWaiting: number;
+  readonly #variable: string | undefined;
+
+  constructor(options: PoolOptions) {
+    const { url, size, connectTimeoutMs, statementTimeoutMs, role, plansOnce = false } = options;
+    const hosts = openHosts(url, connectTimeoutMs);
+    const direct = options.pooler === 'none';
+    const Client = direct ? pg.Client : UnnamedClient;
+    super({
+      // Asked for each connection: the host may be another one by then.
+      Client: class extends Client {
+        constructor(config?: pg.ClientConfig) {
+          const current = hosts.current();
+          const connectionString = direct
+            ? withSessionSettings(current, { statementTimeoutMs, role, plansOnce })
+            : current;
+          super({ ...config, connectionString });
+        }
+      },
+      onConnect: (client) => hosts.check(client),
+      max: size,
+      connectionTimeoutMillis: connectTimeoutMs,
+      ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + (direct ? SILENCE_MARGIN_MS : 0) }),
+      idleTimeoutMillis: IDLE_MS,
+      maxLifetimeSeconds: LIFETIME_SECONDS,
+      keepAlive: true,
+      application_name: options.applicationName,
+      types: typeParsers,
+      pipeline: options.pipeline ?? false,
+    });
+    this.#hosts = hosts;
+    this.#variable = options.variable;
+    this.#maxWaiting = options.maxWaiting ?? size * WAITING_PER_CONNECTION;
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
+    const connected = this.#connect();
+    if (callback === undefined) return connected;
+    connected.then(
+      (client) => callback(undefined, client, (release) => client.release(release)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
+    return undefined;
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    if (this.waitingCount >= this.#maxWaiting) {
+      throw new PoolBusyError('too many callers wait for a database connection');
+    }
+    try {
+      return await this.#connectSomewhere();
+    } catch (error) {
+      if (error instanceof Error && error.message === NONE_CAME_FREE) {
+        throw new PoolBusyError('no database connection came free in time', { cause: error });
+      }
+      throw connectionError(error, this.#variable);
+    }
+  }
+
+  async #connectSomewhere(): Promise<pg.PoolClient> {
+    try {
+      return await super.connect();
+    } catch (error) {
+      // Waiting in vain for a free connection says nothing of the host.
+      const isBusy = error instanceof Error && error.message === NONE_CAME_FREE;
+      if (isBusy || !this.#hosts.several || !isDatabaseAway(error)) throw error;
+      await this.#hosts.find();
+      return await super.connect();
+    }
+  }
 }

@@ -64,6 +64,8 @@ function beginText({ isolation = 'read committed', readOnly = false }: Transacti
 
 /** Rolls back; what is wrong with the connection, if anything, so that it is not used again. Never hides the first error. */
 async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | undefined> {
+  // The server has become read-only, as after a switch of servers: the next connection looks for the one that is not.
+  if (first instanceof pg.DatabaseError && first.code === '25006') return first;
   // The connection failed or fell silent: a statement may still run on it, and `rollback` would only wait behind it.
   if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseAway(first)) return first;
   try {

@@ -1,0 +1,217 @@
+/** The logins that deploy/postgres/roles.sql makes, each with no more than its role: everything that the program can do runs with them. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bronCommand } from '../../src/cli/bron.ts';
+import { gegevensCommand } from '../../src/cli/gegevens.ts';
+import { raadsfeedCommand } from '../../src/cli/raadsfeed.ts';
+import { registerCommand } from '../../src/cli/register.ts';
+import { verwerkingenlogCommand } from '../../src/cli/verwerkingenlog.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/kernel/database/embedded.ts';
+import { withDatabase } from '../../src/kernel/database/socket-url.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { messageFile, shvMessage } from '../gegevens/support/messages.ts';
+import { openSupplier } from '../gegevens/support/supplier.ts';
+import { run as runStatements } from '../kernel/database/embedded-support.ts';
+import { FakeSource } from '../raadsfeed/aggregator/fake-source.ts';
+import { document, vergadering } from '../raadsfeed/support.ts';
+import { createApi } from '../support/api.ts';
+import { documentOf, meetingOf } from '../support/notubiz/answers.ts';
+import { type NotubizServer, startNotubiz } from '../support/notubiz/server.ts';
+import { type Ended, startProgram } from '../support/program.ts';
+import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerkingenlog/support.ts';
+
+const ROLES = join(import.meta.dirname, '../../deploy/postgres/roles.sql');
+const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
+/** They reach no database. */
+const WITHOUT_DATABASE = ['gegevens request', 'feed follow'];
+
+let dir: string;
+let server: EmbeddedPostgres;
+let supplier: NotubizServer;
+let source: FakeSource;
+const ran = new Set<string>();
+const as = (login: string): string =>
+  withDatabase(server.url, 'koppelvlak').replace('user=koppelvlak', `user=${login}`);
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-roles-'));
+  server = await startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
+  supplier = await startNotubiz();
+  supplier.organisation.addMeeting(meetingOf(11, { documents: [documentOf(1)] }));
+  source = await new FakeSource('gm0002').listen();
+  source.document('d-1');
+});
+afterAll(async () => {
+  await source?.close();
+  await supplier?.close();
+  await server?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Runs a command with the addresses that docs/operations.md gives it; what the database refuses is shown. */
+async function koppelvlak(words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  ran.add(words.slice(0, 2).join(' '));
+  const program = startProgram(words, {
+    DATABASE_URL: as('koppelvlak_service'),
+    DATABASE_PRUNE_URL: as('koppelvlak_retentie'),
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    VERWERKINGENLOG_KEY: KEY,
+    RAADSFEED_ROL: 'aggregator',
+    AGGREGATOR_ALLOW_PRIVATE: 'true',
+    NOTUBIZ_URL: supplier.base,
+    ...env,
+  });
+  const ended = await program.ended;
+  expect(`${ended.stdout} ${ended.stderr}`, words.join(' ')).not.toMatch(/permission denied|42501|must be owner/i);
+  return ended;
+}
+
+async function works(words: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const { status, stdout, stderr } = await koppelvlak(words, env);
+  expect(status, `${words.join(' ')}: ${stderr}`).toBe(0);
+  return stdout;
+}
+
+/** A file of lines, as `feed publish` reads them. */
+async function linesFile(name: string, lines: readonly object[]): Promise<string> {
+  const path = join(dir, name);
+  await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return path;
+}
+
+function namesOf(group: Command): string[] {
+  return group.commands.map((command) => `${group.name()} ${command.name()}`);
+}
+
+describe('with the logins that are documented', { timeout: 600_000 }, () => {
+  it('the database is made by the administrator and migrated by its owner only', async () => {
+    const text = await readFile(ROLES, 'utf8');
+    const statements = text
+      .replaceAll(/^--.*$/gm, '')
+      .replaceAll(/:'(\w+)'/g, "'$1'")
+      .split(';');
+    // The embedded one has made a database of that name for itself.
+    const administrator = withDatabase(server.url, 'postgres');
+    await runStatements(administrator, 'drop database koppelvlak');
+    await runStatements(administrator, ...statements.filter((one) => one.trim() !== ''));
+    const refused = await koppelvlak(['gegevens', 'list']);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(/Run `koppelvlak migrate` first/);
+    const migrated = startProgram(['migrate'], { DATABASE_URL: as('koppelvlak_eigenaar') });
+    expect(await migrated.ended).toMatchObject({ status: 0 });
+  });
+
+  it('the service serves and logs nothing that was refused', async () => {
+    const service = await openSupplier({
+      databaseUrl: as('koppelvlak_service'),
+      env: {
+        AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
+        VERWERKINGENLOG_KEY: KEY,
+        DATABASE_MIGRATE: 'false',
+        DATABASE_PRUNE_URL: as('koppelvlak_retentie'),
+        RAADSFEED_REGISTER: 'true',
+      },
+    });
+    try {
+      const log = createApi(`${service.server.url}/verwerkingenlog/v1`, 'verwerkingenlog.yaml');
+      const call = async (method: string, path: string, body?: unknown): Promise<number> => {
+        const headers = { ...(await service.tokens.bearer(ALL)), ...HEADERS };
+        return (await log.call(method, path, { headers, body })).status;
+      };
+      const body = actie(newPerson());
+      const posted = await log.call('POST', '/verwerkingsacties', { headers: await service.tokens.bearer(ALL), body });
+      const { actieId } = actieIn(posted);
+      expect(await call('PUT', `/verwerkingsacties/${actieId}`, { ...body, actieNaam: 'Anders' })).toBe(200);
+      expect(await call('GET', `/verwerkingsacties?${ofPerson(body.verwerkteObjecten[0]?.objectId ?? '')}`)).toBe(200);
+      const patch = { vertrouwelijkheid: 'vertrouwelijk' };
+      expect(await call('PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, patch)).toBe(204);
+      expect(await call('DELETE', `/verwerkingsacties/${actieId}`)).toBe(204);
+      expect((await service.ask({})).status).toBe(200);
+      for (const path of ['feed', 'snapshot', 'register']) {
+        expect((await fetch(`${service.server.url}/ori/v1/${path}`)).status, path).toBe(200);
+      }
+      const ready = await fetch(`${service.server.managementUrl}/health/ready`);
+      expect(ready.status, await ready.text()).toBe(200);
+      const refused = service.server.logged.filter((line) => /permission denied|42501/.test(JSON.stringify(line)));
+      expect(refused).toEqual([]);
+      await works(['log', 'history', actieId]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('the processing log is pruned, checked and encrypted anew', async () => {
+    await works(['log', 'prune', '--dry-run']);
+    await works(['log', 'prune']);
+    await works(['log', 'verify']);
+    const next = `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}`;
+    await works(['log', 'rotate-key'], { VERWERKINGENLOG_KEY: next });
+  });
+
+  it('deliveries come and go', async () => {
+    const file = messageFile(shvMessage({ leveringen: [{ naam: 'Noord', kvk: '30000001', records: 3 }] }));
+    await works(['gegevens', 'import', '--variant', 'shv', file]);
+    const listed: unknown = JSON.parse(await works(['gegevens', 'list', '--json']));
+    const id = /"id":(\d+)/.exec(JSON.stringify(listed))?.[1] ?? '';
+    await works(['gegevens', 'show', id]);
+    await works(['gegevens', 'journal']);
+    await works(['gegevens', 'remove', id]);
+    await works(['gegevens', 'prune', '--older-than', '0']);
+  });
+
+  it('the feed is published, kept in step, redacted, pruned and checked', async () => {
+    const state = [vergadering('v-1'), document('d-1'), document('d-2')];
+    await works(['feed', 'publish', await linesFile('state.ndjson', state)]);
+    await works(['feed', 'sync', '--organisatie', 'gm9901', await linesFile('same.ndjson', state)]);
+    await works(['feed', 'redact', '--resource', 'gm9901/Informatieobject/d-2', '--reden', 'persoonsgegevens']);
+    await works(['feed', 'prune', '--before', new Date().toISOString()]);
+    await works(['feed', 'verify']);
+  });
+
+  it('sources are followed, looked at and left', async () => {
+    const notubiz = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--vanaf', '2025-01-01'];
+    await works(['bron', 'add', source.url]);
+    await works(['bron', 'sync', source.url]);
+    await works(['bron', 'list']);
+    await works(['bron', 'issues', source.url]);
+    await works(['bron', 'pause', source.url]);
+    await works(['bron', 'resume', source.url]);
+    await works(['bron', 'add', ...notubiz]);
+    await works(['bron', 'sync', 'notubiz:281', '--van', '2025-01-01', '--tot', '2025-03-31']);
+    // What it finds is not the question.
+    await koppelvlak(['bron', 'check', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31']);
+    await koppelvlak(['bron', 'switch', 'notubiz:281', source.url, '--dry-run']);
+    await works(['bron', 'remove', source.url]);
+    await works(['register', 'add', source.url]);
+    await works(['register', 'list']);
+    await works(['register', 'refresh']);
+    await works(['register', 'remove', source.url]);
+  });
+
+  it('no command was left out', () => {
+    const groups = [gegevensCommand(), verwerkingenlogCommand(), raadsfeedCommand(), bronCommand(), registerCommand()];
+    expect([...ran].sort()).toEqual(
+      groups
+        .flatMap(namesOf)
+        .filter((name) => !WITHOUT_DATABASE.includes(name))
+        .sort(),
+    );
+  });
+
+  it('the service cannot change or remove what was logged, nor act as the retention role', async () => {
+    const url = as('koppelvlak_service');
+    for (const statement of [
+      'delete from verwerkingenlog.versies',
+      'set role koppelvlak_opschoner',
+      'create table public.x ()',
+    ]) {
+      await expect(runStatements(url, statement), statement).rejects.toMatchObject({ code: '42501' });
+    }
+    await expect(runStatements(as('koppelvlak_retentie'), 'select from gegevens.records')).rejects.toMatchObject({
+      code: '42501',
+    });
+  });
+});

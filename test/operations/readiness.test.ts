@@ -1,0 +1,117 @@
+/** What stops work is told line by line; only what leaves nothing to serve takes the instance away. */
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { startTokens, type TestTokens } from '../support/tokens.ts';
+import { KEY } from '../verwerkingenlog/support.ts';
+
+let database: TestDatabase;
+let tokens: TestTokens;
+let server: TestServer | undefined;
+beforeEach(async () => {
+  database = await createDatabase();
+  tokens = await startTokens();
+});
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  await tokens.close();
+  await database.drop();
+});
+
+async function start(areas: string, more: Partial<TestServerOptions> = {}): Promise<TestServer> {
+  server = await startServer({
+    databaseUrl: database.url,
+    ...more,
+    env: { AREAS: areas, VERWERKINGENLOG_KEY: KEY, ...tokens.env, ...more.env },
+  });
+  return server;
+}
+
+async function asOwner(...statements: string[]): Promise<void> {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Every session from now on is read-only; those that are open end. */
+const makeReadOnly = (): Promise<void> =>
+  asOwner(
+    `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+
+async function ready({ managementUrl }: TestServer): Promise<{ status: number; lines: Record<string, object> }> {
+  const response = await fetch(`${managementUrl}/health/ready`);
+  const { checks }: { checks: { name: string }[] } = JSON.parse(await response.text());
+  return { status: response.status, lines: Object.fromEntries(checks.map(({ name, ...line }) => [name, line])) };
+}
+
+describe('readiness', () => {
+  it('is lost with a database that takes no changes, where all that is served makes some', async () => {
+    const log = await start('verwerkingenlog');
+    expect(await ready(log)).toMatchObject({ status: 200, lines: { 'database-writable': { ok: true } } });
+    await makeReadOnly();
+    await expect
+      .poll(() => ready(log))
+      .toMatchObject({
+        status: 503,
+        lines: {
+          database: { ok: true },
+          'database-writable': { ok: false, detail: 'the database takes no changes: it is read-only' },
+        },
+      });
+  });
+
+  it('is kept with one where the feed is served, with a warning', async () => {
+    const both = await start('verwerkingenlog,raadsfeed');
+    await makeReadOnly();
+    await expect
+      .poll(() => ready(both))
+      .toMatchObject({
+        status: 200,
+        lines: { 'database-writable': { ok: true, warning: expect.stringContaining('it is read-only') } },
+      });
+    expect((await fetch(`${both.url}/ori/v1/snapshot`)).status).toBe(200);
+  });
+
+  it.each([
+    [4000, undefined],
+    [6000, /^[67]\.\d s ahead of the clock of the database$/],
+    [-6000, /^[67]\.\d s behind the clock of the database$/],
+  ])('tells of a clock that differs by %i ms', async (ms, warning) => {
+    const off = await start('raadsfeed', {
+      clock: { now: () => new Date(systemClock.now().getTime() + ms) },
+    });
+    const { status, lines } = await ready(off);
+    expect(status).toBe(200);
+    expect(lines.clock).toEqual(
+      warning === undefined ? { ok: true } : { ok: true, warning: expect.stringMatching(warning) },
+    );
+  });
+
+  it('tells that notifications do not arrive', async () => {
+    const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
+    const deaf = await start('raadsfeed', { env: { DATABASE_LISTEN_URL: nowhere } });
+    const { status, lines } = await ready(deaf);
+    expect(status).toBe(200);
+    expect(lines.listen).toMatchObject({ ok: true, warning: expect.stringContaining('LISTEN is lost') });
+    const told = (): unknown => deaf.logged.find(({ msg }) => msg === 'the connection for LISTEN cannot be made')?.err;
+    await expect.poll(told).toMatchObject({ message: expect.stringMatching(/^DATABASE_LISTEN_URL: .*ECONNREFUSED/) });
+  });
+
+  it('tells that the form of the database is not the one that is known', async () => {
+    const old = await start('raadsfeed', { env: { DATABASE_MIGRATE: 'false' } });
+    await asOwner(`delete from koppelvlak.migraties where name = '0030-replica-identity'`);
+    expect(await ready(old)).toMatchObject({
+      status: 503,
+      lines: { migrations: { ok: false, detail: 'to be applied: 0030-replica-identity' } },
+    });
+  });
+});
