@@ -9,7 +9,7 @@ export interface ServiceDocument {
   readonly organisaties: readonly {
     readonly organisatiecode: string;
     readonly naam: string;
-    readonly laatstBijgewerkt: string | null;
+    readonly laatstBijgewerkt?: string;
     readonly herkomst?: string;
     readonly herkomstSoort: FeedOrganisation['herkomstSoort'];
   }[];
@@ -34,7 +34,7 @@ export function serviceDocument(
     organisaties: organisations.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => ({
       organisatiecode,
       naam,
-      laatstBijgewerkt: laatstBijgewerkt?.toISOString() ?? null,
+      ...(laatstBijgewerkt === null ? {} : { laatstBijgewerkt: laatstBijgewerkt.toISOString() }),
       ...(herkomst === null ? {} : { herkomst }),
       herkomstSoort,
     })),

@@ -8,7 +8,7 @@ export const HEARTBEAT = Buffer.from(':\n\n');
 
 /** A record as a server-sent event; the text of a record has no line break in it. */
 export function eventText(record: Omit<StoredRecord, 'merk'>, mountUrl: string): string {
-  return `id: ${record.sequenceNumber}\nevent: record\ndata: ${joinRecord(record, mountUrl)}\n\n`;
+  return `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl)}\n\n`;
 }
 
 /** Whether a record passes a filter. */
