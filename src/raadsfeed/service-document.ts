@@ -1,6 +1,6 @@
 import type { Config } from '../kernel/config/read-config.ts';
 import { RESOURCE_TYPES } from './domain/resource-type.ts';
-import type { FeedRow } from './store/read-feed-row.ts';
+import type { FeedRow } from './store/feed-row.ts';
 import type { FeedOrganisation } from './store/read-organisations.ts';
 
 /** What the feed says of itself. */
