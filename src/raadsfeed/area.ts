@@ -27,7 +27,7 @@ import { rewriteParts } from './store/text-partitions.ts';
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
 /** Milliseconds between looks for files that what was redacted may still stand in. */
-const REWRITE_MS = 60_000;
+const REWRITE_MS = 300_000;
 
 export interface RaadsfeedNeeds {
   /** What `/register` lists; absent when this service is no register. */
