@@ -14,7 +14,7 @@ export interface Platform {
   readonly metrics: Registry;
   /** The service's pool: a role that can append to the processing log but not change it. */
   readonly pool: Pool;
-  /** For reads of the feed, of a replica when there is one: its statements are planned once, so each must be good for all values. */
+  /** For reads of the feed, of a replica when there is one. */
   readonly readPool: Pool;
   /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
   readonly pipelinePool: Pool;

@@ -59,8 +59,7 @@ async function connect(
     log,
   };
   const pool = createPool({ ...poolOptions, url });
-  // A page reads from 32 partitions: amid millions of records the database thinks it worth while to plan each page anew, which takes as long again.
-  const readPool = createPool({ ...poolOptions, url: database.readUrl ?? url, plansOnce: true });
+  const readPool = createPool({ ...poolOptions, url: database.readUrl ?? url });
   const pipelinePool = createPool({ ...poolOptions, url, pipeline: true });
   const prunePool = createPool({
     ...poolOptions,

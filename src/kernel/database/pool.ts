@@ -21,11 +21,6 @@ export interface PoolOptions {
   readonly pooler: 'none' | 'transaction';
   /** The role to act as, whatever the login is; not with a pooler. */
   readonly role?: string | undefined;
-  /**
-   * Statements are planned once for whatever values they are given: for statements over many partitions, which take longer to plan than to
-   * run, and have one good plan; not with a pooler.
-   */
-  readonly plansOnce?: boolean;
   /** Statements of one connection are sent without waiting for each other's answers; then neither COPY nor cursors work. */
   readonly pipeline?: boolean;
   /** Shown in `pg_stat_activity`. */
@@ -41,10 +36,10 @@ const LIFETIME_SECONDS = 1800;
 
 /** A pool of connections. Nothing connects before the first use. Whoever makes it ends it. */
 export function createPool(options: PoolOptions): Pool {
-  const { url, statementTimeoutMs, role, plansOnce = false, log } = options;
+  const { url, statementTimeoutMs, role, log } = options;
   const direct = options.pooler === 'none';
   const pool = new pg.Pool({
-    connectionString: direct ? withSessionSettings(url, { statementTimeoutMs, role, plansOnce }) : url,
+    connectionString: direct ? withSessionSettings(url, { statementTimeoutMs, role }) : url,
     max: options.size,
     connectionTimeoutMillis: options.connectTimeoutMs,
     ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + (direct ? SILENCE_MARGIN_MS : 0) }),
