@@ -7,10 +7,17 @@ import type { RecordFilter } from '../store/read-texts.ts';
 /** The first thing on a stream: how long a client waits before it connects again, in milliseconds. */
 const RETRY_LINE = 'retry: 3000\n\n';
 
+/** Heartbeats after which what was sent counts as received: with the default a minute. */
+const RECENT_HEARTBEATS = 4;
+
 export interface OpenStream {
   readonly filter: RecordFilter;
   /** Everything up to here has been sent, or was kept back by the filter. */
   position: number;
+  /** Notes the position of now; called at every heartbeat. */
+  notePosition(): void;
+  /** Where it was some heartbeats ago: what was sent after that may not have arrived. */
+  recentPosition(): number;
   /** Writes bytes; a stream whose client does not read is cut. */
   send(bytes: Buffer): void;
   /** What still waits for the client must not reach it any more: when something does, the stream is cut. */
@@ -48,12 +55,18 @@ export function openStream(response: ServerResponse, options: OpenStreamOptions)
   const end = (): void => {
     response.end();
   };
+  const earlier: number[] = [options.position];
   const stream: OpenStream = {
     filter: options.filter,
     position: options.position,
     ended,
     cut,
     end,
+    notePosition() {
+      earlier.push(stream.position);
+      if (earlier.length > RECENT_HEARTBEATS) earlier.shift();
+    },
+    recentPosition: () => earlier[0] ?? options.position,
     send(bytes) {
       if (ended.aborted) return;
       // What waits grows without end for a client that does not read: it resumes with Last-Event-ID. Looked at before the write, for

@@ -67,6 +67,7 @@ export function createStreams(options: StreamsOptions): Streams {
   });
   const heartbeat = setInterval(() => {
     for (const stream of live) stream.send(HEARTBEAT);
+    for (const stream of open) stream.notePosition();
   }, options.heartbeatSeconds * 1000);
   heartbeat.unref();
 
@@ -90,7 +91,16 @@ export function createStreams(options: StreamsOptions): Streams {
     }
   };
 
+  /** What was sent lately the system may still hold for its client, where nobody can see it: a reset drops that. */
+  const cutThoseWhoGot = (numbers: readonly number[]): void => {
+    for (const stream of [...open]) {
+      const from = stream.recentPosition();
+      if (numbers.some((number) => number > from && number <= stream.position)) stream.cut();
+    }
+  };
+
   const sendToAll = (events: readonly StoredEvent[], after: number): void => {
+    cutThoseWhoGot(events.flatMap(redactedNumbers));
     const texts = events.map((event) => ({ event, text: eventText(event, mountUrl()) }));
     // Streams with the same filter that are equally far get the very same bytes.
     const encoded = new Map<string, Buffer>();
@@ -188,6 +198,13 @@ function passes(record: Required<RecordFilter>, filter: RecordFilter): boolean {
     (filter.organisatiecode === undefined || filter.organisatiecode === record.organisatiecode) &&
     (filter.resourceType === undefined || filter.resourceType === record.resourceType)
   );
+}
+
+/** The numbers whose content a record takes away. */
+function redactedNumbers({ prefix, suffix }: StoredEvent): number[] {
+  if (suffix !== null || !prefix.includes('"op":"redact"')) return [];
+  const { geredigeerdeSequenceNumbers: numbers }: { geredigeerdeSequenceNumbers?: number[] } = JSON.parse(prefix);
+  return numbers ?? [];
 }
 
 interface Piece {
