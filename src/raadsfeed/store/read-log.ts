@@ -80,16 +80,17 @@ function toRange(
   after: number,
   upTo: number,
 ): RangeRead {
+  if (after < head.historyAfter.sequenceNumber) return { head, records: [], epoch: undefined, lastEpoch: undefined };
   const at = rows[0]?.number === after ? rows[0] : undefined;
-  const records: string[] = [];
-  for (const { record, number } of at === undefined ? rows : rows.slice(1)) {
-    assertNext(number, after + records.length + 1, head);
-    records.push(record ?? '');
-  }
-  assertReached(after + records.length, Math.min(upTo, head.head.sequenceNumber), after, head);
+  const records = at === undefined ? rows : rows.slice(1);
+  assertNoGap(
+    records.map(({ number }) => number),
+    after,
+    Math.min(upTo, head.head.sequenceNumber),
+  );
   return {
     head,
-    records: after < head.historyAfter.sequenceNumber ? [] : records,
+    records: records.map(({ record }) => record ?? ''),
     epoch: at?.epoch ?? undefined,
     lastEpoch: rows.at(-1)?.epoch ?? undefined,
   };
@@ -148,23 +149,26 @@ async function readEventRows(db: Db, after: number, upTo: number, octets: number
 }
 
 function toEvents({ head, rows }: { head: FeedHead; rows: readonly EventRow[] }, after: number, upTo: number) {
-  const events: StoredEvent[] = [];
-  for (const { kop, rest, organisatiecode, resource_type: resourceType, number } of rows) {
-    const sequenceNumber = after + events.length + 1;
-    assertNext(number, sequenceNumber, head);
-    events.push({ prefix: kop ?? '', suffix: rest, organisatiecode, resourceType, sequenceNumber });
-  }
-  assertReached(after + events.length, Math.min(upTo, head.head.sequenceNumber), after, head);
+  if (after < head.historyAfter.sequenceNumber) return { head, events: [] };
+  assertNoGap(
+    rows.map(({ number }) => number),
+    after,
+    Math.min(upTo, head.head.sequenceNumber),
+  );
+  const events = rows.map(
+    ({ kop, rest, organisatiecode, resource_type: resourceType }, i): StoredEvent => ({
+      ...{ sequenceNumber: after + i + 1, organisatiecode, resourceType },
+      ...{ prefix: kop ?? '', suffix: rest },
+    }),
+  );
   return { head, events };
 }
 
-/** Below the beginning of the history only current state is left, so numbers are missing there. */
-function assertNext(number: number | null, expected: number, head: FeedHead): void {
-  if (number !== expected && expected > head.historyAfter.sequenceNumber) throw new MissingNumberError(expected);
-}
-
-function assertReached(end: number, expected: number, after: number, head: FeedHead): void {
-  if (end < expected && after >= head.historyAfter.sequenceNumber) throw new MissingNumberError(end + 1);
+/** @throws {MissingNumberError} unless these are the numbers after one, up to and including the last */
+function assertNoGap(numbers: readonly (number | null)[], after: number, last: number): void {
+  const gap = numbers.findIndex((number, i) => number !== after + i + 1);
+  if (gap !== -1) throw new MissingNumberError(after + gap + 1);
+  if (after + numbers.length < last) throw new MissingNumberError(after + numbers.length + 1);
 }
 
 interface Size {
