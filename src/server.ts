@@ -5,7 +5,6 @@ import { measureRequests } from './http/access-log.ts';
 import { limitAnswerTime } from './http/answer-deadline.ts';
 import type { Area } from './http/area.ts';
 import { demandHost } from './http/demand-host.ts';
-import { installFastPaths } from './http/fast-path.ts';
 import { strictJsonBody } from './http/json-body.ts';
 import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
 import { problemPages } from './http/problem-pages.ts';
@@ -74,10 +73,6 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     area.root?.(app);
     for (const { prefix, routes } of area.mounts) await app.register(routes, { prefix });
   }
-  installFastPaths(
-    app,
-    areas.flatMap(({ fastPath }) => fastPath ?? []),
-  );
   return app;
 }
 

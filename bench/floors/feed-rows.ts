@@ -10,8 +10,8 @@ const server = createServer(async (request, response) => {
   const after = Number(request.url?.slice(1));
   const { rows } = await pool.query({
     name: 'rows',
-    text: 'select kop, rest from raadsfeed.tekst where deel = $1 and sequence_number > $2 and sequence_number <= $3 order by sequence_number',
-    values: [Math.floor(after / 4096) % 32, after, after + 500],
+    text: 'select kop, rest from raadsfeed.tekst where sequence_number > $1 and sequence_number <= $2 order by sequence_number',
+    values: [after, after + 500],
   });
   const records = rows.map(({ kop, rest }) => `${kop}http://127.0.0.1:8080/ori/v1${rest}`);
   const bytes = Buffer.from(`{"records":[${records.join(',')}]}`);

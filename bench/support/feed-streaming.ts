@@ -33,7 +33,7 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
   try {
     const { url } = Object(await server.ask({}));
     const bare = Object(await floor.ask({}));
-    const event = `id: 1\nevent: record\ndata: ${sampleLine(1)}\n\n`;
+    const event = `id: 1\ndata: ${sampleLine(1)}\n\n`;
     for (const { count, withinMs } of STREAMS) {
       await ourReaders.ask({ url: `${url}/ori/v1/feed/stream`, count });
       await theirReaders.ask({ url: bare.url, count });

@@ -19,9 +19,9 @@ export function feedPruneCommand(): Command {
       runCommand({ json: json ?? false }, async ({ platform, output, interrupted }) => {
         const { clock, pool } = platform;
         if (before > clock.now()) throw new UsageError('--before lies in the future');
-        const { findPruneEnd, pruneHistory } = await import('../raadsfeed/store/prune-history.ts');
-        const { readFeedRow } = await import('../raadsfeed/store/read-feed-row.ts');
-        const { rewriteParts } = await import('../raadsfeed/store/rewrite-parts.ts');
+        const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune-history.ts');
+        const { readFeedRow } = await import('../raadsfeed/store/feed-row.ts');
+        const { rewriteParts } = await import('../raadsfeed/store/text-partitions.ts');
         if (dryRun) {
           const upTo = await findPruneEnd(pool, before);
           output.result({ upTo, dryRun }, () =>
@@ -31,6 +31,7 @@ export function feedPruneCommand(): Command {
         }
         const pruned = await pruneHistory(pool, {
           before,
+          graceMs: pruneGraceMs(platform.config.database.statementTimeoutMs),
           signal: interrupted,
           progress: (done, of) => output.progress(`${done} of ${of} numbers`),
         });

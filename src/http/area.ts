@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ProblemKind } from '../kernel/problem.ts';
 import type { ReadinessCheck } from '../kernel/readiness.ts';
-import type { FastPath } from './fast-path.ts';
 
 /** One of the national interfaces, ready to be mounted. */
 export interface Area {
@@ -12,8 +11,6 @@ export interface Area {
   }[];
   /** Addresses that the area needs at the root of the host. */
   readonly root?: (app: FastifyInstance) => void;
-  /** Answers what it knows before the framework sees the request. */
-  readonly fastPath?: FastPath;
   readonly problems: Readonly<Record<string, ProblemKind>>;
   readonly checks: readonly ReadinessCheck[];
   /** Starts work that goes on without requests; called once the server listens. */

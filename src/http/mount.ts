@@ -6,7 +6,6 @@ import { limitBodies } from './body-limits.ts';
 import type { Contract } from './contract.ts';
 import { createRateCounter, limitRate, shedLoad } from './limits.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
-import type { RateCounter } from './rate-counter.ts';
 import { limitRequestHead } from './request-head.ts';
 import { limitUnreadAnswers } from './unread-answers.ts';
 
@@ -14,8 +13,8 @@ export interface MountOptions {
   readonly platform: Platform;
   readonly prefix: string;
   readonly contract: Contract;
-  /** Requests per minute per client (0 is no limit), or the counter that another way into the mount shares. */
-  readonly rateLimit: number | { readonly counter: RateCounter | undefined };
+  /** Requests per minute per client; 0 is no limit. */
+  readonly rateLimit: number;
   /** Its answers hold personal data: no proxy may keep them on its disk. */
   readonly isPersonal?: boolean;
   readonly problemStyle?: ProblemStyle;
@@ -25,7 +24,7 @@ export interface MountOptions {
 /** What every mount has: limit, version header, errors in its own shape, its contract and readable pages of it; then its routes. */
 export function mount(options: MountOptions): Area['mounts'][number] {
   const { platform, prefix, contract, rateLimit } = options;
-  const counter = typeof rateLimit === 'number' ? createRateCounter(rateLimit) : rateLimit.counter;
+  const counter = createRateCounter(rateLimit);
   return {
     prefix,
     routes: async (app) => {

@@ -38,10 +38,4 @@ export class RateCounter {
     this.#windows.set(key, { count: 1, endsAt: now + this.#windowMs });
     return { current: 1, ttl: this.#windowMs };
   }
-
-  /** Whether one more call would still be within the limit. */
-  hasRoom(key: string): boolean {
-    const known = this.#windows.peek(key);
-    return known === undefined || known.endsAt <= Date.now() || known.count < this.max;
-  }
 }

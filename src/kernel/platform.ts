@@ -20,8 +20,10 @@ export interface Platform {
   readonly pool: Pool;
   /** The shares that areas get as their `pool`: one area cannot take the connections of another. */
   readonly shares: Readonly<Record<PoolShare, Pool>>;
-  /** For reads of the feed, of a replica when there is one: its statements are planned once, so each must be good for all values. */
+  /** For reads of the feed, on the primary. */
   readonly readPool: Pool;
+  /** For reads of the feed, on the replica, when there is one: it may be behind, or away. */
+  readonly replicaPool: Pool | undefined;
   /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
   readonly pipelinePool: Pool;
   /** As the role that may remove what is past its retention; connects only when it is used. */
@@ -81,6 +83,7 @@ export async function openPlatform({
     pool: database.pool,
     shares: database.shares,
     readPool: database.readPool,
+    replicaPool: database.replicaPool,
     pipelinePool: database.pipelinePool,
     prunePool: database.prunePool,
     listener: database.listener,

@@ -10,6 +10,7 @@ export function measureProcess(platform: Platform): void {
     ...platform.shares,
     'verwerkingenlog-reads': platform.pipelinePool,
     'raadsfeed-reads': platform.readPool,
+    ...(platform.replicaPool === undefined ? {} : { 'raadsfeed-replica': platform.replicaPool }),
     retention: platform.prunePool,
   });
   new Gauge({

@@ -1,6 +1,6 @@
 import type { Config } from '../kernel/config/read-config.ts';
 import { RESOURCE_TYPES } from './domain/resource-type.ts';
-import type { FeedRow } from './store/read-feed-row.ts';
+import type { FeedRow } from './store/feed-row.ts';
 import type { FeedOrganisation } from './store/read-organisations.ts';
 
 /** What the feed says of itself. */
@@ -9,7 +9,7 @@ export interface ServiceDocument {
   readonly organisaties: readonly {
     readonly organisatiecode: string;
     readonly naam: string;
-    readonly laatstBijgewerkt: string | null;
+    readonly laatstBijgewerkt?: string;
     readonly herkomst?: string;
     readonly herkomstSoort: FeedOrganisation['herkomstSoort'];
   }[];
@@ -34,7 +34,7 @@ export function serviceDocument(
     organisaties: organisations.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => ({
       organisatiecode,
       naam,
-      laatstBijgewerkt: laatstBijgewerkt?.toISOString() ?? null,
+      ...(laatstBijgewerkt === null ? {} : { laatstBijgewerkt: laatstBijgewerkt.toISOString() }),
       ...(herkomst === null ? {} : { herkomst }),
       herkomstSoort,
     })),

@@ -5,7 +5,7 @@ import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
 
 const addFormats = addFormatsModule.default;
-const OPENAPI_KEYWORDS = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'security'];
+const OPENAPI_KEYWORDS = ['openapi', 'info', 'servers', 'tags', 'paths', 'components', 'security', 'discriminator'];
 
 export type JsonObject = Record<string, unknown>;
 

@@ -73,7 +73,14 @@ describe('a resource', () => {
   it.each([
     ['Vergadering', { ...vergadering, aanvang: '2026-01-15T19:30:00+01:00', einde: '2026-01-15T22:00:00+01:00' }],
     ['Vergadering', { ...vergadering, organisatie: { waterschap: 'ws9901', naam: 'Duinstroom' } }],
-    ['Vergadering', { ...vergadering, georganiseerddoorgremium: { gremiumnaam: 'Raad' }, agendapunten: [] }],
+    [
+      'Vergadering',
+      {
+        ...vergadering,
+        georganiseerddoorgremium: { gremiumidentificatie: '1', gremiumnaam: 'Raad' },
+        agendapunten: [],
+      },
+    ],
     ['Agendapunt', { ...agendapunt, indicatiehamerstuk: null, volgnummer: '3.' }],
     [
       'Informatieobject',

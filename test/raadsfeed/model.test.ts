@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
 import { pruneHistory } from '../../src/raadsfeed/store/prune-history.ts';
-import { rewriteParts } from '../../src/raadsfeed/store/rewrite-parts.ts';
+import { rewriteParts } from '../../src/raadsfeed/store/text-partitions.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import {
   agendapunt,
@@ -107,7 +107,7 @@ afterAll(() => feed.stop());
 async function empty(): Promise<void> {
   const client = new pg.Client({ connectionString: feed.databaseUrl });
   await client.connect();
-  await client.query(`truncate raadsfeed.record, raadsfeed.tekst, raadsfeed.stand, raadsfeed.organisatie, raadsfeed.opruimen;
+  await client.query(`truncate raadsfeed.record, raadsfeed.tekst, raadsfeed.stand, raadsfeed.organisatie, raadsfeed.pending_rewrites;
     update raadsfeed.feed set head = 0, head_merk = 0, historie_na = 0, historie_na_merk = 0, redacties = redacties + 1; notify raadsfeed`);
   await client.end();
 }
@@ -124,6 +124,7 @@ async function run(steps: readonly Step[]): Promise<Model> {
     } else {
       const { upTo } = await pruneHistory(feed.pool, {
         before: new Date(clock - taken.prune * 200),
+        graceMs: 0,
         signal: new AbortController().signal,
         progress: () => undefined,
       });

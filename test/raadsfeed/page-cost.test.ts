@@ -1,16 +1,10 @@
 /** However the database plans them, and whatever it knows of the tables: pages look at the blocks that hold their records, and hardly at others. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/kernel/config/read-config.ts';
 import type { Db } from '../../src/kernel/database/db.ts';
 import { typeParsers } from '../../src/kernel/database/type-parsers.ts';
-import { createLogger } from '../../src/kernel/log.ts';
-import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
-import { readCollection } from '../../src/raadsfeed/store/read-collection.ts';
-import { readEvents } from '../../src/raadsfeed/store/read-events.ts';
-import { readRange } from '../../src/raadsfeed/store/read-range.ts';
-import { readFiltered } from '../../src/raadsfeed/store/read-records.ts';
-import { readSnapshot } from '../../src/raadsfeed/store/read-snapshot.ts';
+import { readEvents, readRange } from '../../src/raadsfeed/store/read-log.ts';
+import { readCollection, readFiltered, readSnapshot } from '../../src/raadsfeed/store/read-texts.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { generateHistory } from './generate-history.ts';
 
@@ -24,26 +18,15 @@ const organisatiecode = 'gm9007';
 const resourceType = 'Informatieobject';
 
 const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
-  [
-    'all',
-    async (db) =>
-      (await readRange(db, { after: AFTER, upTo: AFTER + LIMIT, mountUrl: 'https://raad.example' }))?.records.length ??
-      0,
-  ],
-  [
-    'of an organisation',
-    async (db) => (await readFiltered(db, AFTER, RECORDS, LIMIT, { organisatiecode })).found.length,
-  ],
-  ['of a kind', async (db) => (await readFiltered(db, AFTER, RECORDS, LIMIT, { resourceType })).found.length],
-  [
-    'of both',
-    async (db) => (await readFiltered(db, AFTER, RECORDS, LIMIT, { organisatiecode, resourceType })).found.length,
-  ],
-  ['of a stream', async (db) => (await readEvents(db, AFTER, RECORDS, LIMIT)).found.length],
-  ['of a snapshot', async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, {})).found.length],
+  ['all', async (db) => (await readRange(db, AFTER, LIMIT, 'https://raad.example')).records.length],
+  ['of an organisation', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode })).records.length],
+  ['of a kind', async (db) => (await readFiltered(db, AFTER, LIMIT, { resourceType })).records.length],
+  ['of both', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode, resourceType })).records.length],
+  ['of a stream', async (db) => (await readEvents(db, AFTER, LIMIT)).events.length],
+  ['of a snapshot', async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, {})).records.length],
   [
     'of a snapshot of an organisation',
-    async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, { organisatiecode })).found.length,
+    async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, { organisatiecode })).records.length,
   ],
   [
     'of a collection',
@@ -97,32 +80,6 @@ describe.each([
       const found = await read(client);
       expect([mode, found]).toEqual([mode, LIMIT]);
       expect((await blocks()) - before, mode).toBeLessThan(MOST_BLOCKS);
-    }
-  });
-});
-
-describe('when the database believes that the history is long', () => {
-  let open: OpenPlatform;
-  beforeAll(async () => {
-    await client.query(
-      `update pg_class set reltuples = reltuples * 1000 where relnamespace = 'raadsfeed'::regnamespace and reltuples > 0`,
-    );
-    const env = { DATABASE_URL: database.url, DATABASE_MIGRATE: 'false', AREAS: 'raadsfeed' };
-    open = await openPlatform({ config: readConfig(env, 'serve'), log: createLogger('silent'), purpose: 'service' });
-  });
-  afterAll(() => open?.close());
-
-  // Planning takes longer than the page: its texts may lie in any of 32 parts.
-  it.each(reads)('a page %s is planned once', async (_kind, read) => {
-    const connection = await open.platform.readPool.connect();
-    try {
-      for (let i = 0; i < 8; i += 1) expect(await read(connection)).toBe(LIMIT);
-      const { rows } = await connection.query(
-        `select sum(custom_plans)::int as anew from pg_prepared_statements where name like 'raadsfeed%'`,
-      );
-      expect(rows).toEqual([{ anew: 0 }]);
-    } finally {
-      connection.release(true);
     }
   });
 });

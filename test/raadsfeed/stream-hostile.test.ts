@@ -55,6 +55,8 @@ describe('a stream that does not come about', () => {
   it('is answered in time when the database is not, and goes no further after that', async () => {
     const late = await feed.another({ REQUEST_TIMEOUT_MS: '1000', RAADSFEED_STREAM_MAX: '1' });
     await withLock(feed.databaseUrl, 'raadsfeed.feed', async () => {
+      // What it knew holds for a second.
+      await expect.poll(async () => (await late.api.call('GET', '/feed')).status, PATIENT).toBe(503);
       expect((await late.api.call('GET', '/feed/stream')).status).toBe(503);
     });
     const open = async () => {

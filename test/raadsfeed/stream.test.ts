@@ -24,7 +24,7 @@ describe('the stream', () => {
     expect(stream.raw()).toMatch(/^retry: 3000\n\n/);
     const records = (await readRecords(feed.api)).slice(-2);
     expect(events.map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) }))).toEqual(
-      records.map((record) => ({ id: record.sequenceNumber, event: 'record', data: record })),
+      records.map((record) => ({ id: record.sequenceNumber, event: 'message', data: record })),
     );
     stream.close();
   });

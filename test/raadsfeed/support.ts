@@ -61,6 +61,19 @@ export async function publishLines(
   return createPublisher({ pool, clock }).publish(lines.map(changeOf));
 }
 
+/** Waits until an instance has heard of a number: a test that reads what it has published must not be a moment too early. */
+async function hasHeard({ managementUrl }: TestServer, number: number): Promise<void> {
+  for (let attempt = 0; number > 0 && attempt < 500; attempt += 1) {
+    const metrics = await fetch(`${managementUrl}/metrics`).then(
+      (answer) => answer.text(),
+      () => undefined,
+    );
+    // One that was stopped hears nothing any more.
+    if (metrics === undefined || Number(/^raadsfeed_head (\d+)/m.exec(metrics)?.[1]) >= number) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
 /** The whole server with only the feed, and a writer beside it. */
 export async function startFeed(env: Record<string, string> = {}, clock?: Clock): Promise<FeedServer> {
   const database = await createDatabase();
@@ -79,7 +92,12 @@ export async function startFeed(env: Record<string, string> = {}, clock?: Clock)
     api: createApi(mount, 'raadsfeed.yaml'),
     pool,
     databaseUrl: database.url,
-    publish: (lines) => publishLines(pool, lines, clock),
+    async publish(lines) {
+      const outcomes = await publishLines(pool, lines, clock);
+      const recorded = outcomes.flatMap((outcome) => (outcome === 'no-op' ? [] : outcome.recorded));
+      await Promise.all([server, ...others].map((one) => hasHeard(one, Math.max(0, ...recorded))));
+      return outcomes;
+    },
     async another(extra = {}) {
       const second = await startServer(options(extra));
       others.push(second);

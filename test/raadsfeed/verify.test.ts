@@ -128,9 +128,9 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     { sequenceNumber: 8, fault: 'was stored before the one in front of it' },
   ],
   [
-    'the mark of the head is another',
+    'the epoch of the head is another',
     ['update raadsfeed.feed set head_merk = head_merk # 1'],
-    { sequenceNumber: 9, fault: 'the mark of the head is another' },
+    { sequenceNumber: 9, fault: 'the epoch of the head is another' },
   ],
   ['the head stands too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows stand beyond the head' }],
   ['the head stands too high', ['update raadsfeed.feed set head = 10'], { fault: 'the numbers 10 to 10 are missing' }],
@@ -156,7 +156,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   ],
   [
     'a file was not written anew',
-    ['insert into raadsfeed.opruimen (deel) values (0)'],
+    ['insert into raadsfeed.pending_rewrites (first_number) values (0)'],
     { fault: '1 parts may still hold what was removed; run feed redact or restart the service' },
   ],
 ])('tells that %s', async (_what, statements, fault) => {

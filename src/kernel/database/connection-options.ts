@@ -3,8 +3,6 @@ export interface SessionSettings {
   readonly statementTimeoutMs: number;
   /** The role to act as; the login must be a member. */
   readonly role?: string | undefined;
-  /** Statements are planned once for whatever values they are given. */
-  readonly plansOnce?: boolean;
 }
 
 /**
@@ -14,7 +12,7 @@ export interface SessionSettings {
 export function withSessionSettings(url: string, settings: SessionSettings): string {
   const start = url.indexOf('?');
   const query = new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
-  const { statementTimeoutMs, role, plansOnce = false } = settings;
+  const { statementTimeoutMs, role } = settings;
   if (role !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(role))
     throw new TypeError(`not the name of a role: ${role}`);
   const ours = [
@@ -23,7 +21,6 @@ export function withSessionSettings(url: string, settings: SessionSettings): str
     `-c idle_in_transaction_session_timeout=${statementTimeoutMs === 0 ? 0 : Math.max(statementTimeoutMs, 10_000)}`,
     // Compiling a statement pays after a second of running; where it is on, a guess too high makes a page take a second.
     '-c jit=off',
-    ...(plansOnce ? ['-c plan_cache_mode=force_generic_plan'] : []),
     ...(role === undefined ? [] : [`-c role=${role}`]),
   ];
   query.set('options', [query.get('options') ?? '', ...ours].join(' ').trim());

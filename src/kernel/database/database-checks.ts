@@ -1,18 +1,15 @@
 import type { Clock } from '../clock.ts';
 import type { ReadinessCheck, ReadinessResult } from '../readiness.ts';
-import { reasonOf } from '../reason.ts';
 import type { Listener } from './listen.ts';
 import { migrationState } from './migrate.ts';
 import { MIGRATIONS } from './migrations-directory.ts';
 import type { Pool } from './pool.ts';
-import type { ReadPool } from './read-pool.ts';
 
 /** More difference than this, in milliseconds, and moments of this process and of the database cannot be compared. */
 const CLOCK_LIMIT_MS = 5000;
 
 export interface DatabaseCheckOptions {
   readonly pool: Pool;
-  readonly replica: ReadPool | undefined;
   readonly listener: Listener;
   readonly clock: Clock;
   /** What is served: some of it can do without writing. */
@@ -20,7 +17,7 @@ export interface DatabaseCheckOptions {
 }
 
 /** What an operator must know of the database, a line each; only what leaves nothing that can be served is wrong, the rest is a warning. */
-export function databaseChecks({ pool, replica, listener, clock, areas }: DatabaseCheckOptions): ReadinessCheck[] {
+export function databaseChecks({ pool, listener, clock, areas }: DatabaseCheckOptions): ReadinessCheck[] {
   return [
     {
       name: 'database',
@@ -42,9 +39,6 @@ export function databaseChecks({ pool, replica, listener, clock, areas }: Databa
     { name: 'database-writable', check: () => checkWritable(pool, areas) },
     { name: 'clock', vital: false, check: () => checkClock(pool, clock) },
     { name: 'listen', vital: false, check: async () => listenState(listener) },
-    ...(replica === undefined
-      ? []
-      : [{ name: 'read-replica', vital: false, check: async () => replicaState(replica) }]),
   ];
 }
 
@@ -86,10 +80,4 @@ function listenState(listener: Listener): ReadinessResult {
     case 'lost':
       return { ok: true, warning: 'the connection for LISTEN is lost: changes are looked for until it is back' };
   }
-}
-
-function replicaState(replica: ReadPool): ReadinessResult {
-  const away = replica.away();
-  if (away === undefined) return { ok: true };
-  return { ok: true, warning: `the replica is away and the primary is read: ${reasonOf(away)}` };
 }

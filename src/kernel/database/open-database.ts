@@ -7,7 +7,6 @@ import { createListener, type Listener } from './listen.ts';
 import { demandMigrations, migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations-directory.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
-import { createReadPool } from './read-pool.ts';
 
 /** The role that serves; migration 0001 makes it. */
 export const SERVICE_ROLE = 'koppelvlak_dienst';
@@ -32,6 +31,7 @@ export interface OpenDatabase {
   readonly shares: Readonly<Record<PoolShare, Pool>>;
   /** For reads of the feed; see `Platform`. */
   readonly readPool: Pool;
+  readonly replicaPool: Pool | undefined;
   /** For logged reads of the processing log, with connections that pipeline. */
   readonly pipelinePool: Pool;
   /** As the retention role; connects only when it is used. */
@@ -96,17 +96,13 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, aggregatorConcurrency + 2)) : half),
   };
   const pipelinePool = open(half, { pipeline: true });
-  // A page reads from 32 partitions: amid millions of records the database thinks it worth while to plan each page anew, which takes as long
-  // again. A stream that catches up waits its turn as a request does.
-  const feedReads = { plansOnce: true, maxWaiting: poolSize * 20 + config.raadsfeed.streamMax };
-  const primary = open(poolSize, feedReads);
-  const replica =
+  // A stream that catches up waits its turn as a request does.
+  const feedReads = { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax };
+  const readPool = open(poolSize, feedReads);
+  const replicaPool =
     database.readUrl === undefined
       ? undefined
-      : createReadPool(
-          { ...defaults, ...feedReads, size: poolSize, url: database.readUrl, variable: 'DATABASE_READ_URL' },
-          primary,
-        );
+      : open(poolSize, { ...feedReads, url: database.readUrl, variable: 'DATABASE_READ_URL' });
   // A pooler of transactions cannot switch roles: then the owner's direct address serves.
   const retention =
     database.pruneUrl !== undefined
@@ -128,7 +124,6 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   });
   const close = async (): Promise<void> => {
     await listener.close();
-    await replica?.end();
     for (const one of pools.toReversed()) await one.end();
     await databaseServer.stop();
   };
@@ -140,9 +135,8 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     await close();
     throw error;
   }
-  const checks = databaseChecks({ pool, replica, listener, clock, areas: config.server.areas });
-  const readPool = replica?.pool ?? primary;
-  return { pool, shares, readPool, pipelinePool, prunePool, listener, checks, ownerUrl, exited, close };
+  const checks = databaseChecks({ pool, listener, clock, areas: config.server.areas });
+  return { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener, checks, ownerUrl, exited, close };
 }
 
 async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['log']): Promise<void> {

@@ -29,11 +29,6 @@ export interface PoolOptions {
   readonly pooler: 'none' | 'transaction';
   /** The role to act as, whatever the login is; not with a pooler. */
   readonly role?: string | undefined;
-  /**
-   * Statements are planned once for whatever values they are given: for statements over many partitions, which take longer to plan than to
-   * run, and have one good plan; not with a pooler.
-   */
-  readonly plansOnce?: boolean;
   /** Statements of one connection are sent without waiting for each other's answers; then neither COPY nor cursors work. */
   readonly pipeline?: boolean;
   /** Shown in `pg_stat_activity`. */
@@ -77,7 +72,7 @@ class BoundedPool extends pg.Pool {
   readonly #variable: string | undefined;
 
   constructor(options: PoolOptions) {
-    const { url, size, connectTimeoutMs, statementTimeoutMs, role, plansOnce = false } = options;
+    const { url, size, connectTimeoutMs, statementTimeoutMs, role } = options;
     const hosts = openHosts(url, connectTimeoutMs);
     const direct = options.pooler === 'none';
     const Client = direct ? pg.Client : UnnamedClient;
@@ -86,9 +81,7 @@ class BoundedPool extends pg.Pool {
       Client: class extends Client {
         constructor(config?: pg.ClientConfig) {
           const current = hosts.current();
-          const connectionString = direct
-            ? withSessionSettings(current, { statementTimeoutMs, role, plansOnce })
-            : current;
+          const connectionString = direct ? withSessionSettings(current, { statementTimeoutMs, role }) : current;
           super({ ...config, connectionString });
         }
       },

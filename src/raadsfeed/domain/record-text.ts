@@ -4,9 +4,9 @@ import { resourcePath } from './resource.ts';
 
 export interface RecordText {
   /** The whole record, or for an upsert all up to the address of the mount. */
-  readonly kop: string;
+  readonly prefix: string;
   /** What follows the address of the mount; only of an upsert. */
-  readonly rest: string | null;
+  readonly suffix: string | null;
 }
 
 /** The record of a change. `redacted` are the numbers that a redaction reaches. */
@@ -30,13 +30,13 @@ export function recordText(
   };
   if (change.op === 'upsert') {
     return {
-      kop: `${JSON.stringify(common).slice(0, -1)},"resourceUrl":"`,
-      rest: `${dataPrefix(change)}${change.dataText}}`,
+      prefix: `${JSON.stringify(common).slice(0, -1)},"resourceUrl":"`,
+      suffix: `${dataPrefix(change)}${change.dataText}}`,
     };
   }
   const { verwijderreden, toelichting } = change;
   const numbers = change.op === 'redact' ? { geredigeerdeSequenceNumbers: redacted } : {};
-  return { kop: JSON.stringify({ ...common, verwijderreden, toelichting, ...numbers }), rest: null };
+  return { prefix: JSON.stringify({ ...common, verwijderreden, toelichting, ...numbers }), suffix: null };
 }
 
 /** What a place of history says once its content is gone: the same place and resource, the reason of the redaction, its own number. */
@@ -57,12 +57,12 @@ export function redactedPlace(
     sequenceNumber,
     storedAt,
     [sequenceNumber],
-  ).kop;
+  ).prefix;
 }
 
 /** Joins a stored record with the address of the mount. */
 export function joinRecord(text: RecordText, mountUrl: string): string {
-  return text.rest === null ? text.kop : text.kop + mountUrl + text.rest;
+  return text.suffix === null ? text.prefix : text.prefix + mountUrl + text.suffix;
 }
 
 /** Joins stored records to the inside of a JSON array. One text grows: joining many small ones first would copy all of it twice. */
@@ -72,9 +72,9 @@ export function joinRecords(texts: readonly RecordText[], mountUrl: string): str
   return joined;
 }
 
-/** `data` alone, out of the stored rest of the record. */
-export function dataOf(rest: string, of: Pick<Change, 'resourceType' | 'resource'>): string {
-  return rest.slice(dataPrefix(of).length, -1);
+/** `data` alone, out of the stored suffix of the record. */
+export function dataOf(suffix: string, of: Pick<Change, 'resourceType' | 'resource'>): string {
+  return suffix.slice(dataPrefix(of).length, -1);
 }
 
 function dataPrefix({ resourceType, resource }: Pick<Change, 'resourceType' | 'resource'>): string {

@@ -33,7 +33,7 @@ export function createRegisterClient({
 
 /** Each feed is asked once a day where it is; one that does not answer, each hour. */
 export function keepRegister(platform: Platform): KeptRegister {
-  const { pool, readPool, log, stopping } = platform;
+  const { pool, log, stopping } = platform;
   const client = createRegisterClient(platform);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -55,7 +55,7 @@ export function keepRegister(platform: Platform): KeptRegister {
     }
   };
   return {
-    list: (after, limit, organisatiecode) => listFeeds(readPool, after, limit, organisatiecode),
+    list: (after, limit, organisatiecode) => listFeeds(pool, after, limit, organisatiecode),
     start() {
       timer ??= setInterval(() => {
         running ??= refreshDue().finally(() => {

@@ -2,15 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../http/contract.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { invalidCursor } from '../cursor-problem.ts';
-import { decodeListCursor, encodeListCursor } from '../domain/cursor.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { COLLECTIONS, type ResourceType } from '../domain/resource-type.ts';
+import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
 import type { RaadsfeedParts } from '../parts.ts';
-import { readCollection, readResource } from '../store/read-collection.ts';
-import { nextLink, pageEnd, pageUrl } from './page-links.ts';
-import { DEFAULT_LIMIT, type ListQuerystring, readPageQuery } from './query.ts';
-import { sendBody } from './send-body.ts';
+import { readCollection, readResource } from '../store/read-texts.ts';
+import { DEFAULT_LIMIT, type ListQuerystring, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
 interface Params {
   readonly organisatiecode: string;
@@ -25,7 +22,7 @@ export function collectionRoutes(
   resourceType: ResourceType,
   operationIds: { readonly list: string; readonly one: string },
 ): void {
-  const { db, settings, mountUrl, state, answers } = parts;
+  const { heads, reader, settings, mountUrl, responses } = parts;
 
   contract.serve<{ Params: Params; Querystring: ListQuerystring }>(
     app,
@@ -34,24 +31,24 @@ export function collectionRoutes(
     async (request, reply) => {
       const organisatiecode = codeOf(request.params.organisatiecode);
       const { cursor, limit } = readPageQuery(request);
-      const feed = await state.current();
-      const { feedId } = feed;
+      const { feedId } = await heads.head();
       const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
       if ('fault' in after) throw invalidCursor(after.fault);
       const size = limit ?? DEFAULT_LIMIT;
-      const { found, isCut } = await readCollection(db, { organisatiecode, resourceType }, after.position, size + 1);
-      await state.afresh();
+      const { found, isAll, head } = await reader.read((db) =>
+        readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
+      );
       const results = found.slice(0, size);
       const last = results.at(-1);
-      const nextCursor =
-        (found.length > size || isCut) && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
+      const isLast = isAll && found.length <= size;
+      const nextCursor = !isLast && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
       const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
       const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
-      return sendBody(request, reply, {
+      return responses.send(request, reply, {
         body: `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
         maxAgeSeconds: settings.headMaxAgeSeconds,
         link: nextLink(next),
-        keep: { answers, feed },
+        head,
       });
     },
   );
@@ -59,16 +56,17 @@ export function collectionRoutes(
   contract.serve<{ Params: Params }>(app, operationIds.one, {}, async (request, reply) => {
     const { bronidentificatie } = request.params;
     const organisatiecode = codeOf(request.params.organisatiecode);
-    const feed = await state.current();
-    const found = await readResource(db, { organisatiecode, resourceType, bronidentificatie });
-    await state.afresh();
-    if (found === undefined) {
+    await heads.head();
+    const { resource, head } = await reader.read((db) =>
+      readResource(db, { organisatiecode, resourceType, bronidentificatie }),
+    );
+    if (resource === undefined) {
       throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
     }
-    return sendBody(request, reply, {
-      body: found.dataText,
+    return responses.send(request, reply, {
+      body: resource.dataText,
       maxAgeSeconds: settings.headMaxAgeSeconds,
-      keep: { answers, feed },
+      head,
     });
   });
 }

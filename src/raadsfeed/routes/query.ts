@@ -1,7 +1,8 @@
+/** The query of a list, and the addresses of its pages. */
 import type { FastifyRequest } from 'fastify';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
-import type { PageQuery } from './page-links.ts';
+import type { FeedQuery } from '../feed/page.ts';
 
 export const DEFAULT_LIMIT = 500;
 
@@ -13,6 +14,9 @@ export interface ListQuerystring {
   readonly resourceType?: ResourceType;
 }
 
+/** The parameters that made a page, for the address of the next one. */
+export type PageQuery = Omit<FeedQuery, 'limit'> & { readonly limit?: number | undefined };
+
 /** The query of a list, after the contract has checked it: codes in lower case, `limit` only when it was asked for. */
 export function readPageQuery(request: FastifyRequest<{ Querystring: ListQuerystring }>): PageQuery {
   const { cursor, limit, organisatiecode, resourceType } = request.query;
@@ -22,4 +26,25 @@ export function readPageQuery(request: FastifyRequest<{ Querystring: ListQueryst
     organisatiecode: organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode),
     resourceType,
   };
+}
+
+/** Address of a page of a list. Only what was asked for stands in it, so that one page has one address. */
+export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
+  const parameters = new URLSearchParams();
+  if (cursor !== undefined) parameters.set('cursor', cursor);
+  if (limit !== undefined) parameters.set('limit', String(limit));
+  if (organisatiecode !== undefined) parameters.set('organisatiecode', organisatiecode);
+  if (resourceType !== undefined) parameters.set('resourceType', resourceType);
+  const query = parameters.toString();
+  return query === '' ? listUrl : `${listUrl}?${query}`;
+}
+
+/** The last members of a page of a list, its closing brace included. */
+export function pageEnd(cursor: string | null, next: string | null): string {
+  return `"cursor":${JSON.stringify(cursor)},"hasMore":${cursor !== null},"next":${JSON.stringify(next)}}`;
+}
+
+/** `Link` of a list: the next page, when there is one. */
+export function nextLink(next: string | null): string | undefined {
+  return next === null ? undefined : `<${next}>; rel="next"`;
 }

@@ -2,13 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../http/contract.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { invalidCursor } from '../cursor-problem.ts';
-import { decodeListCursor, encodeListCursor } from '../domain/cursor.ts';
+import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import type { Register } from '../register.ts';
-import { nextLink, pageEnd, pageUrl } from './page-links.ts';
-import { DEFAULT_LIMIT, type ListQuerystring, readPageQuery } from './query.ts';
-import { sendBody } from './send-body.ts';
+import { DEFAULT_LIMIT, type ListQuerystring, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
 /** `GET /register`: where feeds are. A service that is no register answers 404. */
 export function registerRoute(
@@ -21,7 +18,7 @@ export function registerRoute(
     if (register === undefined)
       throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const { cursor, limit, organisatiecode } = readPageQuery(request);
-    const { feedId } = await parts.state.current();
+    const { feedId } = await parts.heads.head();
     const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
     if ('fault' in after) throw invalidCursor(after.fault);
     const size = limit ?? DEFAULT_LIMIT;
@@ -33,7 +30,7 @@ export function registerRoute(
       nextCursor === null
         ? null
         : pageUrl(`${parts.mountUrl()}/register`, { limit, organisatiecode, cursor: nextCursor });
-    return sendBody(request, reply, {
+    return parts.responses.send(request, reply, {
       body: `{"results":${JSON.stringify(results)},${pageEnd(nextCursor, next)}`,
       maxAgeSeconds: parts.settings.headMaxAgeSeconds,
       link: nextLink(next),

@@ -4,17 +4,21 @@ import { acceptedTypes } from '../../http/negotiation.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { serviceDocument } from '../service-document.ts';
 import { servicePage } from '../service-page.ts';
+import { readFeedRow } from '../store/feed-row.ts';
 import { readOrganisations } from '../store/read-organisations.ts';
-import { sendBody } from './send-body.ts';
 
 /** `GET /`: the service document, for people as a page. */
 export function serviceRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
-  const { db, settings, state, mountUrl } = parts;
+  const { heads, reader, settings, responses, mountUrl } = parts;
   contract.serve(app, 'getServicedocument', {}, async (request, reply) => {
-    const organisations = await readOrganisations(db);
-    const document = serviceDocument(mountUrl(), settings, await state.afresh(), organisations);
+    await heads.head();
+    const { head, organisations } = await reader.read(async (db) => ({
+      organisations: await readOrganisations(db),
+      head: await readFeedRow(db),
+    }));
+    const document = serviceDocument(mountUrl(), settings, head, organisations);
     const page = prefersHtml(request.headers.accept);
-    return sendBody(request, reply, {
+    return responses.send(request, reply, {
       body: page ? servicePage(document, mountUrl()) : JSON.stringify(document),
       contentType: page ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
       maxAgeSeconds: settings.headMaxAgeSeconds,

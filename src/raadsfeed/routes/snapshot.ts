@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Contract } from '../../http/contract.ts';
+import { readSnapshotPage } from '../feed/page.ts';
 import type { RaadsfeedParts } from '../parts.ts';
-import { readSnapshotPage } from '../snapshot-page.ts';
-import { nextLink, pageEnd, pageUrl } from './page-links.ts';
-import { DEFAULT_LIMIT, type ListQuerystring, readPageQuery } from './query.ts';
-import { sendBody } from './send-body.ts';
+import { DEFAULT_LIMIT, type ListQuerystring, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
 /** `GET /snapshot`: the current state, and where the feed goes on from it. */
 export function snapshotRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
@@ -13,11 +11,11 @@ export function snapshotRoute(app: FastifyInstance, contract: Contract, parts: R
     const page = await readSnapshotPage(parts, { ...query, limit: query.limit ?? DEFAULT_LIMIT });
     const next =
       page.cursor === null ? null : pageUrl(`${parts.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
-    return sendBody(request, reply, {
+    return parts.responses.send(request, reply, {
       body: `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
       maxAgeSeconds: parts.settings.headMaxAgeSeconds,
       link: nextLink(next),
-      keep: { answers: parts.answers, feed: page.feed },
+      head: page.head,
     });
   });
 }

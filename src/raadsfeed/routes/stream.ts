@@ -3,12 +3,11 @@ import { clientAddress } from '../../http/client-address.ts';
 import type { Contract } from '../../http/contract.ts';
 import { createOpenCounter } from '../../http/open-counter.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { checkMark, findPlace, within } from '../find-place.ts';
+import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
+import type { Streams } from '../feed/stream.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import { follow } from '../stream/follow.ts';
-import type { Hub } from '../stream/hub.ts';
-import { openStream } from '../stream/open-stream.ts';
+import { readRange } from '../store/read-log.ts';
 import { type ListQuerystring, readPageQuery } from './query.ts';
 
 const RETRY_SECONDS = '30';
@@ -22,8 +21,8 @@ const STREAM_HEADERS = {
 type StreamRequest = FastifyRequest<{ Querystring: ListQuerystring }>;
 
 /** `GET /feed/stream`: what is there after a place, then what comes. */
-export function streamRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts, hub: Hub): void {
-  const { db, settings, state, mountUrl, log } = parts;
+export function streamRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts, streams: Streams): void {
+  const { settings } = parts;
   let open = 0;
   const perAddress = createOpenCounter(settings.streamMaxPerAddress);
 
@@ -44,37 +43,26 @@ export function streamRoute(app: FastifyInstance, contract: Contract, parts: Raa
     if (request.method === 'HEAD') return reply.send();
     if (reply.raw.destroyed) return reply.hijack();
     const { organisatiecode, resourceType } = readPageQuery(request);
-    const opened = openStream(hijack(reply), {
-      filter: { organisatiecode, resourceType },
-      position,
-      bufferBytes: settings.streamBufferBytes,
-      drainTimeoutMs: settings.streamDrainSeconds * 1000,
-      onEnd: hub.leave,
-      stopping: parts.stopping,
-    });
-    follow(opened.stream, { db, state, hub, mountUrl, drained: opened.drained, ended: opened.ended }).catch(
-      (error: unknown) => {
-        log.warn({ err: error }, 'a stream was cut off: its records could not be read');
-        opened.cut();
-      },
-    );
+    streams.open(hijack(reply), position, { organisatiecode, resourceType });
     return reply;
   });
 }
 
 /** After `Last-Event-ID`, else after `cursor`, else at the head. */
-async function findStart(request: StreamRequest, { db, state }: RaadsfeedParts): Promise<number> {
+async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedParts): Promise<number> {
   const lastEventId = request.headers['last-event-id'];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);
-    within(await state.current(), number, 'Last-Event-ID');
+    await resolveNumber(heads, number, 'Last-Event-ID');
     return number;
   }
   const { cursor } = request.query;
-  if (cursor === undefined) return (await state.current()).head.sequenceNumber;
-  const { place, feed } = await findPlace(state, cursor);
-  await checkMark(db, feed, place);
-  return place.sequenceNumber;
+  if (cursor === undefined) return (await heads.head()).head.sequenceNumber;
+  const { position } = await resolveCursor(heads, cursor);
+  const { sequenceNumber } = position;
+  const { head, epoch } = await reader.read((db) => readRange(db, sequenceNumber, 1, ''), sequenceNumber);
+  assertSameEpoch(head, position, epoch);
+  return sequenceNumber;
 }
 
 /** Takes the answer out of the framework's hands, with the headers that its hooks have set. */

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
-import { settled } from '../settling.ts';
-import { lockFeedRow } from './read-feed-row.ts';
+import { lockFeedRow, moveBeginning } from './feed-row.ts';
+import { noteRemoved } from './text-partitions.ts';
 
 /** Numbers that one transaction goes through. */
 const STEP = 20_000;
@@ -12,8 +13,21 @@ export interface Pruned {
   readonly removed: number;
 }
 
+/** Time in milliseconds within which every instance knows where the history begins, or answers nothing. */
+const KNOWN_MS = 1000;
+
+/**
+ * How long rows stay after the history has moved: until every instance knows it, and every read from before is over.
+ * @param statementTimeoutMs of the service's reads; 0: without a limit, which counts as a minute
+ */
+export function pruneGraceMs(statementTimeoutMs: number): number {
+  return KNOWN_MS + (statementTimeoutMs === 0 ? 60_000 : statementTimeoutMs);
+}
+
 export interface PruneOptions {
   readonly before: Date;
+  /** Milliseconds between the move of the history and the first row that goes: `pruneGraceMs`. */
+  readonly graceMs: number;
   readonly signal: AbortSignal;
   readonly progress: (done: number, of: number) => void;
 }
@@ -29,12 +43,13 @@ export async function findPruneEnd(pool: Pool, before: Date): Promise<number> {
 
 /**
  * Drops the history stored before a moment, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
- * that no reader meets a hole; once all have seen that the rows go, in steps. Interrupted, it is finished by the next time.
+ * that no reader meets a hole; the rows go, in steps, once every instance knows it and every read from before is over. Interrupted, it is
+ * finished by the next time.
  * @throws the signal's reason
  */
-export async function pruneHistory(pool: Pool, { before, signal, progress }: PruneOptions): Promise<Pruned> {
-  const upTo = await moveBeginning(pool, await findPruneEnd(pool, before), before);
-  await settled(performance.now());
+export async function pruneHistory(pool: Pool, { before, graceMs, signal, progress }: PruneOptions): Promise<Pruned> {
+  const upTo = await moveTo(pool, await findPruneEnd(pool, before), before);
+  await sleep(graceMs, undefined, { signal });
   let removed = 0;
   for (let from = 0; from < upTo; from += STEP) {
     signal.throwIfAborted();
@@ -44,27 +59,22 @@ export async function pruneHistory(pool: Pool, { before, signal, progress }: Pru
   return { upTo, removed };
 }
 
-async function moveBeginning(pool: Pool, wanted: number, before: Date): Promise<number> {
+async function moveTo(pool: Pool, wanted: number, before: Date): Promise<number> {
   return transaction(pool, async (client) => {
     const feed = await lockFeedRow(client);
     if (wanted <= feed.historyAfter.sequenceNumber) return feed.historyAfter.sequenceNumber;
-    await client.query(
-      `with verzet as (
-         update raadsfeed.feed
-            set historie_na = $1::bigint, historie_vanaf = $2::timestamptz, redacties = redacties + 1,
-                historie_na_merk = (select merk from raadsfeed.tekst where deel = ($1::bigint >> 12) & 31 and sequence_number = $1::bigint)
-         returning head, redacties
-       )
-       select pg_notify('raadsfeed', head || ' ' || redacties) from verzet`,
-      [wanted, before.toISOString()],
+    const { rows } = await client.query<{ epoch: number }>(
+      'select merk as epoch from raadsfeed.tekst where sequence_number = $1::bigint',
+      [wanted],
     );
+    await moveBeginning(client, { sequenceNumber: wanted, epoch: rows[0]?.epoch ?? 0 }, before);
     return wanted;
   });
 }
 
 async function removeRange(pool: Pool, after: number, upTo: number): Promise<number> {
   return transaction(pool, async (client) => {
-    const { rows } = await client.query<{ removed: number }>(
+    const { rows } = await client.query<{ number: number }>(
       `with weg as (
          delete from raadsfeed.record r
           where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint
@@ -72,15 +82,14 @@ async function removeRange(pool: Pool, after: number, upTo: number): Promise<num
          returning r.sequence_number
        ), teksten as (
          delete from raadsfeed.tekst t using weg
-          where t.deel = (weg.sequence_number >> 12) & 31 and t.sequence_number = weg.sequence_number
-       ), delen as (
-         insert into raadsfeed.opruimen (deel)
-         select distinct ((sequence_number >> 12) & 31)::smallint from weg
-             on conflict (deel) do nothing
+          where t.sequence_number = weg.sequence_number
+            and t.sequence_number > $1::bigint and t.sequence_number <= $2::bigint
        )
-       select count(*) as removed from weg`,
+       select sequence_number as number from weg`,
       [after, upTo],
     );
-    return rows[0]?.removed ?? 0;
+    const numbers = rows.map(({ number }) => number);
+    if (numbers.length > 0) await noteRemoved(client, numbers);
+    return numbers.length;
   });
 }

@@ -7,10 +7,10 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { Change } from '../domain/change.ts';
 import { recordText } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
-import { moveHead } from './move-head.ts';
-import { lockFeedRow } from './read-feed-row.ts';
+import { lockFeedRow, moveHead } from './feed-row.ts';
 import { readStateHashes } from './read-state-hashes.ts';
 import { redactPlaces } from './redact-places.ts';
+import { ensureTextPartitions } from './text-partitions.ts';
 import { type NumberedRecord, writeRecords } from './write-records.ts';
 
 /** What became of a change. */
@@ -25,12 +25,14 @@ export type Outcome =
  */
 export async function publishBatch(db: Db, changes: readonly Change[], now: Date): Promise<Outcome[]> {
   const feed = await lockFeedRow(db);
+  // Everything may be recorded, and the next partition is made before the last one is full.
+  await ensureTextPartitions(db, feed, feed.head.sequenceNumber + changes.length);
   const state = await readStateHashes(db, changes);
   const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
   const storedAtText = storedAt.toISOString();
   const seed = randomInt(-(2 ** 31), 2 ** 31);
   /** Another for each number, and never again the same: see `tekst.merk`. */
-  const markOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
+  const epochOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
   let head = feed.head.sequenceNumber;
   let redactions = 0;
   let waiting: NumberedRecord[] = [];
@@ -42,7 +44,7 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
   const record = (change: Change, redacted?: readonly number[]): Outcome => {
     head += 1;
     const text = recordText(change, head, storedAtText, redacted);
-    waiting.push({ sequenceNumber: head, merk: markOf(head), change, text });
+    waiting.push({ sequenceNumber: head, epoch: epochOf(head), change, text });
     return redacted === undefined ? { recorded: head } : { recorded: head, redacted };
   };
 
@@ -68,6 +70,6 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
   }
   await write();
   if (head > feed.head.sequenceNumber)
-    await moveHead(db, { sequenceNumber: head, merk: markOf(head) }, storedAt, redactions);
+    await moveHead(db, { sequenceNumber: head, epoch: epochOf(head) }, storedAt, redactions);
   return outcomes;
 }

@@ -1,13 +1,12 @@
 import type { Db } from '../../kernel/database/db.ts';
-import { PAGE_OCTETS } from './page-budget.ts';
-import { ALL_PARTS } from './text-parts.ts';
+import { PAGE_OCTETS } from './read-log.ts';
 
 /** A number of the log, as both tables have it; what one of them lacks is `null`. */
 export interface StoredNumber {
   readonly sequenceNumber: number;
-  readonly merk: number | null;
-  readonly kop: string | null;
-  readonly rest: string | null;
+  readonly epoch: number | null;
+  readonly prefix: string | null;
+  readonly suffix: string | null;
   readonly op: string | null;
   readonly resourceType: string | null;
   readonly organisatiecode: string | null;
@@ -22,12 +21,12 @@ export interface StoredNumber {
 export async function endOfRead(db: Db, after: number, upTo: number): Promise<number> {
   const { rows } = await db.query<{ end: number | null }>({
     name: 'raadsfeed-verify-end',
-    text: `select min(sequence_number) filter (where octets >= $4::integer) as end
+    text: `select min(sequence_number) filter (where octets >= $3::integer) as end
              from (select sequence_number,
                           sum(octet_length(kop) + coalesce(octet_length(rest), 0)) over (order by sequence_number) as octets
                      from raadsfeed.tekst
-                    where deel = any ($3::smallint[]) and sequence_number > $1::bigint and sequence_number <= $2::bigint) t`,
-    values: [after, upTo, ALL_PARTS, PAGE_OCTETS],
+                    where sequence_number > $1::bigint and sequence_number <= $2::bigint) t`,
+    values: [after, upTo, PAGE_OCTETS],
   });
   return rows[0]?.end ?? upTo;
 }
@@ -36,18 +35,18 @@ export async function endOfRead(db: Db, after: number, upTo: number): Promise<nu
 export async function readForVerify(db: Db, after: number, upTo: number): Promise<StoredNumber[]> {
   const { rows } = await db.query<StoredNumber>({
     name: 'raadsfeed-verify',
-    text: `select coalesce(r.sequence_number, t.sequence_number, s.sequence_number) as "sequenceNumber", t.merk, t.kop, t.rest, r.op,
+    text: `select coalesce(r.sequence_number, t.sequence_number, s.sequence_number) as "sequenceNumber", t.merk as epoch, t.kop as prefix, t.rest as suffix, r.op,
                   r.resource_type as "resourceType", r.organisatiecode, r.bronidentificatie, r.opgeslagen as "storedAt",
                   s.content_hash as "stateHash",
                   s.organisatiecode || '/' || s.resource_type || '/' || s.bronidentificatie as "stateIdentity"
              from (select * from raadsfeed.record where sequence_number > $1::bigint and sequence_number <= $2::bigint) r
              full join (select * from raadsfeed.tekst
-                         where deel = any ($3::smallint[]) and sequence_number > $1::bigint and sequence_number <= $2::bigint) t
+                         where sequence_number > $1::bigint and sequence_number <= $2::bigint) t
                on t.sequence_number = r.sequence_number
              full join (select * from raadsfeed.stand where sequence_number > $1::bigint and sequence_number <= $2::bigint) s
                on s.sequence_number = coalesce(r.sequence_number, t.sequence_number)
             order by 1`,
-    values: [after, upTo, ALL_PARTS],
+    values: [after, upTo],
   });
   return rows;
 }
@@ -58,7 +57,7 @@ export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead:
     `select (select count(*) from raadsfeed.record where sequence_number > $1::bigint)
             + (select count(*) from raadsfeed.tekst where sequence_number > $1::bigint)
             + (select count(*) from raadsfeed.stand where sequence_number > $1::bigint) as "beyondHead",
-            (select count(*) from raadsfeed.opruimen) as unwritten`,
+            (select count(*) from raadsfeed.pending_rewrites) as unwritten`,
     [head],
   );
   return rows[0] ?? { beyondHead: 0, unwritten: 0 };

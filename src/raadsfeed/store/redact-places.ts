@@ -3,6 +3,7 @@ import type { Removal } from '../domain/change.ts';
 import { redactedPlace } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
+import { firstOfPartition, noteRemoved, PARTITION_NUMBERS } from './text-partitions.ts';
 
 interface Place {
   readonly sequence_number: number;
@@ -45,28 +46,44 @@ export async function redactPlaces(db: Db, redaction: Removal): Promise<Redacted
       redaction,
     ),
   );
+  for (const [first, group] of byPartition(numbers, texts)) {
+    await db.query({
+      // Without a name: planned for its numbers, so that it locks no other partition.
+      text: `update raadsfeed.tekst set kop = plaats.kop, rest = null
+               from unnest($1::bigint[], $2::text[]) as plaats (nummer, kop)
+              where sequence_number = plaats.nummer and sequence_number >= $3::bigint and sequence_number < $4::bigint`,
+      values: [group.numbers, group.texts, first, first + PARTITION_NUMBERS],
+    });
+  }
+  // Behind the texts: who writes a partition anew takes its locks in the same order.
+  await noteRemoved(db, numbers);
   const { rows } = await db.query<Pick<Place, 'organisatiecode' | 'resource_type' | 'bronidentificatie'>>({
     name: 'raadsfeed-redact',
-    text: `with plaats as (
-             select * from unnest($1::bigint[], $2::text[]) as p (sequence_number, kop)
-           ), teksten as (
-             update raadsfeed.tekst set kop = plaats.kop, rest = null
-               from plaats
-              where tekst.deel = (plaats.sequence_number >> 12) & 31 and tekst.sequence_number = plaats.sequence_number
-           ), standen as (
-             delete from raadsfeed.stand using plaats where stand.sequence_number = plaats.sequence_number
-          returning stand.organisatiecode, stand.resource_type, stand.bronidentificatie
-           ), delen as (
-             insert into raadsfeed.opruimen (deel)
-             select distinct ((sequence_number >> 12) & 31)::smallint from plaats
-                 on conflict (deel) do update set sinds = now()
+    text: `with standen as (
+             delete from raadsfeed.stand where sequence_number = any ($1::bigint[])
+          returning organisatiecode, resource_type, bronidentificatie
            ), records as (
-             update raadsfeed.record set op = 'redact' from plaats where record.sequence_number = plaats.sequence_number
+             update raadsfeed.record set op = 'redact' where sequence_number = any ($1::bigint[])
            )
            select organisatiecode, resource_type, bronidentificatie from standen`,
-    values: [numbers, texts],
+    values: [numbers],
   });
   return { numbers, gone: rows.map((row) => resourceKey(row.resource_type, row)) };
+}
+
+function byPartition(
+  numbers: readonly number[],
+  texts: readonly string[],
+): Map<number, { numbers: number[]; texts: string[] }> {
+  const groups = new Map<number, { numbers: number[]; texts: string[] }>();
+  for (const [i, number] of numbers.entries()) {
+    const first = firstOfPartition(number);
+    const group = groups.get(first) ?? { numbers: [], texts: [] };
+    group.numbers.push(number);
+    group.texts.push(texts[i] ?? '');
+    groups.set(first, group);
+  }
+  return groups;
 }
 
 async function findPlaces(db: Db, { resource, resourceType, herkomst, sourceNumbers }: Removal): Promise<Place[]> {

@@ -8,7 +8,7 @@ import { resourceKey } from '../domain/resource.ts';
 export interface NumberedRecord {
   readonly sequenceNumber: number;
   /** See `tekst.merk`. */
-  readonly merk: number;
+  readonly epoch: number;
   readonly change: Change;
   readonly text: RecordText;
 }
@@ -29,8 +29,8 @@ export async function writeRecords(db: Db, records: readonly NumberedRecord[], s
                  as n (sequence_number, merk, op, resource_type, organisatiecode, bronidentificatie, kop, rest, herkomst_feed,
                        herkomst_nummer, content_hash, laatste)
            ), teksten as (
-             insert into raadsfeed.tekst (deel, sequence_number, merk, kop, rest)
-             select (sequence_number >> 12) & 31, sequence_number, merk, kop, rest from nieuw
+             insert into raadsfeed.tekst (sequence_number, merk, kop, rest)
+             select sequence_number, merk, kop, rest from nieuw
            ), aanwezig as (
              insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
              select organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash
@@ -52,13 +52,13 @@ export async function writeRecords(db: Db, records: readonly NumberedRecord[], s
              from nieuw`,
     values: [
       records.map(({ sequenceNumber }) => sequenceNumber),
-      records.map(({ merk }) => merk),
+      records.map(({ epoch }) => epoch),
       arrayOf.text(records.map(({ change }) => change.op)),
       arrayOf.text(records.map(({ change }) => change.resourceType)),
       arrayOf.text(records.map(({ change }) => change.resource.organisatiecode)),
       arrayOf.text(records.map(({ change }) => change.resource.bronidentificatie)),
-      arrayOf.text(records.map(({ text }) => text.kop)),
-      arrayOf.text(records.map(({ text }) => text.rest)),
+      arrayOf.text(records.map(({ text }) => text.prefix)),
+      arrayOf.text(records.map(({ text }) => text.suffix)),
       arrayOf.text(records.map(({ change }) => change.herkomst?.feedUrl ?? null)),
       records.map(({ change }) => change.herkomst?.sequenceNumber ?? null),
       arrayOf.text(records.map(({ change }) => (change.op === 'upsert' ? change.contentHash : null))),

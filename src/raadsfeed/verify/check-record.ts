@@ -20,18 +20,18 @@ type Fault = (text: string) => void;
 
 /** Checks one number by itself: both tables have it and say the same, the hash belongs to the data, a redacted place holds nothing. */
 export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | undefined {
-  const { sequenceNumber, kop, rest, op, resourceType, organisatiecode, bronidentificatie, storedAt } = row;
+  const { sequenceNumber, prefix, suffix, op, resourceType, organisatiecode, bronidentificatie, storedAt } = row;
   if (
-    kop === null ||
+    prefix === null ||
     op === null ||
     !isResourceType(resourceType) ||
     organisatiecode === null ||
     bronidentificatie === null
   ) {
-    fault(kop === null ? 'has no text' : 'is not in the index of records');
+    fault(prefix === null ? 'has no text' : 'is not in the index of records');
     return undefined;
   }
-  const parsed = parse(kop, rest);
+  const parsed = parse(prefix, suffix);
   if (parsed === undefined) {
     fault('its text is not JSON');
     return undefined;
@@ -47,8 +47,8 @@ export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | un
   same('storedAt', parsed.storedAt, storedAt?.toISOString());
   if (normaliseOrganisatiecode(organisatiecode) !== organisatiecode)
     fault('its organisatiecode has not the right form');
-  if (op === 'upsert') checkContent(parsed, rest, row, fault);
-  else if (rest !== null || parsed.data !== undefined || parsed.contentHash !== undefined) fault('holds content');
+  if (op === 'upsert') checkContent(parsed, suffix, row, fault);
+  else if (suffix !== null || parsed.data !== undefined || parsed.contentHash !== undefined) fault('holds content');
   if (op !== 'upsert' && typeof parsed.verwijderreden !== 'string') fault('has no verwijderreden');
   if (parsed.verwijderreden === 'overig' && typeof parsed.toelichting !== 'string') fault('has no toelichting');
   return {
@@ -62,16 +62,16 @@ export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | un
   };
 }
 
-function checkContent(parsed: Record<string, unknown>, rest: string | null, row: StoredNumber, fault: Fault): void {
+function checkContent(parsed: Record<string, unknown>, suffix: string | null, row: StoredNumber, fault: Fault): void {
   const { data } = parsed;
-  if (typeof data !== 'object' || data === null || rest === null) {
+  if (typeof data !== 'object' || data === null || suffix === null) {
     fault('has no data');
     return;
   }
   if (contentHash(data) !== parsed.contentHash) fault('its contentHash is not that of its data');
   const { organisatiecode, bronidentificatie, resourceType } = row;
   if (isResourceType(resourceType) && organisatiecode !== null && bronidentificatie !== null) {
-    const text = dataOf(rest, { resourceType, resource: { organisatiecode, bronidentificatie } });
+    const text = dataOf(suffix, { resourceType, resource: { organisatiecode, bronidentificatie } });
     if (parse(text, null) === undefined) fault('its resourceUrl is not the address of its resource');
   }
   if (member(data, 'bronidentificatie') !== bronidentificatie) fault('its data is of another resource');
@@ -80,9 +80,9 @@ function checkContent(parsed: Record<string, unknown>, rest: string | null, row:
   if (!codes.includes(organisatiecode)) fault('its data is of another organisation');
 }
 
-function parse(kop: string, rest: string | null): Record<string, unknown> | undefined {
+function parse(prefix: string, suffix: string | null): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(rest === null ? kop : kop + rest);
+    const value: unknown = JSON.parse(suffix === null ? prefix : prefix + suffix);
     return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined;
   } catch {
     return undefined;

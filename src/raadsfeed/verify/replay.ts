@@ -1,4 +1,4 @@
-import type { FeedRow } from '../store/read-feed-row.ts';
+import type { FeedRow } from '../store/feed-row.ts';
 import type { StoredNumber } from '../store/read-for-verify.ts';
 import { type CheckedRecord, checkRecord } from './check-record.ts';
 import { createMeetingTimes } from './meeting-times.ts';
@@ -59,7 +59,7 @@ export function createReplay(feed: FeedRow, now: Date, tell: (fault: string, seq
 
   return {
     add(row: StoredNumber): void {
-      const { sequenceNumber, storedAt, merk } = row;
+      const { sequenceNumber, storedAt, epoch } = row;
       if (sequenceNumber > start) {
         if (sequenceNumber !== expected) tell(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
         expected = sequenceNumber + 1;
@@ -71,7 +71,8 @@ export function createReplay(feed: FeedRow, now: Date, tell: (fault: string, seq
         if (storedAt.getTime() < lastStoredAt) tell('was stored before the one in front of it', sequenceNumber);
         lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
       }
-      if (sequenceNumber === head && merk !== feed.head.merk) tell('the mark of the head is another', sequenceNumber);
+      if (sequenceNumber === head && epoch !== feed.head.epoch)
+        tell('the epoch of the head is another', sequenceNumber);
       const checked = checkRecord(row, (fault) => tell(fault, sequenceNumber));
       if (checked !== undefined) play(checked, row);
       if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)

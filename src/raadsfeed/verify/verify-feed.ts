@@ -1,7 +1,7 @@
 /** Checks the promises of the log on what is stored. It reads only, beside a running service. */
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import { readFeedRow } from '../store/read-feed-row.ts';
+import { readFeedRow } from '../store/feed-row.ts';
 import {
   endOfRead,
   hasRedactionSince,

@@ -30,8 +30,8 @@ export interface PublishLinesOptions {
 }
 
 /**
- * Reads NDJSON and publishes it in batches; a line that is refused is passed over. Memory is bounded by the size of a batch. On return every
- * reader finds what was published.
+ * Reads NDJSON and publishes it in batches; a line that is refused is passed over. Memory is bounded by the size of a batch. On return
+ * everything was published.
  * @throws what `refused` throws, the signal's reason, or a failure of the source or the database
  */
 export async function publishLines(
@@ -44,11 +44,8 @@ export async function publishLines(
   let characters = 0;
   // While the database takes one batch the next is made ready; never more than two are in memory.
   let underWay: Promise<void> = Promise.resolve();
-  let settled: Promise<void> | undefined;
   const publish = async (changes: readonly Change[]): Promise<void> => {
-    const committed = await publisher?.commit(changes);
-    settled = committed?.settled;
-    const outcomes = committed?.outcomes ?? [];
+    const outcomes = (await publisher?.publish(changes)) ?? [];
     const noOp = outcomes.filter((outcome) => outcome === 'no-op').length;
     counts.noOp += noOp;
     counts.recorded += outcomes.length - noOp;
@@ -63,31 +60,26 @@ export async function publishLines(
     batch = [];
     characters = 0;
   };
-  try {
-    for await (const lines of readLines(source)) {
-      for (const line of lines) {
-        counts.lines += 1;
-        const checked = 'fault' in line ? { faults: [line.fault] } : check(line.text, validate, accept);
-        if ('faults' in checked) {
-          counts.refused += 1;
-          refused(line.number, checked.faults, counts);
-        } else if (publisher !== undefined) {
-          batch.push(checked.change());
-          characters += 'text' in line ? line.text.length : 0;
-        }
-        if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
-        else if (publisher !== undefined && counts.lines % TURN_LINES === 0) await nextTurn();
+  for await (const lines of readLines(source)) {
+    for (const line of lines) {
+      counts.lines += 1;
+      const checked = 'fault' in line ? { faults: [line.fault] } : check(line.text, validate, accept);
+      if ('faults' in checked) {
+        counts.refused += 1;
+        refused(line.number, checked.faults, counts);
+      } else if (publisher !== undefined) {
+        batch.push(checked.change());
+        characters += 'text' in line ? line.text.length : 0;
       }
-      signal.throwIfAborted();
-      if (publisher === undefined) progress(counts);
+      if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
+      else if (publisher !== undefined && counts.lines % TURN_LINES === 0) await nextTurn();
     }
-    await flush();
-    await underWay;
-    return counts;
-  } finally {
-    // Also when it fails half-way: what it says of that tells how far it came.
-    await settled;
+    signal.throwIfAborted();
+    if (publisher === undefined) progress(counts);
   }
+  await flush();
+  await underWay;
+  return counts;
 }
 
 function check(

@@ -2,9 +2,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import type { Change } from '../domain/change.ts';
-import { settled } from '../settling.ts';
 import { type Outcome, publishBatch } from '../store/publish-batch.ts';
-import { rewriteParts } from '../store/rewrite-parts.ts';
+import { rewriteParts } from '../store/text-partitions.ts';
 import { touchOrganisations } from '../store/touch-organisations.ts';
 
 /** Changes that one transaction takes at most, and their text in characters: it bounds how long others wait. */
@@ -15,38 +14,23 @@ export const BATCH_CHARACTERS = 1024 * 1024;
 export interface Publisher {
   /**
    * Publishes changes in their order, all of them or none; returns what became of each, in the same order. When a redaction is among
-   * them, its content is physically gone on return. On return every reader finds them, whatever instance he asks.
+   * them, its content is physically gone on return. Every instance hears of them at the commit.
    */
   publish(changes: readonly Change[]): Promise<Outcome[]>;
-  /** The same, but returns at the commit: for who publishes more before he tells anybody, which is when `settled` has resolved. */
-  commit(changes: readonly Change[]): Promise<Committed>;
-}
-
-export interface Committed {
-  readonly outcomes: Outcome[];
-  readonly settled: Promise<void>;
 }
 
 export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): Publisher {
-  const commit = async (changes: readonly Change[]): Promise<Committed> => {
-    const now = clock.now();
-    const outcomes = await transaction(pool, async (client) => {
-      const found = await publishBatch(client, changes, now);
-      await touchOrganisations(client, organisationsOf(changes), now);
-      return found;
-    });
-    const committedAt = performance.now();
-    // Also when all has been redacted before: that run may have been broken off behind its commit.
-    if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
-    // Also when nothing is new: that says that another has published the same, perhaps just now.
-    return { outcomes, settled: settled(committedAt) };
-  };
   return {
-    commit,
     async publish(changes) {
-      const committed = await commit(changes);
-      await committed.settled;
-      return committed.outcomes;
+      const now = clock.now();
+      const outcomes = await transaction(pool, async (client) => {
+        const found = await publishBatch(client, changes, now);
+        await touchOrganisations(client, organisationsOf(changes), now);
+        return found;
+      });
+      // Also when all has been redacted before: that run may have been broken off behind its commit.
+      if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
+      return outcomes;
     },
   };
 }

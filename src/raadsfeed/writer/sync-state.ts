@@ -1,7 +1,7 @@
 import type { Pool } from '../../kernel/database/pool.ts';
 import type { Removal, Verwijderreden } from '../domain/change.ts';
 import { resourceKey } from '../domain/resource.ts';
-import { readFeedRow } from '../store/read-feed-row.ts';
+import { readFeedRow } from '../store/feed-row.ts';
 import { readStateOf } from '../store/read-state-of.ts';
 import { BATCH_CHANGES, type Publisher } from './publisher.ts';
 

@@ -55,19 +55,6 @@ describe('sessions', () => {
     }
   });
 
-  it('plan statements once when asked to', async () => {
-    const other = open({ plansOnce: true });
-    try {
-      const shown = async (one: typeof pool) => (await one.query('show plan_cache_mode')).rows[0];
-      expect([await shown(other), await shown(pool)]).toEqual([
-        { plan_cache_mode: 'force_generic_plan' },
-        { plan_cache_mode: 'auto' },
-      ]);
-    } finally {
-      await other.end();
-    }
-  });
-
   it('keep what the address itself asks for', async () => {
     const other = open({ url: `${database.url}&options=-c%20work_mem%3D5MB`, role: 'koppelvlak_dienst' });
     try {

@@ -65,7 +65,7 @@ describe('a redaction', () => {
       expect(records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(records.map((_, i) => i + 1));
     }
     expect((await readRecords(second.api)).at(-1)?.herkomst?.feedUrl).toBe(`${first.mount}/feed`);
-    const { rows } = await second.pool.query('select count(*) as parts from raadsfeed.opruimen');
+    const { rows } = await second.pool.query('select count(*) as parts from raadsfeed.pending_rewrites');
     expect(rows).toEqual([{ parts: 0 }]);
   });
 

@@ -96,12 +96,12 @@ function gremiumOf(
   id: string | undefined,
   gremia: MappingContext['gremia'],
   issue: IssueSink,
-): { gremiumidentificatie: string; gremiumnaam?: string } | undefined {
+): { gremiumidentificatie: string; gremiumnaam: string } | undefined {
   if (id === undefined) return undefined;
   const name = gremia.get(id);
   if (name === undefined || name === '') {
     issue('unknown-gremium', `gremium ${id} has no name`);
-    return { gremiumidentificatie: id };
+    return undefined;
   }
   return { gremiumidentificatie: id, gremiumnaam: name };
 }

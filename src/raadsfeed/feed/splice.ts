@@ -17,9 +17,10 @@ export interface OpenBody {
 }
 
 const LONGEST_END = 0xffff;
-const BROTLI_QUALITY = 5;
-const GZIP_LEVEL = 6;
-const ZSTD_LEVEL = 3;
+/** What is gained beyond these is not worth its time; every body is compressed alike. */
+export const BROTLI_QUALITY = 4;
+export const GZIP_LEVEL = 5;
+export const ZSTD_LEVEL = 3;
 
 /** Compresses the beginning of a body, on a thread of its own. */
 export async function openBody(plain: Buffer, encoding: CompressedEncoding): Promise<OpenBody> {

@@ -1,0 +1,187 @@
+/**
+ * How the feed stands, as far as this instance knows. It is read on the primary; notifications say what it has become, and a poll is the net
+ * below that. Readers answer from it and from memory as long as it was confirmed within the last second.
+ */
+import type { Db } from '../../kernel/database/db.ts';
+import type { Listener } from '../../kernel/database/listen.ts';
+import type { Logger } from '../../kernel/log.ts';
+import { FEED_CHANNEL, type FeedHead, parseFeedHead, readFeedHead } from '../store/feed-row.ts';
+
+/** Milliseconds between reads that no notification asked for: a redaction must reach every instance within a second. */
+const POLL_MS = 400;
+/** Milliseconds that a confirmed head may be answered from. */
+const FRESH_MS = 1000;
+/** Longest that a read of the head may take, in milliseconds. */
+const READ_TIMEOUT_MS = 2000;
+
+export interface HeadCache {
+  /** The head when it was confirmed within the last second; the same object as long as nothing has changed. */
+  cachedHead(): FeedHead | undefined;
+  /** The same, read anew when it was not. @throws when it cannot be read */
+  head(): Promise<FeedHead>;
+  /** The same, read anew also when it is behind a number: somebody has seen that. @throws when it cannot be read */
+  headAtLeast(sequenceNumber: number): Promise<FeedHead>;
+  /** Reads it by a statement that begins after this call; whoever calls meanwhile shares the next one. @throws when it cannot be read */
+  refreshHead(): Promise<FeedHead>;
+  /** Takes in a head that was read on the primary by a statement that began at `since` (`now()` of this cache). */
+  observe(head: FeedHead, since: number): void;
+  /** Whether what was read under a head may still be answered, whatever was published since. */
+  isCurrentHistory(head: FeedHead): boolean;
+  /** Number that every read must have reached: the head that was known at the last poll. */
+  requiredNumber(): number;
+  /** For showing only: it may be old. */
+  knownHead(): FeedHead | undefined;
+  /** Calls back whenever it has changed. Returns the end of it. */
+  onChange(callback: (head: FeedHead) => void): () => void;
+  readonly now: () => number;
+  close(): void;
+}
+
+export interface HeadCacheOptions {
+  readonly primary: Db;
+  readonly listener: Listener;
+  readonly log: Logger;
+  /** Milliseconds; only differences count. */
+  readonly now?: () => number;
+}
+
+export function createHeadCache({
+  primary,
+  listener,
+  log,
+  now = () => performance.now(),
+}: HeadCacheOptions): HeadCache {
+  const callbacks = new Set<(head: FeedHead) => void>();
+  let known: FeedHead | undefined;
+  let confirmedAt = Number.NEGATIVE_INFINITY;
+  let changedAt = Number.NEGATIVE_INFINITY;
+  let requiredNumber = 0;
+
+  const replace = (head: FeedHead): void => {
+    known = head;
+    changedAt = now();
+    for (const callback of [...callbacks]) {
+      try {
+        callback(head);
+      } catch (error) {
+        log.error({ err: error }, 'a change of the feed was not taken in');
+      }
+    }
+  };
+  /** One feed only moves forward: what is behind was read too early, unless it was read later. Then a backup was put back. */
+  const observe = (head: FeedHead, since: number): void => {
+    const isForward = known === undefined || isAtLeast(head, known);
+    if (!isForward && since < changedAt) return;
+    confirmedAt = Math.max(confirmedAt, since);
+    if (known === undefined || !isSameHead(head, known)) {
+      if (!isForward) requiredNumber = 0;
+      replace(head);
+    }
+  };
+  const refreshHead = coalesce(async (): Promise<FeedHead> => {
+    const since = now();
+    observe(await inTime(readFeedHead(primary)), since);
+    if (known === undefined) throw new Error('the head of the feed was not taken in');
+    return known;
+  });
+  const refreshBeside = (): void => {
+    refreshHead().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
+  };
+  const cachedHead = (): FeedHead | undefined => (now() - confirmedAt < FRESH_MS ? known : undefined);
+
+  const unsubscribe = listener.subscribe(FEED_CHANNEL, (payload) => {
+    const told = parseFeedHead(payload ?? '');
+    // It confirms nothing: it may have waited in a buffer.
+    if (told !== undefined && known !== undefined && isAtLeast(told, known)) {
+      if (!isSameHead(told, known)) replace(told);
+    } else refreshBeside();
+  });
+  const poll = setInterval(() => {
+    requiredNumber = known?.head.sequenceNumber ?? 0;
+    refreshBeside();
+  }, POLL_MS);
+  poll.unref();
+
+  return {
+    cachedHead,
+    head: async () => cachedHead() ?? (await refreshHead()),
+    async headAtLeast(sequenceNumber) {
+      const head = cachedHead();
+      return head !== undefined && head.head.sequenceNumber >= sequenceNumber ? head : await refreshHead();
+    },
+    refreshHead,
+    observe,
+    isCurrentHistory: (head) => known !== undefined && isSameHistory(head, known),
+    requiredNumber: () => requiredNumber,
+    knownHead: () => known,
+    onChange(callback) {
+      callbacks.add(callback);
+      return () => callbacks.delete(callback);
+    },
+    now,
+    close() {
+      unsubscribe();
+      clearInterval(poll);
+      callbacks.clear();
+    },
+  };
+}
+
+/** Whether both tell of the same feed with the same redactions and the same beginning of the history. */
+export function isSameHistory(a: FeedHead, b: FeedHead): boolean {
+  return (
+    a.feedId === b.feedId &&
+    a.redactions === b.redactions &&
+    a.historyAfter.sequenceNumber === b.historyAfter.sequenceNumber
+  );
+}
+
+/** Whether the history of `a` is that of `b` or a later one of the same feed. */
+export function hasHistoryOf(a: FeedHead, b: FeedHead): boolean {
+  return (
+    a.feedId === b.feedId &&
+    a.redactions >= b.redactions &&
+    a.historyAfter.sequenceNumber >= b.historyAfter.sequenceNumber
+  );
+}
+
+/** Whether both tell the very same. */
+export function isSameHead(a: FeedHead, b: FeedHead): boolean {
+  return isSameHistory(a, b) && a.head.sequenceNumber === b.head.sequenceNumber && a.head.epoch === b.head.epoch;
+}
+
+/** Whether `a` can be what became of `b`. */
+export function isAtLeast(a: FeedHead, b: FeedHead): boolean {
+  if (!hasHistoryOf(a, b) || a.head.sequenceNumber < b.head.sequenceNumber) return false;
+  return a.head.sequenceNumber > b.head.sequenceNumber || a.head.epoch === b.head.epoch;
+}
+
+/** At most one call is under way; whoever comes meanwhile shares the next one, for what is under way may have begun too early for him. */
+function coalesce<T>(ask: () => Promise<T>): () => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
+  const begin = (): Promise<T> => {
+    next = undefined;
+    const answer = ask();
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+  return () => {
+    next ??= last.then(begin);
+    return next;
+  };
+}
+
+/** @throws {Error} that counts as a database that cannot be reached, when it takes too long */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = Object.assign(new Error('the head of the feed was not read in time'), { code: 'ETIMEDOUT' });
+    timer = setTimeout(reject, READ_TIMEOUT_MS, error);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,230 @@
+/** Pages of the feed and of its current state. */
+
+import { joinRecord, joinRecords } from '../domain/record-text.ts';
+import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
+import { MissingNumberError, readRange } from '../store/read-log.ts';
+import { type RecordFilter, readFiltered, readSnapshot } from '../store/read-texts.ts';
+import { type ByteCache, createByteCache } from './byte-cache.ts';
+import {
+  assertInRange,
+  assertSameEpoch,
+  decodeSnapshotCursor,
+  encodeFeedCursor,
+  encodeSnapshotCursor,
+  invalidCursor,
+  resolveCursor,
+  resolveNumber,
+} from './cursor.ts';
+import { type HeadCache, isAtLeast, isSameHistory } from './head.ts';
+import type { FeedReader } from './reader.ts';
+import { type CompressedEncoding, closeBody, type OpenBody, openBody } from './splice.ts';
+
+export interface FeedQuery extends RecordFilter {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface PageSource {
+  readonly heads: HeadCache;
+  readonly reader: FeedReader;
+  readonly pages: PageCache;
+  /** Address of the mount, without a trailing slash. */
+  readonly mountUrl: () => string;
+}
+
+/** The records of a full page as bytes, `{"records":[…]`: what never changes of it but by a redaction. */
+interface PageRecords {
+  readonly from: FeedPosition;
+  /** The last position that was looked at. */
+  readonly last: FeedPosition;
+  readonly bytes: Buffer;
+  /** Compressed once, however many ask; those that are ready count. */
+  readonly encodings: Map<CompressedEncoding, Promise<OpenBody>>;
+  compressedBytes: number;
+}
+
+/** Full pages of history in memory, plain and compressed. All of it goes whenever something earlier has changed. */
+export type PageCache = ByteCache<PageRecords>;
+
+export function createPageCache(maxBytes: number, heads: HeadCache): PageCache {
+  const pages = createByteCache<PageRecords>(maxBytes, ({ bytes, compressedBytes }) => bytes.length + compressedBytes);
+  let known: FeedHead | undefined;
+  heads.onChange((head) => {
+    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) pages.clear();
+    known = head;
+  });
+  return pages;
+}
+
+export interface FeedPage {
+  readonly from: FeedPosition;
+  readonly last: FeedPosition;
+  /** How the feed stood when the page was read, or a moment ago when it was in memory. */
+  readonly head: FeedHead;
+  readonly hasMore: boolean;
+  /** The page with what follows its records. */
+  body(end: string): Buffer;
+  /** The same compressed; absent when it is to be compressed as it is. */
+  readonly compressed: ((encoding: CompressedEncoding, end: string) => Promise<Buffer>) | undefined;
+}
+
+/** @throws {Problem} `ongeldige-cursor` */
+export async function readFeedPage(source: PageSource, query: FeedQuery): Promise<FeedPage> {
+  const { heads, pages } = source;
+  const { position: from, head: known } = await resolveCursor(heads, query.cursor);
+  const key = `${from.sequenceNumber} ${query.limit} ${query.organisatiecode ?? ''} ${query.resourceType ?? ''}`;
+  const kept = pages.get(key);
+  if (kept !== undefined) {
+    if (kept.from.epoch !== from.epoch) throw invalidCursor('andere-geschiedenis');
+    return {
+      ...{ from, last: kept.last, head: known, hasMore: kept.last.sequenceNumber < known.head.sequenceNumber },
+      body: (end) => Buffer.concat([kept.bytes, Buffer.from(end)]),
+      compressed: async (encoding, end) => closeBody(await compressed(pages, key, kept, encoding), Buffer.from(end)),
+    };
+  }
+  const found = await readRecords(source, known, from, query).catch((error: unknown) => {
+    // Nobody is led over a hole: the snapshot has what is current.
+    throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;
+  });
+  const { records, last, head, epoch } = found;
+  if (query.cursor === undefined && from.sequenceNumber < head.historyAfter.sequenceNumber) {
+    // The history began elsewhere when the rows were read.
+    await heads.refreshHead();
+    return readFeedPage(source, query);
+  }
+  assertFollows(head, from, epoch);
+  const hasMore = last.sequenceNumber < head.head.sequenceNumber;
+  // A full page is the same for ever; the page that reaches the head is not.
+  const isFull = records.length === query.limit || hasMore;
+  return {
+    ...{ from, last, head, hasMore },
+    body(end) {
+      const bytes = pageBytes(records, end);
+      if (isFull && heads.isCurrentHistory(head)) {
+        const ofRecords = bytes.subarray(0, bytes.length - Buffer.byteLength(end));
+        pages.set(key, { from, last, bytes: ofRecords, encodings: new Map(), compressedBytes: 0 });
+      }
+      return bytes;
+    },
+    compressed: undefined,
+  };
+}
+
+interface Found {
+  readonly records: readonly string[];
+  readonly last: FeedPosition;
+  readonly head: FeedHead;
+  /** Of the record at the position that it begins after, unless that is an end of the feed. */
+  readonly epoch: number | undefined;
+}
+
+async function readRecords(
+  { reader, mountUrl }: PageSource,
+  known: FeedHead,
+  from: FeedPosition,
+  { limit, ...filter }: FeedQuery,
+): Promise<Found> {
+  const after = from.sequenceNumber;
+  // Who polls at the head costs the database nothing.
+  if (after === known.head.sequenceNumber) {
+    return { records: [], last: from, head: known, epoch: undefined };
+  }
+  const url = mountUrl();
+  if (filter.organisatiecode === undefined && filter.resourceType === undefined) {
+    const { records, epoch, lastEpoch, head } = await reader.read((db) => readRange(db, after, limit, url), after);
+    const last = { sequenceNumber: after + records.length, epoch: lastEpoch ?? from.epoch };
+    return { records, last: records.length === 0 ? from : last, head, epoch };
+  }
+  const { records, isAll, epoch, head } = await reader.read((db) => readFiltered(db, after, limit, filter), after);
+  // Less than was asked for: everything up to the head was looked at.
+  const last = isAll ? head.head : (records.at(-1) ?? head.head);
+  return {
+    records: records.map((text) => joinRecord(text, url)),
+    last: { sequenceNumber: last.sequenceNumber, epoch: last.epoch },
+    head,
+    epoch,
+  };
+}
+
+function assertFollows(head: FeedHead, from: FeedPosition, epoch: number | undefined): void {
+  assertInRange(head, from.sequenceNumber);
+  assertSameEpoch(head, from, epoch);
+}
+
+function compressed(pages: PageCache, key: string, page: PageRecords, encoding: CompressedEncoding): Promise<OpenBody> {
+  const present = page.encodings.get(encoding);
+  if (present !== undefined) return present;
+  const body = openBody(page.bytes, encoding);
+  page.encodings.set(encoding, body);
+  body.then(
+    ({ bytes }) => {
+      page.compressedBytes += bytes.length;
+      // Counted anew, if it is still there.
+      if (pages.get(key) === page) pages.set(key, page);
+    },
+    () => page.encodings.delete(encoding),
+  );
+  return body;
+}
+
+const START = '{"records":[';
+const COMMA = 0x2c;
+
+/** A page of records as bytes. Written record by record: joined first, half a megabyte of text would be copied twice. */
+function pageBytes(records: readonly string[], end: string): Buffer {
+  const tail = `]${end}`;
+  let size = START.length + Buffer.byteLength(tail) + Math.max(0, records.length - 1);
+  for (const record of records) size += Buffer.byteLength(record);
+  const bytes = Buffer.allocUnsafe(size);
+  let at = bytes.write(START);
+  for (const [i, record] of records.entries()) {
+    if (i > 0) at = bytes.writeUInt8(COMMA, at);
+    at += bytes.write(record, at);
+  }
+  bytes.write(tail, at);
+  return bytes;
+}
+
+export interface SnapshotPage {
+  readonly records: string;
+  readonly head: FeedHead;
+  readonly feedCursor: string;
+  /** `null` on the last page. */
+  readonly cursor: string | null;
+}
+
+/**
+ * A page of the current state. The position in the feed is fixed before the first row is read, and travels in the cursor.
+ * @throws {Problem} `ongeldige-cursor`
+ */
+export async function readSnapshotPage(source: PageSource, query: FeedQuery): Promise<SnapshotPage> {
+  const { heads, reader, mountUrl } = source;
+  const { feed, after } = await resolveSnapshot(heads, query.cursor);
+  const { sequenceNumber } = feed;
+  const found = await reader.read(
+    (db) => readSnapshot(db, after, sequenceNumber, query.limit + 1, query),
+    sequenceNumber,
+  );
+  assertFollows(found.head, feed, found.epoch);
+  const records = found.records.slice(0, query.limit);
+  const last = records.at(-1);
+  const hasMore = !(found.isAll && found.records.length <= query.limit) && last !== undefined;
+  const { feedId } = found.head;
+  return {
+    records: joinRecords(records, mountUrl()),
+    head: found.head,
+    feedCursor: encodeFeedCursor(feedId, feed),
+    cursor: hasMore ? encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber }) : null,
+  };
+}
+
+async function resolveSnapshot(heads: HeadCache, cursor: string | undefined) {
+  const { feedId, head } = await heads.head();
+  if (cursor === undefined) return { feed: head, after: 0 };
+  const decoded = decodeSnapshotCursor(feedId, cursor);
+  if ('fault' in decoded) throw invalidCursor(decoded.fault);
+  const { position } = decoded;
+  if (position.after > position.feed.sequenceNumber) throw invalidCursor('onleesbaar');
+  await resolveNumber(heads, position.feed.sequenceNumber);
+  return position;
+}

@@ -1,0 +1,199 @@
+/**
+ * Reads of the log in the order of its numbers. Each returns how the feed stood in the very same statement, so that the end of a page
+ * follows from what was read and from nothing that another database knows.
+ *
+ * A page of a thousand records of four megabytes each would be more than the process can hold: a read ends with the record that brings it
+ * to `PAGE_OCTETS`. Nearly every page is far below that, so the statement only finds out that no record of it is large; when one is, the
+ * sizes are read first.
+ */
+import type { Db } from '../../kernel/database/db.ts';
+import type { RecordText } from '../domain/record-text.ts';
+import type { ResourceType } from '../domain/resource-type.ts';
+import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
+
+/** Less than an aggregator takes of a source in one answer. */
+export const PAGE_OCTETS = 16 * 1024 * 1024;
+/** No text is longer. */
+const NO_LIMIT = 2 ** 31 - 1;
+
+/** A number that should be in the feed is not there: a history that was put back, or a row that somebody took away. */
+export class MissingNumberError extends Error {
+  constructor(sequenceNumber: number) {
+    super(`number ${sequenceNumber} of the feed is missing`);
+  }
+}
+
+/** What a read found, and how the feed stood in that statement. */
+export interface Read {
+  readonly head: FeedHead;
+}
+
+export interface RangeRead extends Read {
+  /** Complete records, one for each number after the position, without a gap. */
+  readonly records: readonly string[];
+  /** Of the position itself; `undefined` when it has no record. */
+  readonly epoch: number | undefined;
+  readonly lastEpoch: number | undefined;
+}
+
+interface RangeRow {
+  /** The head of the feed where there is no number; empty at the position itself; `null` for a large record. */
+  readonly record: string | null;
+  readonly epoch: number | null;
+  readonly number: number | null;
+}
+
+/**
+ * The first `limit` records after a position. The database joins the two pieces of each with the address of the mount: half as many texts
+ * to read.
+ * @returns fewer when there are no more, when they are large, or when the position was pruned away (`head.historyAfter` says so)
+ * @throws {MissingNumberError} when a number is missing that should be there
+ */
+export async function readRange(db: Db, after: number, limit: number, mountUrl: string): Promise<RangeRead> {
+  const read = await readRows(db, after, after + limit, mountUrl, Math.floor(PAGE_OCTETS / limit));
+  if (read.rows.every(({ record }) => record !== null)) return toRange(read, after, after + limit);
+  const upTo = lastThatFits(await readSizes(db, after, after + limit));
+  return toRange(await readRows(db, after, upTo, mountUrl, NO_LIMIT), after, upTo);
+}
+
+async function readRows(db: Db, after: number, upTo: number, mountUrl: string, octets: number) {
+  const { rows } = await db.query<RangeRow>({
+    name: 'raadsfeed-range',
+    text: `(select ${FEED_HEAD} as record, null::integer as epoch, null::bigint as number from raadsfeed.feed)
+           union all
+           (select case when sequence_number = $2::bigint then ''
+                        when octet_length(rest) > $4::integer then null
+                        when rest is null then kop
+                        else kop || $1::text || rest end,
+                   merk, sequence_number
+              from raadsfeed.tekst
+             where sequence_number >= $2::bigint and sequence_number <= $3::bigint
+             order by sequence_number)`,
+    values: [mountUrl, after, upTo, octets],
+  });
+  const [first, ...rest] = rows;
+  return { head: toFeedHead(first?.record), rows: rest };
+}
+
+function toRange(
+  { head, rows }: { head: FeedHead; rows: readonly RangeRow[] },
+  after: number,
+  upTo: number,
+): RangeRead {
+  if (after < head.historyAfter.sequenceNumber) return { head, records: [], epoch: undefined, lastEpoch: undefined };
+  const at = rows[0]?.number === after ? rows[0] : undefined;
+  const records = at === undefined ? rows : rows.slice(1);
+  assertNoGap(
+    records.map(({ number }) => number),
+    after,
+    Math.min(upTo, head.head.sequenceNumber),
+  );
+  return {
+    head,
+    records: records.map(({ record }) => record ?? ''),
+    epoch: at?.epoch ?? undefined,
+    lastEpoch: rows.at(-1)?.epoch ?? undefined,
+  };
+}
+
+/** A record with what the filters of streams look at. */
+export interface StoredEvent extends RecordText {
+  readonly sequenceNumber: number;
+  readonly organisatiecode: string;
+  readonly resourceType: ResourceType;
+}
+
+interface EventRow {
+  /** The head of the feed where there is no number; `null` for a large record. */
+  readonly kop: string | null;
+  readonly rest: string | null;
+  readonly organisatiecode: string;
+  readonly resource_type: ResourceType;
+  readonly number: number | null;
+}
+
+/**
+ * The first `limit` records after a number, for streams.
+ * @returns as `readRange`
+ * @throws {MissingNumberError} when a number is missing that should be there
+ */
+export async function readEvents(db: Db, after: number, limit: number): Promise<Read & { events: StoredEvent[] }> {
+  const read = await readEventRows(db, after, after + limit, Math.floor(PAGE_OCTETS / limit));
+  if (read.rows.every(({ kop }) => kop !== null)) return toEvents(read, after, after + limit);
+  const upTo = lastThatFits(await readSizes(db, after, after + limit));
+  return toEvents(await readEventRows(db, after, upTo, NO_LIMIT), after, upTo);
+}
+
+async function readEventRows(db: Db, after: number, upTo: number, octets: number) {
+  const { rows } = await db.query<EventRow>({
+    name: 'raadsfeed-events',
+    // One lookup for each record: joined freely, the planner might read all of a partition.
+    text: `(select ${FEED_HEAD} as kop, null as rest, null as organisatiecode, null as resource_type, null::bigint as number
+              from raadsfeed.feed)
+           union all
+           (select t.kop, t.rest, r.organisatiecode, r.resource_type, r.sequence_number
+              from raadsfeed.record r
+             cross join lateral (
+                   select case when octet_length(rest) > $3::integer then null else kop end as kop,
+                          case when octet_length(rest) <= $3::integer then rest end as rest
+                     from raadsfeed.tekst
+                    where sequence_number = r.sequence_number
+                      and sequence_number > $1::bigint and sequence_number <= $2::bigint
+                   offset 0) t
+             where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint
+             order by r.sequence_number)`,
+    values: [after, upTo, octets],
+  });
+  const [first, ...rest] = rows;
+  return { head: toFeedHead(first?.kop), rows: rest };
+}
+
+function toEvents({ head, rows }: { head: FeedHead; rows: readonly EventRow[] }, after: number, upTo: number) {
+  if (after < head.historyAfter.sequenceNumber) return { head, events: [] };
+  assertNoGap(
+    rows.map(({ number }) => number),
+    after,
+    Math.min(upTo, head.head.sequenceNumber),
+  );
+  const events = rows.map(
+    ({ kop, rest, organisatiecode, resource_type: resourceType }, i): StoredEvent => ({
+      ...{ sequenceNumber: after + i + 1, organisatiecode, resourceType },
+      ...{ prefix: kop ?? '', suffix: rest },
+    }),
+  );
+  return { head, events };
+}
+
+/** @throws {MissingNumberError} unless these are the numbers after one, up to and including the last */
+function assertNoGap(numbers: readonly (number | null)[], after: number, last: number): void {
+  const gap = numbers.findIndex((number, i) => number !== after + i + 1);
+  if (gap !== -1) throw new MissingNumberError(after + gap + 1);
+  if (after + numbers.length < last) throw new MissingNumberError(after + numbers.length + 1);
+}
+
+interface Size {
+  readonly number: number;
+  readonly octets: number;
+}
+
+async function readSizes(db: Db, after: number, upTo: number): Promise<Size[]> {
+  const { rows } = await db.query<Size>({
+    name: 'raadsfeed-sizes',
+    text: `select sequence_number as number, octet_length(kop) + coalesce(octet_length(rest), 0) as octets
+             from raadsfeed.tekst
+            where sequence_number > $1::bigint and sequence_number <= $2::bigint
+            order by sequence_number`,
+    values: [after, upTo],
+  });
+  return rows;
+}
+
+/** The number of the record that brings a page to `PAGE_OCTETS`, or of the last one. */
+export function lastThatFits(sizes: readonly Size[]): number {
+  let sum = 0;
+  for (const { number, octets } of sizes) {
+    sum += octets;
+    if (sum >= PAGE_OCTETS) return number;
+  }
+  return sizes.at(-1)?.number ?? 0;
+}

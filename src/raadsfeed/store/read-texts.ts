@@ -1,0 +1,278 @@
+/**
+ * Reads of records that do not lie side by side: of a filter, of the current state, of a collection. An index says which numbers; their
+ * texts are read in a second statement that is planned for these numbers, so that it opens the partitions that they lie in and no others.
+ */
+import type { Db } from '../../kernel/database/db.ts';
+import { dataOf, type RecordText } from '../domain/record-text.ts';
+import type { ResourceType } from '../domain/resource-type.ts';
+import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
+import { lastThatFits, MissingNumberError, PAGE_OCTETS, type Read } from './read-log.ts';
+
+/** A record as it is kept: text, never parsed on its way out. */
+export interface StoredRecord extends RecordText {
+  readonly sequenceNumber: number;
+  readonly epoch: number;
+}
+
+/** Which records are wanted; absent: all. */
+export interface RecordFilter {
+  readonly organisatiecode?: string | undefined;
+  readonly resourceType?: ResourceType | undefined;
+}
+
+export interface SparseRead extends Read {
+  readonly records: readonly StoredRecord[];
+  /** Everything up to the head of this read was looked at. */
+  readonly isAll: boolean;
+  /** Of the position that was asked for; `undefined` when it has no record. */
+  readonly epoch: number | undefined;
+}
+
+/** The first `limit` records after a number that pass the filter, or as many as `PAGE_OCTETS` allow. */
+export async function readFiltered(
+  db: Db,
+  after: number,
+  limit: number,
+  { organisatiecode, resourceType }: RecordFilter,
+): Promise<SparseRead> {
+  // Three texts, so that each has the plan of its own index.
+  const [name, condition, values] =
+    organisatiecode === undefined
+      ? (['type', 'resource_type = $3::text', [resourceType]] as const)
+      : resourceType === undefined
+        ? (['organisation', 'organisatiecode = $3::text', [organisatiecode]] as const)
+        : ([
+            'both',
+            'organisatiecode = $3::text and resource_type = $4::text',
+            [organisatiecode, resourceType],
+          ] as const);
+  const found = await findNumbers(db, {
+    name: `raadsfeed-filtered-${name}`,
+    numbers: `select sequence_number from raadsfeed.record
+               where sequence_number > $1::bigint and ${condition}
+               order by sequence_number
+               limit $2::integer`,
+    values: [after, limit, ...values],
+  });
+  const { head, texts, epoch, isCut } = await readTexts(db, found.numbers, after);
+  const records = found.numbers.flatMap((number) => texts.get(number) ?? []);
+  const isMissing = !isCut && records.length < found.numbers.length;
+  if (isMissing && after >= head.historyAfter.sequenceNumber)
+    throw new MissingNumberError(found.numbers.find((number) => !texts.has(number)) ?? after);
+  return {
+    head: joinHeads(found.head, head),
+    records,
+    isAll: !isCut && found.numbers.length < limit,
+    epoch,
+  };
+}
+
+/**
+ * The first `limit` resources of the current state whose record stands after `after` and not after `upTo`, in the order of the feed, or as
+ * many as `PAGE_OCTETS` allow.
+ * What changes while a snapshot is read gets a higher number than `upTo`, so it is not here any more, and the feed after `upTo` has it.
+ * @param upTo position of the snapshot: `epoch` is that of the record there
+ */
+export async function readSnapshot(
+  db: Db,
+  after: number,
+  upTo: number,
+  limit: number,
+  { organisatiecode, resourceType }: RecordFilter,
+): Promise<SparseRead> {
+  const types = resourceType === undefined ? ['Vergadering', 'Agendapunt', 'Informatieobject'] : [resourceType];
+  const found = await findNumbers(db, {
+    name: `raadsfeed-snapshot${organisatiecode === undefined ? '' : '-organisation'}`,
+    numbers: `select sequence_number from raadsfeed.stand
+               where sequence_number > $1::bigint and sequence_number <= $2::bigint
+                 and resource_type = any ($4::text[])${organisatiecode === undefined ? '' : ' and organisatiecode = $5::text'}
+               order by sequence_number
+               limit $3::integer`,
+    values: [after, upTo, limit, types, ...(organisatiecode === undefined ? [] : [organisatiecode])],
+  });
+  const { head, texts, epoch, isCut } = await readTexts(db, found.numbers, upTo);
+  return {
+    head: joinHeads(found.head, head),
+    // What was replaced and pruned between the two statements the feed after `upTo` tells of.
+    records: found.numbers.flatMap((number) => texts.get(number) ?? []),
+    isAll: !isCut && found.numbers.length < limit,
+    epoch,
+  };
+}
+
+/** What is where is what the first of two statements saw; what was redacted or pruned is what the second one saw. */
+function joinHeads(first: FeedHead, second: FeedHead): FeedHead {
+  return { ...second, head: first.head };
+}
+
+interface Numbers {
+  readonly name: string;
+  /** A select of numbers in order. */
+  readonly numbers: string;
+  readonly values: readonly unknown[];
+}
+
+async function findNumbers(db: Db, { name, numbers, values }: Numbers): Promise<Read & { numbers: number[] }> {
+  const { rows } = await db.query<{ head: string | null; number: number | null }>({
+    name,
+    text: `(select ${FEED_HEAD} as head, null::bigint as number from raadsfeed.feed) union all (select null, n.* from (${numbers}) n)`,
+    values: [...values],
+  });
+  return {
+    head: toFeedHead(rows[0]?.head),
+    numbers: rows.flatMap(({ number }) => number ?? []),
+  };
+}
+
+interface TextsRead extends Read {
+  readonly texts: ReadonlyMap<number, StoredRecord>;
+  /** Of the number `beside`; `undefined` when it has no record. */
+  readonly epoch: number | undefined;
+  /** The read ended because of its octets: the later numbers are not in it. */
+  readonly isCut: boolean;
+}
+
+interface TextRow {
+  /** The head of the feed where there is no number; `null` for a large record. */
+  readonly kop: string | null;
+  readonly rest: string | null;
+  readonly epoch: number | null;
+  readonly number: number | null;
+}
+
+/** The texts of these numbers, in their order as many as `PAGE_OCTETS` allow; and the epoch of one more, `beside`. */
+async function readTexts(db: Db, numbers: readonly number[], beside?: number): Promise<TextsRead> {
+  const limit = Math.floor(PAGE_OCTETS / Math.max(1, numbers.length));
+  const read = await readRows(db, numbers, beside, limit);
+  if (read.rows.every(({ kop }) => kop !== null)) return { ...toTexts(read), isCut: false };
+  const sizes = await readSizes(db, numbers);
+  const last = lastThatFits(sizes);
+  const fitting = numbers.slice(0, numbers.indexOf(last) + 1);
+  return { ...toTexts(await readRows(db, fitting, beside, 2 ** 31 - 1)), isCut: fitting.length < numbers.length };
+}
+
+async function readRows(db: Db, numbers: readonly number[], beside: number | undefined, octets: number) {
+  const { rows } = await db.query<TextRow>({
+    // Without a name: planned for its numbers each time.
+    text: `(select ${FEED_HEAD} as kop, null as rest,
+                   (select merk from raadsfeed.tekst where sequence_number = $5::bigint) as epoch, null::bigint as number
+              from raadsfeed.feed)
+           union all
+           (select case when octet_length(t.rest) > $4::integer then null else t.kop end,
+                   case when octet_length(t.rest) <= $4::integer then t.rest end, t.merk, t.sequence_number
+              from unnest($1::bigint[]) as n (number)
+             cross join lateral (
+                   select sequence_number, merk, kop, rest
+                     from raadsfeed.tekst
+                    where sequence_number = n.number and sequence_number >= $2::bigint and sequence_number <= $3::bigint
+                   offset 0) t)`,
+    values: [numbers, least(numbers), greatest(numbers), octets, beside ?? null],
+  });
+  const [first, ...rest] = rows;
+  return { head: toFeedHead(first?.kop), epoch: first?.epoch ?? undefined, rows: rest };
+}
+
+function toTexts({
+  head,
+  epoch: besides,
+  rows,
+}: {
+  head: FeedHead;
+  epoch: number | undefined;
+  rows: readonly TextRow[];
+}) {
+  const texts = new Map<number, StoredRecord>();
+  for (const { kop, rest, epoch, number } of rows) {
+    if (number !== null)
+      texts.set(number, { sequenceNumber: number, epoch: epoch ?? 0, prefix: kop ?? '', suffix: rest });
+  }
+  return { head, texts, epoch: besides };
+}
+
+/** Sizes of these numbers, in their order. */
+async function readSizes(db: Db, numbers: readonly number[]): Promise<{ number: number; octets: number }[]> {
+  const { rows } = await db.query<{ number: number; octets: number }>({
+    text: `select t.number, t.octets
+             from unnest($1::bigint[]) with ordinality as n (number, position)
+            cross join lateral (
+                  select sequence_number as number, octet_length(kop) + coalesce(octet_length(rest), 0) as octets
+                    from raadsfeed.tekst
+                   where sequence_number = n.number and sequence_number >= $2::bigint and sequence_number <= $3::bigint
+                  offset 0) t
+            order by n.position`,
+    values: [numbers, least(numbers), greatest(numbers)],
+  });
+  return rows;
+}
+
+const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), numbers[0] ?? 0);
+const greatest = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), 0);
+
+/** A resource that is there now. */
+export interface CurrentResource {
+  readonly bronidentificatie: string;
+  readonly sequenceNumber: number;
+  /** `data` as it was published. */
+  readonly dataText: string;
+}
+
+/** The first `limit` resources of one kind and organisation after a name, in the order of their names, or as many as `PAGE_OCTETS` allow. */
+export async function readCollection(
+  db: Db,
+  of: { organisatiecode: string; resourceType: ResourceType },
+  after: string,
+  limit: number,
+): Promise<Read & { found: CurrentResource[]; isAll: boolean }> {
+  const { rows } = await db.query<{ name: string; number: number | null }>({
+    name: 'raadsfeed-collection',
+    text: `(select ${FEED_HEAD} as name, null::bigint as number from raadsfeed.feed)
+           union all
+           (select bronidentificatie, sequence_number from raadsfeed.stand
+             where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie > $3::text
+             order by bronidentificatie
+             limit $4::integer)`,
+    values: [of.organisatiecode, of.resourceType, after, limit],
+  });
+  const [first, ...rest] = rows;
+  const current = rest.flatMap(({ name, number }) => (number === null ? [] : [{ name, number }]));
+  const { head, texts, isCut } = await readTexts(
+    db,
+    current.map(({ number }) => number),
+  );
+  const found = current.flatMap(({ name, number }) => {
+    const text = texts.get(number);
+    // A text without content was redacted between the two statements.
+    return text === undefined || text.suffix === null ? [] : [toCurrent(text, text.suffix, name, of)];
+  });
+  return { head: joinHeads(toFeedHead(first?.name), head), found, isAll: !isCut && current.length < limit };
+}
+
+/** One resource as it is now; `undefined` when it is unknown or was removed. */
+export async function readResource(
+  db: Db,
+  of: { organisatiecode: string; resourceType: ResourceType; bronidentificatie: string },
+): Promise<Read & { resource: CurrentResource | undefined }> {
+  const found = await findNumbers(db, {
+    name: 'raadsfeed-resource',
+    numbers: `select sequence_number from raadsfeed.stand
+               where organisatiecode = $1::text and resource_type = $2::text and bronidentificatie = $3::text`,
+    values: [of.organisatiecode, of.resourceType, of.bronidentificatie],
+  });
+  const [number] = found.numbers;
+  if (number === undefined) return { head: found.head, resource: undefined };
+  const { head, texts } = await readTexts(db, [number]);
+  const text = texts.get(number);
+  const resource =
+    text === undefined || text.suffix === null ? undefined : toCurrent(text, text.suffix, of.bronidentificatie, of);
+  return { head: joinHeads(found.head, head), resource };
+}
+
+function toCurrent(
+  { sequenceNumber }: StoredRecord,
+  suffix: string,
+  bronidentificatie: string,
+  { organisatiecode, resourceType }: { organisatiecode: string; resourceType: ResourceType },
+): CurrentResource {
+  const dataText = dataOf(suffix, { resourceType, resource: { organisatiecode, bronidentificatie } });
+  return { bronidentificatie, sequenceNumber, dataText };
+}

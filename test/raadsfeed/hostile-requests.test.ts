@@ -1,0 +1,70 @@
+/** What strangers choose of a request takes no memory that is not counted. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createByteCache } from '../../src/raadsfeed/feed/byte-cache.ts';
+import { chooseEncoding } from '../../src/raadsfeed/feed/compression.ts';
+import { document, type FeedServer, startFeed } from './support.ts';
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed({ TRUST_PROXY: '1', RAADSFEED_RATE_LIMIT: '1000000' });
+  await feed.publish(Array.from({ length: 20 }, (_, i) => document(`d-${i}`)));
+});
+afterAll(() => feed.stop());
+
+async function cacheBytes(): Promise<number> {
+  const metrics = await (await fetch(`${feed.server.managementUrl}/metrics`)).text();
+  return Number(/^raadsfeed_cache_bytes (\d+)/m.exec(metrics)?.[1]);
+}
+
+/** Asks for the same page over and over, each time in other words. */
+async function ask(count: number, words: (i: number) => { query?: string; headers?: Record<string, string> }) {
+  const statuses = new Set<number>();
+  for (let from = 0; from < count; from += 20) {
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, i) => {
+        const { query = '', headers = {} } = words(from + i);
+        const answer = await fetch(`${feed.mount}/feed?limit=3${query}`, { headers });
+        await answer.arrayBuffer();
+        statuses.add(answer.status);
+      }),
+    );
+  }
+  return [...statuses];
+}
+
+describe('the memory for answers', () => {
+  it.each<[string, (i: number) => { query?: string; headers?: Record<string, string> }]>([
+    ['empty parameters', (i) => ({ query: '&'.repeat(1 + i * 20) })],
+    ['the order and form of parameters', (i) => ({ query: `&organisatiecode=${i % 2 ? 'gm' : 'GM'}9901` })],
+    ['Accept-Encoding', (i) => ({ headers: { 'accept-encoding': `identity;q=0.${i}, ${'x'.repeat(50)}${i}` } })],
+    [
+      'X-Forwarded-For',
+      (i) => ({ headers: { 'x-forwarded-for': `192.0.2.${i % 250}, ${'10.0.0.1, '.repeat(50)}10.0.${i}.1` } }),
+    ],
+  ])('does not grow with %s', async (_what, words) => {
+    await ask(20, words);
+    const before = await cacheBytes();
+    expect(await ask(300, words)).toEqual([200]);
+    expect(await cacheBytes()).toBeLessThan(before + 20_000);
+  });
+
+  it('is not used for a parameter that nobody knows', async () => {
+    const before = await cacheBytes();
+    expect(await ask(40, (i) => ({ query: `&onbekend${i}=1` }))).toEqual([400]);
+    expect(await cacheBytes()).toBe(before);
+  });
+
+  it('counts its keys', () => {
+    const cache = createByteCache<Buffer>(100_000, (value) => value.length);
+    for (let i = 0; i < 1000; i += 1) cache.set(`${'k'.repeat(2000)}${i}`, Buffer.alloc(1));
+    expect(cache.bytes()).toBeLessThanOrEqual(100_000);
+    expect(cache.bytes()).toBeGreaterThan(90_000);
+    expect(cache.get(`${'k'.repeat(2000)}${0}`)).toBeUndefined();
+  });
+});
+
+it('a long `Accept-Encoding` is not read', () => {
+  const startedAt = performance.now();
+  for (let i = 0; i < 100; i += 1) expect(chooseEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`)).toBe('identity');
+  expect(performance.now() - startedAt).toBeLessThan(100);
+});

@@ -1,0 +1,139 @@
+/** Texts lie in partitions of 100 000 numbers, made ahead; what is removed from one is gone from its file, and nobody waits for that. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { transaction } from '../../src/kernel/database/transaction.ts';
+import { lockFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { ensureTextPartitions, rewriteParts } from '../../src/raadsfeed/store/text-partitions.ts';
+import { filesWith } from './database-files.ts';
+import { generateHistory } from './generate-history.ts';
+import { asPage, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
+
+const SECRET = 'Persoonsgegeven-Van-De-Vries';
+const BORDER = 100_000;
+
+let feed: FeedServer;
+let owner: pg.Client;
+beforeAll(async () => {
+  feed = await startFeed();
+  owner = new pg.Client({ connectionString: feed.databaseUrl });
+  await owner.connect();
+});
+afterAll(async () => {
+  await owner.end();
+  await feed.stop();
+});
+
+async function partitions(): Promise<string[]> {
+  const { rows } = await owner.query(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'raadsfeed.tekst'::regclass order by 1`,
+  );
+  return rows.map(({ name }) => String(name));
+}
+
+/** Redacts, and dies before anything is written anew. */
+async function redactOnly(bronidentificatie: string): Promise<void> {
+  const resource = { organisatiecode: 'gm9901', bronidentificatie };
+  await transaction(feed.pool, (client) =>
+    publishBatch(
+      client,
+      [{ op: 'redact', resourceType: 'Informatieobject', resource, verwijderreden: 'persoonsgegevens' }],
+      new Date(),
+    ),
+  );
+}
+
+it('is made ahead by the service, which may make no other table', async () => {
+  expect(await partitions()).toEqual(['raadsfeed.tekst_from_0', 'raadsfeed.tekst_from_100000']);
+  await feed.publish([document('d-1', { omschrijving: SECRET }), vergadering('v-1')]);
+  await generateHistory(owner, 3, BORDER - 5);
+  await owner.query('notify raadsfeed');
+  const { rows } = await owner.query('select head_merk from raadsfeed.feed');
+  expect(rows).toEqual([{ head_merk: 0 }]);
+  await feed.publish(Array.from({ length: 10 }, (_, i) => document(`grens-${i}`, { omschrijving: SECRET })));
+  // In the second half of the last partition the next one is made.
+  await transaction(feed.pool, async (client) => ensureTextPartitions(client, await lockFeedRow(client), 160_000));
+  expect(await partitions()).toEqual(['0', '100000', '200000'].map((first) => `raadsfeed.tekst_from_${first}`));
+  await expect(feed.pool.query('create table raadsfeed.iets (n int)')).rejects.toThrow(/permission denied/);
+});
+
+it('gives a page over the border in order', async () => {
+  const all = asPage((await feed.api.call('GET', '/feed?organisatiecode=gm9901')).json);
+  expect(all.records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([
+    ...[1, 2],
+    ...Array.from({ length: 10 }, (_, i) => BORDER - 4 + i),
+  ]);
+  const first = asPage((await feed.api.call('GET', '/feed?organisatiecode=gm9901&limit=3')).json);
+  const page = asPage((await feed.api.call('GET', `/feed?cursor=${first.cursor}`)).json);
+  expect(page.records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(
+    Array.from({ length: 9 }, (_, i) => BORDER - 3 + i),
+  );
+});
+
+it('is written anew while others read and publish, at the head too, and keeps what they publish', async () => {
+  let isDone = false;
+  let longest = 0;
+  let published = 0;
+  const timed = async (work: () => Promise<unknown>): Promise<void> => {
+    while (!isDone) {
+      const startedAt = performance.now();
+      await work();
+      longest = Math.max(longest, performance.now() - startedAt);
+    }
+  };
+  const readers = ['/feed?limit=3&organisatiecode=gm9901', '/snapshot?limit=5&resourceType=Vergadering'].map((path) =>
+    timed(async () => expect((await fetch(feed.mount + path)).status).toBe(200)),
+  );
+  const writer = timed(async () => {
+    published += 1;
+    await feed.publish([vergadering(`tijdens-${published}`)]);
+  });
+  await feed.publish([
+    removal('redact', 'Informatieobject', 'd-1'),
+    ...Array.from({ length: 10 }, (_, i) => removal('redact', 'Informatieobject', `grens-${i}`)),
+  ]);
+  isDone = true;
+  await Promise.all([...readers, writer]);
+  expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
+  const { rows } = await owner.query(
+    `select (select count(*) from raadsfeed.tekst)::int as texts, (select head from raadsfeed.feed)::int as head`,
+  );
+  expect(rows[0].texts).toBe(rows[0].head);
+  expect(published).toBeGreaterThan(0);
+  // A statement of the database takes longer on a busy machine; a lock for as long as the copy takes would take seconds.
+  expect(longest).toBeLessThan(2500);
+}, 120_000);
+
+it('is tried again when a reader keeps it open, and nobody waits behind it meanwhile', async () => {
+  await feed.publish([document('open', { omschrijving: SECRET })]);
+  await redactOnly('open');
+  await owner.query('begin; select count(*) from raadsfeed.tekst where sequence_number > 100000');
+  const rewriting = rewriteParts(feed.pool);
+  const waits: number[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    const startedAt = performance.now();
+    await feed.publish([vergadering(`wacht-${i}`)]);
+    waits.push(performance.now() - startedAt);
+  }
+  expect(Math.max(...waits)).toBeLessThan(2000);
+  await owner.query('commit');
+  expect(await rewriting).toBe(1);
+  expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
+});
+
+it('is thrown away when all of it was pruned', async () => {
+  await owner.query(`update raadsfeed.record set opgeslagen = '2020-01-01' where sequence_number <= ${BORDER}`);
+  await owner.query('delete from raadsfeed.stand where sequence_number < 100000');
+  const { pruneHistory } = await import('../../src/raadsfeed/store/prune-history.ts');
+  await pruneHistory(feed.pool, {
+    before: new Date('2021-01-01'),
+    graceMs: 0,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  });
+  await rewriteParts(feed.pool);
+  expect(await partitions()).not.toContain('raadsfeed.tekst_from_0');
+  await expect
+    .poll(async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).records[0]?.sequenceNumber, PATIENT)
+    .toBe(BORDER + 1);
+}, 60_000);
