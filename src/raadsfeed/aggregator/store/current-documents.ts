@@ -14,7 +14,7 @@ export async function readCurrentDocuments(
     name: 'aggregator-current-documents',
     text: `select s.bronidentificatie, t.rest
              from raadsfeed.stand s
-             join raadsfeed.tekst t on t.deel = ((s.sequence_number >> 12) & 31) and t.sequence_number = s.sequence_number
+             join raadsfeed.tekst t on t.sequence_number = s.sequence_number
             where s.organisatiecode = $1::text and s.resource_type = $2::text and s.bronidentificatie = any ($3::text[])`,
     values: [organisatiecode, RESOURCE_TYPE, names],
   });
