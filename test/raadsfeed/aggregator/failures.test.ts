@@ -327,7 +327,7 @@ describe('a source that', () => {
     }
   });
 
-  it('breaks off in its snapshot goes on where it was; one whose snapshot changes its mind is tried again', async () => {
+  it('breaks off in its snapshot goes on where it was; of a feedCursor that changes the first counts', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 1; i <= 9; i += 1) source.document(`d-${i}`);
@@ -346,7 +346,7 @@ describe('a source that', () => {
       };
       await follow(aggregator.pool, source.url);
       await eventually(async () => expect(await published(source)).toHaveLength(9));
-      expect(asked).toEqual([null, '1.3.9', '1.3.9', '1.3.9', '1.6.9']);
+      expect(asked).toEqual([null, '1.3.9', '1.3.9', '1.6.9']);
       expect((await published(source)).map(({ herkomst }) => herkomst?.sequenceNumber)).toEqual([
         1, 2, 3, 4, 5, 6, 7, 8, 9,
       ]);

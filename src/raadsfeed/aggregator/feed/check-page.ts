@@ -4,8 +4,9 @@ import type { Change } from '../../domain/change.ts';
 import { resourceKey } from '../../domain/resource.ts';
 import { isResourceType } from '../../domain/resource-type.ts';
 import type { SourceIssue } from '../source-adapter.ts';
+import type { TakenRecord } from '../store/records-of-source.ts';
 import type { SeenResource } from '../store/seen.ts';
-import { type CheckedRecord, checkRecord, keyOf, type RecordContext, resourceOf } from './check-record.ts';
+import { type CheckedRecord, cameFrom, checkRecord, keyOf, type RecordContext, resourceOf } from './check-record.ts';
 import { type RedactionContext, redactionChanges } from './redactions.ts';
 
 /** What the records of a page come to. */
@@ -30,18 +31,18 @@ const TOLD = 20;
  */
 const AT_ONCE = 50;
 
-export async function checkPage(
-  records: readonly FeedRecord[],
-  context: RecordContext & RedactionContext & { readonly hashKlopt: boolean },
-): Promise<CheckedPage> {
+export interface PageContext extends RecordContext, RedactionContext {
+  readonly hashKlopt: boolean;
+  /** What was taken of the numbers that redactions without a resource name. */
+  readonly taken: ReadonlyMap<number, TakenRecord>;
+}
+
+export async function checkPage(records: readonly FeedRecord[], context: PageContext): Promise<CheckedPage> {
   const judged: (FeedRecord & { readonly checked: CheckedRecord | readonly Change[] })[] = [];
   for (const [i, { sequenceNumber, record }] of records.entries()) {
     if (i > 0 && i % AT_ONCE === 0) await pause();
-    // Whatever it reaches by number is found when it is published.
     const checked =
-      record.op === 'redact'
-        ? redactionChanges(record, new Map(), context)
-        : checkRecord(record, sequenceNumber, context);
+      record.op === 'redact' ? checkRedaction(record, context) : checkRecord(record, sequenceNumber, context);
     judged.push({ sequenceNumber, record, checked });
   }
   const hashKlopt =
@@ -84,6 +85,18 @@ export async function checkPage(
     issues.push({ what: 'content-hash', where: context.feedUrl, detail, times: 1, blocking: false });
   }
   return { changes, refused, refusedKeys: [...refusedKeys], issues, present, hashKlopt };
+}
+
+/** A redaction is not judged: only one that reaches nothing is told of. */
+function checkRedaction(record: FeedRecord['record'], context: PageContext): CheckedRecord | readonly Change[] {
+  const changes = redactionChanges(record, context.taken, context);
+  if (changes.length > 0) return changes;
+  if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over', why: 'loop' };
+  const resource = resourceOf(record);
+  if (resource !== undefined && context.takes(resource.organisatiecode) === 'elsewhere') {
+    return { kind: 'passed-over', why: 'organisation' };
+  }
+  return { kind: 'refused', faults: ['a redaction of nothing that was taken from this source'] };
 }
 
 const WRONG_HASH: CheckedRecord = { kind: 'refused', faults: ['contentHash does not match data'] };

@@ -85,10 +85,15 @@ export async function followSource(start: Lease, needs: AggregatorNeeds, options
   return { ...sum, caughtUp: false, inMs: 0 };
 }
 
-/** The document names organisations, and all are taken from elsewhere: so it is for two aggregators that follow each other. */
+/**
+ * All that the document names is taken from elsewhere, or it is of an aggregator that has nothing yet: so it is for two aggregators that
+ * follow each other.
+ */
 function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]): boolean {
   const wanted = new Set(source.organisatiecodes);
-  return owned.length === 0 && source.genoemd.some((code) => wanted.size === 0 || wanted.has(code));
+  if (owned.length > 0) return false;
+  if (wanted.size === 0 && source.rol === 'aggregator') return true;
+  return source.genoemd.some((code) => wanted.size === 0 || wanted.has(code));
 }
 
 function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorNeeds): number {

@@ -24,7 +24,9 @@ export async function readDocument(lease: Lease, needs: AggregatorNeeds, signal:
   const { source } = lease;
   const age =
     source.documentOp === null ? Number.POSITIVE_INFINITY : needs.clock.now().getTime() - source.documentOp.getTime();
-  if (source.feedUrl !== null && source.mislukt === 0 && age < DOCUMENT_MS) return lease;
+  // Where there is nothing to read, the document is all that can change.
+  const isKnown = source.feedUrl !== null && source.mislukt === 0 && !source.nietsTeLezen;
+  if (isKnown && age < DOCUMENT_MS) return lease;
   const answer = await needs.client.getJson({
     url: source.adres,
     signal,

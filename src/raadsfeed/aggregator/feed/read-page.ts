@@ -6,14 +6,15 @@ import { NO_PROGRESS, notePage, toProgress } from '../../../feed-client/progress
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease, Source } from '../source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
+import { readTaken } from '../store/records-of-source.ts';
 import { type Position, saveProgress } from '../store/save-progress.ts';
 import { type CheckedPage, checkPage } from './check-page.ts';
-import type { Taken } from './check-record.ts';
+import { resourceOf, type Taken } from './check-record.ts';
 import { explainGaps } from './explain-gaps.ts';
 import type { TurnOptions } from './follow-source.ts';
 import { publishPage } from './publish-page.ts';
 import { readHistoryPage } from './read-history.ts';
-import { carryOutRedactions } from './redactions.ts';
+import { carryOutRedactions, numbersIn } from './redactions.ts';
 
 /** What one page came to. */
 export interface PageOutcome {
@@ -176,12 +177,16 @@ async function check(lease: Lease, records: readonly FeedRecord[], needs: PageNe
     // Not wanted of a source that has it is another's, as far as this source is concerned.
     return named.has(code) ? 'elsewhere' : 'unnamed';
   };
+  const unnamed = records
+    .map(({ record }) => record)
+    .filter((record) => record.op === 'redact' && resourceOf(record) === undefined);
   const page = await checkPage(records, {
     feedUrl: source.feedUrl ?? '',
     ownFeedUrl: needs.ownFeedUrl(),
     validate: needs.validateDraft,
     ids: needs.ids,
     hashKlopt: source.hashKlopt,
+    taken: unnamed.length === 0 ? new Map() : await readTaken(needs.pool, source.feedUrl ?? '', numbersIn(unnamed)),
     takes,
     owns: (code) => owned.has(code),
   });
