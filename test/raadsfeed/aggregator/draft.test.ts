@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /** Read as it is: what others publish may go beyond our own contract. */
-async function published(): Promise<TestRecord[]> {
+async function published(): Promise<readonly TestRecord[]> {
   const address = `${aggregator.mount}/feed?limit=1000&organisatiecode=${source.organisatiecode}`;
   return asPage(await (await fetch(address)).json()).records;
 }
