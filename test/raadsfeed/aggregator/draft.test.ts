@@ -263,7 +263,9 @@ describe('what cannot be taken over is refused and counted', () => {
     await eventually(async () =>
       expect((await published()).map((r) => r.resource.bronidentificatie)).toEqual(['a', 'b']),
     );
-    expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ geweigerd: 1, mislukt: 0 });
+    await eventually(async () =>
+      expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ geweigerd: 1, mislukt: 0 }),
+    );
     expect(await readRecords(aggregator.api, '/feed?organisatiecode=gm9999')).toEqual([]);
     expect([...(await issues('record-refused')), ...(await issues('organisation-unnamed'))]).toHaveLength(1);
   });
