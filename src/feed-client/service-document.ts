@@ -32,12 +32,12 @@ const MAX_NAME = 500;
  * @throws {FeedFault} `document`
  */
 export function readServiceDocument(json: unknown, at: string): ServiceDocument {
-  const addresses = readAddresses(json, at);
-  const { rol, organisaties, streamUrl } = isRecord(json) ? json : {};
+  if (!isRecord(json)) throw new FeedFault('document', 'the service document is no object');
+  const { rol, organisaties, streamUrl } = json;
   if (rol !== 'bronhouder' && rol !== 'aggregator') throw new FeedFault('document', 'rol is no role');
   if (!Array.isArray(organisaties)) throw new FeedFault('document', 'organisaties is no list');
   return {
-    ...addresses,
+    ...readAddresses(json, at),
     rol,
     streamUrl: streamUrl === undefined || streamUrl === null ? null : address('streamUrl', streamUrl, at),
     organisaties: organisaties.map(organisation),
