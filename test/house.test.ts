@@ -64,16 +64,25 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/http\//, /^src\/(http|kernel)\//)).toEqual([]);
   });
 
+  it('lets the reader of feeds import the kernel and the domain of the feed only', () => {
+    expect(strays(/^src\/feed-client\//, /^src\/(feed-client|kernel|raadsfeed\/domain)\//)).toEqual([]);
+  });
+
   it('lets the signature library import nothing of ours', () => {
     expect(strays(/^src\/gegevens\/jades\//, /^src\/gegevens\/jades\//)).toEqual([]);
   });
 
   it.each(AREAS)('lets area %s import only itself, http and the kernel', (area) => {
-    expect(strays(new RegExp(`^src/${area}/`), new RegExp(`^src/(${area}|http|kernel)/`))).toEqual([]);
+    expect(
+      strays(
+        new RegExp(`^src/${area}/`),
+        new RegExp(`^src/(${area}|http|kernel${area === 'raadsfeed' ? '|feed-client' : ''})/`),
+      ),
+    ).toEqual([]);
   });
 
   it.each(AREAS)('keeps the stores of %s away from its routes and from http', (area) => {
-    const may = new RegExp(`^src/(kernel/|${area}/(?!routes/|plugin|area\\.ts))`);
+    const may = new RegExp(`^src/(kernel/|feed-client/|${area}/(?!routes/|plugin|area\\.ts))`);
     expect(strays(new RegExp(`^src/${area}/store/`), may)).toEqual([]);
   });
 

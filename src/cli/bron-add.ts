@@ -119,11 +119,11 @@ function toSource(value: Record<string, unknown>, place: string): NewSource {
 async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
   const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
-  const { readServiceAnswer } = await import('../raadsfeed/aggregator/feed/service-answer.ts');
+  const { readServiceDocument } = await import('../feed-client/service-document.ts');
   const needs = openAggregatorNeeds(platform);
   try {
     const answer = await needs.client.getJson({ url: source.adres, signal, redirects: 'same-host' });
-    readServiceAnswer(answer.changed ? answer.json : undefined);
+    readServiceDocument(answer.changed ? answer.json : undefined, answer.url);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`${source.adres} gives no service document (${why}); --unchecked adds it all the same`);

@@ -44,19 +44,26 @@ function row(state: SourceState): string[] {
     bijgewerkt?.toISOString() ?? 'not yet',
     duration(state.lagSeconds),
     behind === null ? '' : String(behind),
-    String(state.geweigerd),
+    `${state.geweigerd}${state.openGeweigerd > 0 ? ` (${state.openGeweigerd} open)` : ''}`,
     String(state.achtergehouden),
     state.dekking === null ? '' : `${state.dekking} %`,
     `${state.meldingen}${state.meldingenWeggelaten > 0 ? ` (${state.meldingenWeggelaten} dropped)` : ''}`,
   ];
 }
 
-function describe({ toestand, fout, mislukt, fase, bijgewerkt }: SourceState): string {
+function describe({ toestand, fout, mislukt, fase, bijgewerkt, nietsTeLezen }: SourceState): string {
   if (toestand === 'gepauzeerd') return 'paused';
   if (fout !== null) return `failing (${mislukt}): ${fout}`;
+  if (nietsTeLezen) return 'nothing to read: all it has is taken from elsewhere';
   if (bijgewerkt === null) return 'starting';
-  return fase === 'stand' ? 'reading the snapshot' : 'following';
+  return PHASES[fase];
 }
+
+const PHASES = {
+  stand: 'reading the snapshot',
+  historie: 'reading its history for redactions',
+  feed: 'following',
+} as const;
 
 /** @param seconds since the source was read to its end */
 function duration(seconds: number): string {

@@ -1,6 +1,8 @@
 import { Command, Option } from 'commander';
+import type { FollowState } from '../feed-client/follow.ts';
+import { systemClock } from '../kernel/clock.ts';
+import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import { RESOURCE_TYPES } from '../raadsfeed/domain/resource-type.ts';
-import type { FollowState } from '../raadsfeed/follower/follow-feed.ts';
 import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
 import type { Output } from './output.ts';
 import { openRecordOutput } from './record-output.ts';
@@ -15,6 +17,9 @@ interface Options {
   readonly restart?: boolean;
   readonly json?: boolean;
 }
+
+/** Bytes of a page at most. */
+const MAX_PAGE_BYTES = 256 * 1024 * 1024;
 
 export function feedFollowCommand(): Command {
   return new Command('follow')
@@ -38,18 +43,40 @@ export function feedFollowCommand(): Command {
 
 async function follow(address: string, options: Options, output: Output, signal: AbortSignal): Promise<void> {
   if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
-  const { findFeed } = await import('../raadsfeed/follower/find-feed.ts');
-  const { FollowError } = await import('../raadsfeed/follower/feed-client.ts');
-  const { followFeed } = await import('../raadsfeed/follower/follow-feed.ts');
-  const { readFollowState, writeFollowState } = await import('../raadsfeed/follower/follow-state.ts');
+  const { createOutboundClient } = await import('../kernel/outbound/outbound-client.ts');
+  const client = createOutboundClient({
+    clock: systemClock,
+    timeoutMs: 60_000,
+    maxBytes: MAX_PAGE_BYTES,
+    connections: 1,
+    // Whoever runs the command named the address.
+    allowPrivate: true,
+  });
+  try {
+    await followWith(client, address, options, output, signal);
+  } finally {
+    await client.close();
+  }
+}
+
+async function followWith(
+  client: OutboundClient,
+  address: string,
+  options: Options,
+  output: Output,
+  signal: AbortSignal,
+): Promise<void> {
+  const { FeedFault } = await import('../feed-client/feed-fault.ts');
+  const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../feed-client/follow.ts');
   const file = options.state ?? `council-feed-${new URL(address).host.replaceAll(':', '-')}.json`;
-  const client = {
+  const calls = {
+    client,
     signal,
     waiting: (reason: string, ms: number) => output.progress(`${reason}; again in ${Math.ceil(ms / 1000)} s`),
   };
   const query = queryOf(options);
   const fresh = async (): Promise<FollowState> => ({
-    ...(await findFeed(address, client)),
+    ...(await findFeed(address, calls)),
     query,
     phase: 'snapshot',
     cursor: null,
@@ -68,7 +95,7 @@ async function follow(address: string, options: Options, output: Output, signal:
   const records = await openRecordOutput(options.output);
   const run = (): Promise<FollowState> =>
     followFeed(state, {
-      ...client,
+      ...calls,
       once: options.once ?? false,
       page: async (page, next) => {
         await records.write(page.map(({ record }) => `${JSON.stringify(record)}\n`).join(''));
@@ -80,6 +107,7 @@ async function follow(address: string, options: Options, output: Output, signal:
         counts.faults += 1;
         output.progress(`fault: ${text}`);
       },
+      notice: (text) => output.progress(`note: ${text}`),
       caughtUp: ({ lastNumber }) => {
         if (counts.records > 0) output.progress(`caught up${lastNumber === null ? '' : ` at ${lastNumber}`}`);
       },
@@ -93,7 +121,7 @@ async function follow(address: string, options: Options, output: Output, signal:
         if (error instanceof CommandError) throw error;
         // Following has no end of its own: Ctrl-C is how it is ended, and what came is kept.
         if (signal.aborted) break;
-        if (!(error instanceof FollowError) || error.code !== 'INVALID_CURSOR') throw error;
+        if (!(error instanceof FeedFault) || error.code !== 'cursor-refused') throw error;
         if (options.restart !== true) {
           throw new CommandError(`${error.message}\nWith --restart the follower begins with a new snapshot.`);
         }

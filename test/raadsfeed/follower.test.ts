@@ -92,8 +92,8 @@ describe('tells what is wrong with a feed and ends with status 1:', () => {
     ['a number twice', [page('a', 6, false, upsert(6), upsert(6))], 'number 6 comes after 6'],
     [
       'a hash of something else',
-      [page('a', 6, false, upsert(6, { data: { naam: 'y' } }))],
-      'number 6: its contentHash',
+      [page('a', 7, false, upsert(6), upsert(7, { data: { naam: 'y' } }))],
+      'number 7: its contentHash',
     ],
     [
       'data that is not there',
@@ -145,6 +145,57 @@ describe('a feed that does not know the place any more', () => {
     const { status, stderr } = await follow();
     expect([status, stderr]).toEqual([0, expect.stringContaining('/snapshot answers 503; again in')]);
   });
+});
+
+describe('finds nothing wrong with what the draft allows:', () => {
+  const other = `sha256:${'a'.repeat(64)}`;
+  it.each<[string, Answer, Answer[]]>([
+    ['hashes of another form', snapshot(upsert(2, { contentHash: other })), [page('a', 2, false)]],
+    ['no hashes', snapshot(upsert(2, { contentHash: undefined })), [page('a', 2, false)]],
+    [
+      'a last page of the snapshot without a cursor',
+      { body: { records: [], feedCursor: 'begin', hasMore: false } },
+      [page('a', 2, false)],
+    ],
+    ['numbers that a redaction on the page names', snapshot(), [page('a', 4, false, upsert(1), redact(4, [2, 3]))]],
+    [
+      'numbers that a later redaction names',
+      snapshot(),
+      [page('a', 5, true, upsert(1), upsert(4)), page('b', 5, false, redact(5, [2, 3]))],
+    ],
+  ])('%s', async (_what, first, pages) => {
+    answers = { '/dienst': [service], '/snapshot': [first], '/feed': pages };
+    expect(await follow()).toMatchObject({ status: 0 });
+  });
+
+  it('takes the feedCursor of the first page', async () => {
+    const more = (cursor: string, feedCursor: string, hasMore: boolean): Answer => ({
+      body: { records: [upsert(hasMore ? 1 : 2)], cursor, feedCursor, hasMore },
+    });
+    answers = {
+      '/dienst': [service],
+      '/snapshot': [more('s', 'eerst', true), more('', 'later', false)],
+      '/feed': [page('a', 2, false)],
+    };
+    asked = [];
+    expect(await follow()).toMatchObject({ status: 0 });
+    expect(asked).toEqual(['/dienst', '/snapshot', '/snapshot?cursor=s', '/feed?cursor=eerst']);
+  });
+});
+
+it('asks a second time with a cursor that is refused without a reason, and no more', async () => {
+  answers = { '/dienst': [service], '/snapshot': [snapshot(upsert(2))], '/feed': [page('a', 2, false)] };
+  expect((await follow('kaal.json')).status).toBe(0);
+  answers['/feed'] = [{ status: 400, body: {} }];
+  asked = [];
+  expect(await follow('kaal.json')).toMatchObject({ status: 1, stderr: expect.stringContaining('--restart') });
+  expect(asked).toEqual(['/feed?cursor=a', '/feed?cursor=a']);
+});
+
+it('ends at cursors that go round', async () => {
+  const round = ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c'].map((cursor) => page(cursor, 9, true));
+  answers = { '/dienst': [service], '/snapshot': [snapshot()], '/feed': round };
+  expect(await follow()).toMatchObject({ status: 1, stderr: expect.stringContaining('come back') });
 });
 
 it('does not go on with a feed that says there is more and stays where it is', async () => {

@@ -104,6 +104,12 @@ export const raadsfeedSettings = {
     max: 268_435_456,
     description: 'Largest answer of a source, after decompression; smaller pages are asked for when one is larger.',
   }),
+  aggregatorMaxSnapshotRecords: integer('AGGREGATOR_MAX_SNAPSHOT_RECORDS', {
+    default: 20_000_000,
+    min: 1000,
+    max: 1_000_000_000,
+    description: 'Records of one snapshot of a source at most; one that goes on is taken for one without an end.',
+  }),
   aggregatorBackoffMs: integer('AGGREGATOR_BACKOFF_MS', {
     default: 1000,
     min: 10,

@@ -1,11 +1,12 @@
 /** The way out to services whose addresses an operator, or their own documents, named: with limits on everything. */
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { type Dispatcher, request as undiciRequest } from 'undici';
 import type { Clock } from '../clock.ts';
 import { freshForMs, retryAfterMs } from './caching-headers.ts';
 import { createOutboundAgent, type ProxySettings, systemResolve } from './outbound-agent.ts';
 import { OutboundError } from './outbound-error.ts';
-import { isPublicAddress } from './public-address.ts';
+import { isForbiddenAddress, isPublicAddress } from './public-address.ts';
 import { ACCEPT_ENCODING, readBody } from './read-body.ts';
 
 const MAX_REDIRECTS = 3;
@@ -22,7 +23,7 @@ export interface OutboundOptions {
   readonly connections: number;
   /** By way of which the calls go; absent: direct. */
   readonly proxy?: ProxySettings;
-  /** Lets loopback, link-local and private addresses through. */
+  /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
 }
 
@@ -63,7 +64,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   const { clock, timeoutMs, maxBytes, allowPrivate } = options;
   const proxy = options.proxy ?? { outboundProxy: undefined, outboundNoProxy: [] };
   const agent = createOutboundAgent(proxy, {
-    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), ...(allowPrivate ? {} : { lookup: publicLookup }) },
+    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), lookup: guardedLookup(allowPrivate) },
     connections: options.connections,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
@@ -74,7 +75,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
     let url = checkUrl(request.url, allowPrivate);
     for (let redirects = 0; ; redirects += 1) {
       // A proxy makes the connection: the target is judged before it is asked.
-      if (proxy.outboundProxy !== undefined && !allowPrivate) await judgeName(url.hostname);
+      if (proxy.outboundProxy !== undefined) await assertCallableName(url.hostname, allowPrivate);
       const answer = await undiciRequest(url, {
         dispatcher: agent,
         signal,
@@ -180,8 +181,9 @@ function redirected(from: URL, location: string, policy: OutboundRequest['redire
   if (from.protocol === 'https:' && to.protocol !== 'https:') {
     throw new OutboundError('redirect', 'a redirect from https to http');
   }
-  if (policy === 'same-host' && to.hostname !== from.hostname) {
-    throw new OutboundError('redirect', `a redirect to another host, ${to.hostname}`);
+  // With its port: another one on the same host is another service.
+  if (policy === 'same-host' && to.host !== from.host) {
+    throw new OutboundError('redirect', `a redirect to another host, ${to.host}`);
   }
   return to;
 }
@@ -195,42 +197,66 @@ function checkUrl(text: string, allowPrivate: boolean): URL {
   }
   if (url.username !== '' || url.password !== '') throw new OutboundError('address', 'credentials in an address');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !allowPrivate && !isPublicAddress(host)) {
-    throw new OutboundError('address', `${host} is not a public address`);
-  }
+  if (isIP(host) !== 0) assertCallable(host, host, allowPrivate);
   return url;
 }
 
-/** A name that only the proxy can resolve is left to the proxy's rules. */
-function judgeName(host: string): Promise<void> {
-  return new Promise((done, refuse) => {
-    systemResolve(host, (error, addresses) => {
-      const isInner = error === null && !addresses.every(({ address }) => isPublicAddress(address));
-      if (isInner) refuse(new OutboundError('address', `${host} has an address that is not public`));
-      else done();
-    });
+/** A name that only the proxy can resolve is left to the proxy's rules. @throws {OutboundError} `address` */
+async function assertCallableName(host: string, allowPrivate: boolean): Promise<void> {
+  const addresses = await new Promise<readonly LookupAddress[]>((done) => {
+    systemResolve(host, (error, found) => done(error === null ? found : []));
   });
+  for (const { address } of addresses) assertCallable(address, host, allowPrivate);
 }
 
-const publicLookup: LookupFunction = (host, options, done) => {
-  systemResolve(host, (error, addresses) => {
-    if (error !== null) return done(error, []);
-    const [first] = addresses;
-    // One inner address among the others would be reached when the others do not answer.
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
-      return done(new OutboundError('address', `${host} has an address that is not public`), []);
-    }
-    if (options.all) done(null, addresses);
-    else done(null, first.address, first.family);
-  });
-};
+/** @throws {OutboundError} `address` */
+function assertCallable(address: string, host: string, allowPrivate: boolean): void {
+  if (isForbiddenAddress(address)) {
+    throw new OutboundError('address', `${host} is link-local or a metadata service, which is never called`);
+  }
+  if (!allowPrivate && !isPublicAddress(address)) {
+    throw new OutboundError('address', `${host} is not a public address`);
+  }
+}
+
+/** Every address of a name is judged: one inner address among the others would be reached when the others do not answer. */
+function guardedLookup(allowPrivate: boolean): LookupFunction {
+  return (host, options, done) => {
+    systemResolve(host, (error, addresses) => {
+      if (error !== null) return done(error, []);
+      const [first] = addresses;
+      try {
+        if (first === undefined) throw new OutboundError('address', `${host} has no address`);
+        for (const { address } of addresses) assertCallable(address, host, allowPrivate);
+      } catch (refusal) {
+        return done(refusal instanceof Error ? refusal : new OutboundError('address', `${host} is not called`), []);
+      }
+      if (options.all) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+}
+
+/** Longest text that is kept of a cause. */
+const MAX_CAUSE = 200;
 
 function asOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
   if (error instanceof Error && error.cause instanceof OutboundError) return error.cause;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const cause = causeOf(error);
   const broken = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(code);
-  if (broken) return new OutboundError('broken-off', `the connection broke (${code})`, { cause: error });
-  if (/TIMEOUT/.test(code)) return new OutboundError('timeout', `no answer in time (${code})`, { cause: error });
-  return new OutboundError('unreachable', code === '' ? 'no connection' : `no connection (${code})`, { cause: error });
+  if (broken) return new OutboundError('broken-off', `the connection broke (${cause})`, { cause: error });
+  if (/TIMEOUT/.test(code)) return new OutboundError('timeout', `no answer in time (${cause})`, { cause: error });
+  return new OutboundError('unreachable', `no connection (${cause})`, { cause: error });
+}
+
+/** What an operator needs to know of an error: its code and what it says, also of the attempts at several addresses. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown cause';
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  const inner = error.cause instanceof Error ? error.cause : first instanceof Error ? first : error;
+  const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : '';
+  const said = inner.message.includes(code) ? inner.message : `${code}: ${inner.message}`;
+  return (said === '' ? code : said).slice(0, MAX_CAUSE);
 }

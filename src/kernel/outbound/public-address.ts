@@ -39,3 +39,33 @@ export function isPublicAddress(address: string): boolean {
   if (!isIPv6(address)) return !reserved.check(address, 'ipv4');
   return globalV6.check(address, 'ipv6') && !reservedV6.check(address, 'ipv6');
 }
+
+// Never called, whatever is allowed: link-local addresses lead to the machine's own network, and with the addresses that clouds
+// give to their metadata service (RFC 3927, RFC 4291 section 2.5.6) to its credentials.
+const neverV4 = new BlockList();
+neverV4.addSubnet('169.254.0.0', 16, 'ipv4');
+for (const metadata of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) neverV4.addAddress(metadata, 'ipv4');
+const neverV6 = new BlockList();
+neverV6.addSubnet('fe80::', 10, 'ipv6');
+for (const metadata of ['fd00:ec2::254', 'fd20:ce::254', 'fd00:42::42']) neverV6.addAddress(metadata, 'ipv6');
+
+/** Whether an IP address is link-local or of a cloud's metadata service, also written as an IPv6 address that holds it. */
+export function isForbiddenAddress(address: string): boolean {
+  if (!isIPv6(address)) return neverV4.check(address, 'ipv4');
+  const bare = address.replace(/%.*$/, '');
+  return neverV6.check(bare, 'ipv6') || embeddedV4(bare).some((v4) => neverV4.check(v4, 'ipv4'));
+}
+
+/** The IPv4 addresses that an IPv6 address may stand for: mapped, compatible, translated (RFC 6052), 6to4. */
+function embeddedV4(address: string): readonly string[] {
+  const { hostname } = new URL(`http://[${address}]/`);
+  const [head = '', tail = ''] = hostname.slice(1, -1).split('::');
+  const [front, back] = [head, tail].map((part) => (part === '' ? [] : part.split(':')));
+  const groups = [
+    ...(front ?? []),
+    ...Array(8 - (front?.length ?? 0) - (back?.length ?? 0)).fill('0'),
+    ...(back ?? []),
+  ].map((group) => Number.parseInt(group, 16));
+  const v4 = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  return [v4(groups[6], groups[7]), ...(groups[0] === 0x2002 ? [v4(groups[1], groups[2])] : [])];
+}

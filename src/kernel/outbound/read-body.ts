@@ -11,14 +11,14 @@ export const ACCEPT_ENCODING = 'br, zstd, gzip';
  * @throws {OutboundError} `too-large`, `encoding`, `broken-off`
  */
 export async function readBody(body: Readable, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
-  const plain = decompressed(body, encoding?.trim().toLowerCase() ?? 'identity');
+  const plain = decompressed(body, encoding?.trim().toLowerCase() ?? 'identity', maxBytes);
   const pieces: Buffer[] = [];
   let size = 0;
   try {
     for await (const piece of plain) {
       const bytes = Buffer.from(piece);
       size += bytes.length;
-      if (size > maxBytes) throw new OutboundError('too-large', `the answer is larger than ${maxBytes} bytes`);
+      if (size > maxBytes) throw tooLarge(maxBytes);
       pieces.push(bytes);
     }
     return Buffer.concat(pieces, size);
@@ -32,7 +32,7 @@ export async function readBody(body: Readable, encoding: string | undefined, max
   }
 }
 
-function decompressed(body: Readable, encoding: string): Readable {
+function decompressed(body: Readable, encoding: string, maxBytes: number): Readable {
   // A body that is destroyed before its end still emits an error, after its reader has gone.
   body.on('error', () => undefined);
   if (encoding === 'identity' || encoding === '') return body;
@@ -42,8 +42,24 @@ function decompressed(body: Readable, encoding: string): Readable {
     throw new OutboundError('encoding', `content-encoding ${encoding.slice(0, 40)} was not asked for`);
   }
   // Whose reader stops early destroys both; the error reaches the reader through `inflate`.
-  pipeline(body, inflate, () => undefined);
+  // What is sent counts too: pieces that are compressed to nothing could go on for ever.
+  pipeline(body, limited(maxBytes), inflate, () => undefined);
   return inflate;
+}
+
+function limited(maxBytes: number) {
+  return async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    for await (const piece of pieces) {
+      size += piece.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      yield piece;
+    }
+  };
+}
+
+function tooLarge(maxBytes: number): OutboundError {
+  return new OutboundError('too-large', `the answer is larger than ${maxBytes} bytes`);
 }
 
 function decompressor(encoding: string) {

@@ -22,13 +22,14 @@ export interface DocumentContext {
  * was read last.
  */
 export function joinDocument({ read, current, parts, meetingOf }: DocumentContext): SourceData | undefined {
-  const base = read === undefined ? current : freshest(read.data, current);
-  if (base === undefined) return undefined;
+  const found = read === undefined ? current : freshest(read.data, current);
+  if (found === undefined) return undefined;
   const agendapunten = new Set(
     parts.flatMap((part) => part.agendapunten ?? []).filter((id) => meetingOf(id) !== undefined),
   );
   const vergaderingen = new Set(parts.flatMap((part) => part.vergaderingen ?? []));
   for (const id of agendapunten) vergaderingen.add(meetingOf(id) ?? '');
+  const base = withDate(found, { read, current, parts });
   const ofPlaces = parts.map((part) => part.wooinformatiecategorie).filter((category) => category !== undefined);
   return {
     ...base,
@@ -41,14 +42,40 @@ export function joinDocument({ read, current, parts, meetingOf }: DocumentContex
   };
 }
 
+/**
+ * With the day of submission: its own, else that of its register item, else of the earliest meeting where it hangs, else that of its last
+ * change. Never the day of the reading.
+ */
+function withDate(
+  found: SourceData,
+  { read, current, parts }: Pick<DocumentContext, 'read' | 'current' | 'parts'>,
+): SourceData {
+  // Read before, and an older description now: what is known stands.
+  if (read === undefined || found === current) return found;
+  const earliest = (days: readonly (string | undefined)[]): string | undefined =>
+    days.filter((day) => day !== undefined).toSorted()[0];
+  const day =
+    read.date ??
+    earliest(parts.map(({ registerdag }) => registerdag)) ??
+    earliest(parts.map(({ vergaderdag }) => vergaderdag)) ??
+    read.modifiedDay;
+  return { ...found, datumingediend: day ?? current?.datumingediend ?? NO_DAY };
+}
+
+/** Of a document of which nothing says when it is from. */
+const NO_DAY = '1970-01-01';
+
 /** Of the same file, an older description does not take the place of a newer one, and a shorter one is completed. */
 function freshest(read: SourceData, current: SourceData | undefined): SourceData {
   if (current === undefined || current.bestandsurl !== read.bestandsurl) return read;
   const { gewijzigdop: modified } = read;
   const { gewijzigdop: known } = current;
   if (typeof modified === 'string' && typeof known === 'string' && modified < known) return current;
+  // An address that only differs by the way it was found is no change.
+  const isSame = modified === known && read.bestandsurl === undefined;
+  const page = isSame && current.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
   const absent = SHOWN_IN_SOME_PLACES.filter((member) => read[member] === undefined && current[member] !== undefined);
-  return { ...read, ...Object.fromEntries(absent.map((member) => [member, current[member]])) };
+  return { ...read, ...Object.fromEntries(absent.map((member) => [member, current[member]])), ...page };
 }
 
 const ORDER = new Intl.Collator('en', { numeric: true });

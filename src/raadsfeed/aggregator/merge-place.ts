@@ -26,8 +26,10 @@ function size({ vergaderingen = [], agendapunten = [] }: Part): number {
 
 function join(read: Part, known: Part): Part {
   if (read.resourceType !== 'Informatieobject') return read;
+  const registerdag = read.registerdag ?? known.registerdag;
   return {
     ...read,
+    ...(registerdag === undefined ? {} : { registerdag }),
     vergaderingen: [...new Set([...(read.vergaderingen ?? []), ...(known.vergaderingen ?? [])])],
     agendapunten: [...new Set([...(read.agendapunten ?? []), ...(known.agendapunten ?? [])])],
   };

@@ -38,6 +38,11 @@ export function createAggregatorMetrics(registry: Registry, db: Db): AggregatorM
   perSource('failures', 'Failures of the source in a row.', ({ mislukt }) => mislukt);
   perSource('records_read', 'Records read from the source since it was added.', ({ gelezen }) => gelezen);
   perSource('records_refused', 'Records of the source that were refused.', ({ geweigerd }) => geweigerd);
+  perSource(
+    'resources_refused',
+    'Resources whose last record was refused: while there are any, the source is not up to date.',
+    ({ openGeweigerd }) => openGeweigerd,
+  );
   perSource('withheld_deletes', 'Deletes that wait for an operator.', ({ achtergehouden }) => achtergehouden);
   perSource('issues', 'Issues of the source that last.', ({ meldingen }) => meldingen);
   perSource(

@@ -33,6 +33,9 @@ export interface Part {
   readonly agendapunten?: readonly string[];
   /** The Woo category that this place gives to the document. */
   readonly wooinformatiecategorie?: string;
+  /** The days of the meeting and of the register item where it hangs: its date, when it has none of its own. */
+  readonly vergaderdag?: string;
+  readonly registerdag?: string;
 }
 
 /** What is remembered of a place; the key is `place`. */
@@ -73,6 +76,9 @@ export interface DocumentRead {
   /** Number of the current version; 0 when the supplier gave none. */
   readonly version: number;
   readonly data: SourceData;
+  /** Its own day of submission, and the day on which it was modified; its date otherwise follows from its places. */
+  readonly date?: string | undefined;
+  readonly modifiedDay?: string | undefined;
   /** By its own type; goes before that of a place. */
   readonly wooinformatiecategorie?: string;
 }

@@ -15,8 +15,8 @@ export interface Source {
   readonly rol: 'bronhouder' | 'aggregator' | null;
   readonly documentEtag: string | null;
   readonly documentOp: Date | null;
-  /** `stand`: the snapshot is being read; `feed`: the log after it. */
-  readonly fase: 'stand' | 'feed';
+  /** `stand`: the snapshot is being read; `historie`: the history for redactions that were missed; `feed`: the log after both. */
+  readonly fase: 'stand' | 'historie' | 'feed';
   /** What is not seen in the snapshot and the feed after it is gone. */
   readonly vergelijken: boolean;
   readonly standCursor: string | null;
@@ -26,6 +26,24 @@ export interface Source {
   /** Number of the last record that was looked at; `null` when the place is known by its cursor alone. */
   readonly laatsteNummer: number | null;
   readonly paginagrootte: number;
+  /** A place in the feed was given up, so its history is read for redactions. */
+  readonly historieLezen: boolean;
+  /** Where; `null`: from its beginning. */
+  readonly historieCursor: string | null;
+  /** The last number that was read before. */
+  readonly historieNa: number | null;
+  /** Whether that history reaches back to that number; `null` while nothing says so. */
+  readonly historieSluitAan: boolean | null;
+  /** It does not: what disappears may have been redacted. */
+  readonly historieGemist: boolean;
+  /** As JSON; see `ReadingProgress`. */
+  readonly voortgang: unknown;
+  /** A hash of this source was the one that we would make. */
+  readonly hashKlopt: boolean;
+  /** Organisations that its service document names. */
+  readonly genoemd: readonly string[];
+  /** All of them are taken from elsewhere. */
+  readonly nietsTeLezen: boolean;
   readonly magMassaal: boolean;
   /** When a comparison that was withheld is tried again. */
   readonly hervergelijken: Date | null;

@@ -1,4 +1,9 @@
 /** Goes over from one source to another for the same organisations. Identities are kept: what both have is not published again. */
+import { askPage } from '../../feed-client/client.ts';
+import { FeedFault } from '../../feed-client/feed-fault.ts';
+import { readSnapshotPage } from '../../feed-client/page.ts';
+import { NO_PROGRESS, notePage } from '../../feed-client/progress.ts';
+import { readServiceDocument } from '../../feed-client/service-document.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { isRecord } from '../../kernel/outbound/is-record.ts';
 import type { Platform } from '../../kernel/platform.ts';
@@ -6,9 +11,6 @@ import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { isResourceType } from '../domain/resource-type.ts';
 import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
 import { compareIdentities, type IdentityComparison } from './compare-identities.ts';
-import { askPage } from './feed/ask-page.ts';
-import { readSnapshotAnswer } from './feed/feed-answer.ts';
-import { readServiceAnswer } from './feed/service-answer.ts';
 import type { AggregatorNeeds } from './needs.ts';
 import { partKey } from './part-key.ts';
 import type { Source } from './source.ts';
@@ -29,7 +31,7 @@ const PAGE = 1000;
 
 /**
  * What a switch would do, by reading the snapshot of the new source.
- * @throws {OutboundError} {SourceFault} {Error} when the new source has none of the organisations
+ * @throws {OutboundError} {FeedFault} {Error} when the new source has none of the organisations
  */
 export async function planSwitch(
   platform: Platform,
@@ -70,16 +72,26 @@ async function readIdentities(
   signal: AbortSignal,
 ): Promise<Map<string, Set<string>>> {
   const answer = await needs.client.getJson({ url: to, signal, redirects: 'same-host' });
-  const document = readServiceAnswer(answer.changed ? answer.json : undefined);
+  const document = readServiceDocument(answer.changed ? answer.json : undefined, answer.url);
   const found = new Map<string, Set<string>>();
   for (const { organisatiecode } of document.organisaties) {
     if (codes.has(organisatiecode)) found.set(organisatiecode, new Set());
   }
+  let progress = NO_PROGRESS;
   for (let cursor: string | null = null, feedCursor: string | null = null; found.size > 0; ) {
-    const page = await askPage(needs, { url: document.snapshotUrl, cursor, limit: PAGE, signal });
-    const read = readSnapshotAnswer(page.changed ? page.json : undefined, { cursor, feedCursor });
+    const request = { url: document.snapshotUrl, cursor, limit: PAGE, redirects: 'same-host', signal } as const;
+    const page = await askPage(needs.client, request);
+    const read = readSnapshotPage(page.changed ? page.json : undefined, { cursor, feedCursor }, (code, message) => {
+      throw new FeedFault(code, message);
+    });
     for (const { record } of read.records) addIdentity(record, found);
     if (read.cursor === null) break;
+    progress = notePage(progress, {
+      cursor: read.cursor,
+      numbers: read.records.map(({ sequenceNumber }) => sequenceNumber),
+      isSnapshot: true,
+      maxRecords: needs.maxSnapshotRecords,
+    });
     ({ cursor, feedCursor } = read);
   }
   return found;

@@ -100,12 +100,17 @@ async function syncFeed(
   { signal, progress }: SyncOptions,
 ): Promise<SyncOutcome & { readonly failure?: Failure }> {
   const sum = nothing();
+  let last: string | undefined;
   for (let failures = 0; ; ) {
     signal.throwIfAborted();
     try {
-      const lease = await rereadLease(needs.pool, start);
+      const read = await rereadLease(needs.pool, start);
+      // What failed before in this run counts as it does for the service.
+      const lease =
+        last === undefined ? read : { ...read, source: { ...read.source, foutSoort: last, mislukt: failures } };
       const turn = await followSource(lease, needs, { signal, maxPages: 10, tolerant: failures >= ATTEMPTS - 2 });
       failures = 0;
+      last = undefined;
       for (const key of ['read', 'published', 'deleted', 'withheld', 'refused'] as const) sum[key] += turn[key];
       progress(`${sum.read} read, ${sum.published} recorded`);
       if (!turn.caughtUp) continue;
@@ -113,7 +118,8 @@ async function syncFeed(
     } catch (error) {
       const failure = describeFailure(error);
       if (failure === undefined) throw error;
-      failures += 1;
+      failures = failure.kind === last ? failures + 1 : 1;
+      last = failure.kind;
       if (failures >= ATTEMPTS) return { ...sum, issues: sum.refused + 1, failure };
       progress(`${failure.kind}: ${failure.message}; trying again`);
       await sleep(backoffMs(BACKOFF, failures, Math.min(failure.retryAfterMs, 60_000)), undefined, { signal });

@@ -23,6 +23,8 @@ interface Common {
   readonly herkomst?: Herkomst | undefined;
   /** Own identifier of an aggregator, beside the identity. */
   readonly aggregatorId?: string | undefined;
+  /** Members of a source's record that we do not know: they go through unchanged. */
+  readonly other?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A resource that was made or changed, ready to be written. */
@@ -31,6 +33,8 @@ export interface Upsert extends Common {
   /** `data` as it will be served for ever. */
   readonly dataText: string;
   readonly contentHash: string;
+  /** As the source published it, when it makes its hashes otherwise: it is passed on, and `contentHash` tells whether anything changed. */
+  readonly sourceHash?: string | undefined;
   /** Name of the organisation, for the service document. */
   readonly organisatienaam: string;
 }

@@ -8,6 +8,10 @@ export interface Origin {
   /** As the source gave it; absent: from `data`. */
   readonly gewijzigdOp?: string | undefined;
   readonly aggregatorId?: string | undefined;
+  /** Members of the source's record that we do not know. */
+  readonly other?: Readonly<Record<string, unknown>> | undefined;
+  /** As the source published it, when it makes its hashes otherwise. */
+  readonly sourceHash?: string | undefined;
   /** Of a redaction: `geredigeerdeSequenceNumbers` of the source. */
   readonly sourceNumbers?: readonly number[] | undefined;
 }
@@ -33,5 +37,6 @@ export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
     };
   }
   const { resource, verwijderreden, toelichting } = line;
-  return { op, resourceType, resource, verwijderreden, toelichting, ...origin };
+  const { sourceHash: _, ...shared } = origin ?? {};
+  return { op, resourceType, resource, verwijderreden, toelichting, ...shared };
 }

@@ -16,17 +16,18 @@ export function recordText(
   storedAt: string,
   redacted: readonly number[] = [],
 ): RecordText {
-  const { op, resourceType, resource, gewijzigdOp, herkomst, aggregatorId } = change;
+  const { op, resourceType, resource, gewijzigdOp, herkomst, aggregatorId, other } = change;
   const common = {
     sequenceNumber,
     op,
     resourceType,
     resource: { organisatiecode: resource.organisatiecode, bronidentificatie: resource.bronidentificatie },
     storedAt,
-    ...(change.op === 'upsert' ? { contentHash: change.contentHash } : {}),
+    ...(change.op === 'upsert' ? { contentHash: change.sourceHash ?? change.contentHash } : {}),
     gewijzigdOp,
     herkomst: herkomst && { feedUrl: herkomst.feedUrl, sequenceNumber: herkomst.sequenceNumber },
     aggregatorId,
+    ...other,
   };
   if (change.op === 'upsert') {
     return {

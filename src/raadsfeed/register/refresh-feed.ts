@@ -1,9 +1,9 @@
+import { FeedFault } from '../../feed-client/feed-fault.ts';
+import { discover, readServiceDocument } from '../../feed-client/service-document.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import type { OutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
-import { SourceFault } from '../aggregator/source-fault.ts';
-import { discoverFeed } from './discover.ts';
 import { noteUnreachable, type RegisterEntry, removeFeed, saveFeed } from './store/feeds.ts';
 
 const DAY_SECONDS = 86_400;
@@ -31,15 +31,22 @@ export async function refreshFeed(
     });
     return { serviceUrl: found.serviceUrl, bereikbaar: true };
   } catch (error) {
-    if (!(error instanceof OutboundError) && !(error instanceof SourceFault)) throw error;
+    if (!(error instanceof OutboundError) && !(error instanceof FeedFault)) throw error;
     await noteUnreachable(pool, serviceUrl, error.message, RETRY_SECONDS);
     return { serviceUrl, bereikbaar: false, fout: error.message };
   }
 }
 
-/** Finds a feed and adds it. @throws {OutboundError} {SourceFault} when there is none */
+/** Finds a feed and adds it. @throws {OutboundError} {FeedFault} when there is none */
 export async function addFeed(pool: Pool, client: OutboundClient, given: string, signal: AbortSignal): Promise<string> {
   const found = await discoverFeed(client, given, signal);
   await saveFeed(pool, given, found, DAY_SECONDS);
   return found.serviceUrl;
+}
+
+/** Where a feed of the register is, and what it says of itself. */
+export type Discovered = Awaited<ReturnType<typeof discoverFeed>>;
+
+function discoverFeed(client: OutboundClient, given: string, signal: AbortSignal) {
+  return discover((url) => client.getJson({ url, signal, redirects: 'any-host' }), given, readServiceDocument);
 }

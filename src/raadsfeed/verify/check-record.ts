@@ -47,7 +47,8 @@ export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | un
   same('storedAt', parsed.storedAt, storedAt?.toISOString());
   if (normaliseOrganisatiecode(organisatiecode) !== organisatiecode)
     fault('its organisatiecode has not the right form');
-  if (op === 'upsert') checkContent(parsed, suffix, row, fault);
+  const hash = op === 'upsert' ? hashOf(parsed.data) : undefined;
+  if (op === 'upsert') checkContent(parsed, suffix, row, hash, fault);
   else if (suffix !== null || parsed.data !== undefined || parsed.contentHash !== undefined) fault('holds content');
   if (op !== 'upsert' && typeof parsed.verwijderreden !== 'string') fault('has no verwijderreden');
   if (parsed.verwijderreden === 'overig' && typeof parsed.toelichting !== 'string') fault('has no toelichting');
@@ -55,20 +56,27 @@ export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | un
     sequenceNumber,
     op,
     key: `${organisatiecode}/${resourceType}/${bronidentificatie}`,
-    contentHash: typeof parsed.contentHash === 'string' ? parsed.contentHash : undefined,
+    contentHash: hash,
     redacted: numbers(parsed.geredigeerdeSequenceNumbers),
     organisatiecode,
     data: parsed.data,
   };
 }
 
-function checkContent(parsed: Record<string, unknown>, suffix: string | null, row: StoredNumber, fault: Fault): void {
+function checkContent(
+  parsed: Record<string, unknown>,
+  suffix: string | null,
+  row: StoredNumber,
+  hash: string | undefined,
+  fault: Fault,
+): void {
   const { data } = parsed;
   if (typeof data !== 'object' || data === null || suffix === null) {
     fault('has no data');
     return;
   }
-  if (contentHash(data) !== parsed.contentHash) fault('its contentHash is not that of its data');
+  // One that came from a source is passed on as that source makes its hashes.
+  if (hash !== parsed.contentHash && parsed.herkomst === undefined) fault('its contentHash is not that of its data');
   const { organisatiecode, bronidentificatie, resourceType } = row;
   if (isResourceType(resourceType) && organisatiecode !== null && bronidentificatie !== null) {
     const text = dataOf(suffix, { resourceType, resource: { organisatiecode, bronidentificatie } });
@@ -78,6 +86,10 @@ function checkContent(parsed: Record<string, unknown>, suffix: string | null, ro
   const organisatie = member(data, 'organisatie');
   const codes = ['gemeente', 'provincie', 'waterschap'].map((kind) => member(organisatie, kind));
   if (!codes.includes(organisatiecode)) fault('its data is of another organisation');
+}
+
+function hashOf(data: unknown): string | undefined {
+  return typeof data === 'object' && data !== null ? contentHash(data) : undefined;
 }
 
 function parse(prefix: string, suffix: string | null): Record<string, unknown> | undefined {

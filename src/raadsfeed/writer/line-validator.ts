@@ -15,9 +15,13 @@ export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults:
 /** @param text that the value was parsed from, when there is one: it shows what parsing loses, and that some checks are not needed */
 export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 
-/** Checks lines against `PubliceerRegel` of the contract. */
-export function createLineValidator(): LineValidator {
-  const document: unknown = parse(readFileSync(CONTRACT, 'utf8'));
+/**
+ * Checks lines against `PubliceerRegel` of the contract.
+ * @param form `draft`: as the published draft has it, for records of other feeds: without what our contract demands beyond it
+ */
+export function createLineValidator(form: 'contract' | 'draft' = 'contract'): LineValidator {
+  const contract: unknown = parse(readFileSync(CONTRACT, 'utf8'));
+  const document = form === 'draft' ? asDraft(contract) : contract;
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
   const compiler = (allErrors: boolean): Ajv2020 => {
     const ajv = new Ajv2020({ allErrors, strict: false });
@@ -37,6 +41,25 @@ export function createLineValidator(): LineValidator {
     if (text !== undefined && hasDoubleNames(text, value)) return { faults: ['a name stands twice in one object'] };
     return { line: verdict.value };
   };
+}
+
+/** What our contract says beyond the draft: no other members, texts that are not empty, members that go together. */
+const BEYOND_DRAFT = new Set(['additionalProperties', 'unevaluatedProperties', 'dependentRequired', 'minProperties']);
+/** Where the draft itself says that a text is not empty. */
+const NOT_EMPTY = new Set(['Bronidentificatie', 'gremiumidentificatie', 'gremiumnaam', 'bronidentificatie']);
+/** Of which the draft says no more than their type. */
+const FREE = new Set(['formaat', 'omvang']);
+
+function asDraft(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => asDraft(item, name));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(
+    ([keyword]) =>
+      !BEYOND_DRAFT.has(keyword) &&
+      (keyword !== 'minLength' || NOT_EMPTY.has(name)) &&
+      (!FREE.has(name) || !['pattern', 'minimum', 'maximum'].includes(keyword)),
+  );
+  return Object.fromEntries(members.map(([keyword, member]) => [keyword, asDraft(member, keyword)]));
 }
 
 /** Strictly decoded text can hold half of a pair only as an escape. */

@@ -1,10 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { backoffMs } from '../../../src/kernel/outbound/backoff.ts';
 import { freshForMs, retryAfterMs } from '../../../src/kernel/outbound/caching-headers.ts';
 import { createOutboundClient, type OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
-import { isPublicAddress } from '../../../src/kernel/outbound/public-address.ts';
+import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/public-address.ts';
 import { aggregatorId } from '../../../src/raadsfeed/aggregator/feed/aggregator-id.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
@@ -69,6 +70,29 @@ describe('addresses', () => {
   });
 });
 
+describe('addresses that are never called', () => {
+  it.each([
+    '169.254.169.254',
+    '169.254.0.1',
+    '100.100.100.200',
+    '168.63.129.16',
+    'fe80::1',
+    'fe80::1%eth0',
+    'febf::1',
+    '::ffff:169.254.169.254',
+    '::ffff:a9fe:a9fe',
+    '::169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+    'fd00:ec2::254',
+  ])('%s', (address) => expect(isForbiddenAddress(address)).toBe(true));
+
+  it.each(['127.0.0.1', '10.0.0.1', '::1', 'fd00::1', '8.8.8.8', '2a00:1450:400e:80e::200e', '::ffff:10.0.0.1'])(
+    'does not hold for %s',
+    (address) => expect(isForbiddenAddress(address)).toBe(false),
+  );
+});
+
 describe('a call', () => {
   let server: Server | undefined;
   let client: OutboundClient | undefined;
@@ -99,6 +123,44 @@ describe('a call', () => {
     const url = await listen((_request, response) => response.end(), false);
     await expect(get(url)).rejects.toMatchObject({ code: 'address' });
     await expect(get(url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject({ code: 'address' });
+  });
+
+  it.each(['http://169.254.169.254/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/', 'http://2852039166/'])(
+    'does not reach %s, also where private addresses are allowed',
+    async (forbidden) => {
+      const url = await listen((_request, response) => response.writeHead(307, { location: forbidden }).end());
+      await expect(get(forbidden)).rejects.toMatchObject({ code: 'address' });
+      await expect(get(url)).rejects.toMatchObject({ code: 'address' });
+    },
+  );
+
+  it('does not follow a redirect to another port of the same host', async () => {
+    const url = await listen((request, response) => {
+      response.writeHead(307, { location: `http://127.0.0.1:1${request.url}` }).end();
+    });
+    await expect(get(url)).rejects.toMatchObject({ code: 'redirect', message: expect.stringContaining('127.0.0.1:1') });
+  });
+
+  it('counts what is sent as well as what it becomes', async () => {
+    const empty = gzipSync('');
+    const url = await listen((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      const drip = setInterval(() => response.write(empty), 1);
+      response.on('close', () => clearInterval(drip));
+    });
+    await expect(get(url)).rejects.toMatchObject({ code: 'too-large' });
+  });
+
+  it('names the cause of a failure', async () => {
+    const url = await listen((_request, response) => response.end());
+    const closed = url.replace(/:\d+/, ':1');
+    await expect(get(closed)).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('connect ECONNREFUSED 127.0.0.1:1'),
+    });
+    await expect(get('http://bestaat-niet.invalid/')).rejects.toMatchObject({
+      message: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/),
+    });
   });
 
   it('follows a redirect on the same host, and says where it ended', async () => {

@@ -62,7 +62,6 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ['answers 429 with no word on when', 'status-429', raw('{}', {}, 429)],
   ['refuses', 'status-403', raw('{}', {}, 403)],
   ['answers 404', 'status-404', raw('{}', {}, 404)],
-  ['answers 400 without a reason', 'status-400', raw('{}', {}, 400)],
   ['answers 304 that nobody asked for', 'status-304', raw('', {}, 304)],
   [
     'sends half a body',
@@ -112,11 +111,6 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
     'changes data and not its hash',
     'records',
     changed((records) => ({ records: records.map((r) => ({ ...r, contentHash: `sha256:${'0'.repeat(64)}` })) })),
-  ],
-  [
-    'sends data with a member that is none',
-    'records',
-    changed((records) => ({ records: records.map((r) => ({ ...r, data: { ...Object(r.data), vreemd: 1 } })) })),
   ],
   [
     'sends data of another resource',
@@ -333,7 +327,7 @@ describe('a source that', () => {
     }
   });
 
-  it('breaks off in its snapshot goes on where it was; one whose snapshot changes its mind is tried again', async () => {
+  it('breaks off in its snapshot goes on where it was; of a feedCursor that changes the first counts', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 1; i <= 9; i += 1) source.document(`d-${i}`);
@@ -352,7 +346,7 @@ describe('a source that', () => {
       };
       await follow(aggregator.pool, source.url);
       await eventually(async () => expect(await published(source)).toHaveLength(9));
-      expect(asked).toEqual([null, '1.3.9', '1.3.9', '1.3.9', '1.6.9']);
+      expect(asked).toEqual([null, '1.3.9', '1.3.9', '1.6.9']);
       expect((await published(source)).map(({ herkomst }) => herkomst?.sequenceNumber)).toEqual([
         1, 2, 3, 4, 5, 6, 7, 8, 9,
       ]);

@@ -60,7 +60,12 @@ async function publish(lease: Lease): Promise<number> {
   const changes = [prepareChange({ op: 'upsert', resourceType: 'Vergadering', data }, { herkomst })];
   const needs = { pool, clock: { now: () => new Date() }, log: quiet };
   const position = { ...lease.source, cursor: 'c1', fase: 'feed' } as const;
-  return await publishPage(lease, { changes, issues: [], refused: 0, present: [], read: 1 }, { position }, needs);
+  return await publishPage(
+    lease,
+    { changes, issues: [], refused: 0, present: [], refusedKeys: [], hashKlopt: true, read: 1 },
+    { position },
+    needs,
+  );
 }
 
 describe('a lease', () => {

@@ -140,8 +140,16 @@ describe('a loop', () => {
     await source.publish([document('d-1', { titel: 'Anders' }), removal('delete', 'Vergadering', 'v-1')]);
     await eventually(async () => expect(await readRecords(second.api)).toHaveLength(4));
     await eventually(async () =>
-      expect((await sourceState(first.pool, second.mount)).foutSoort).toBe('organisation-missing'),
+      expect(await sourceState(first.pool, second.mount)).toMatchObject({
+        nietsTeLezen: true,
+        bijgewerkt: expect.any(Date),
+      }),
     );
+    // That is a state and no failure: nothing of it is waited for.
+    const metrics = await (await fetch(`${first.server.managementUrl}/metrics`)).text();
+    expect(metrics).toContain(`koppelvlak_aggregator_failures{source="${second.mount}"} 0`);
+    const { rows } = await first.pool.query('select wat from aggregator.melding where blokkeert');
+    expect(rows).toEqual([]);
     expect(await readRecords(first.api)).toHaveLength(4);
   });
 

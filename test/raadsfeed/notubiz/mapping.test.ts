@@ -241,9 +241,9 @@ describe('a document becomes an InformatieObject', () => {
 
   it.each([
     [{ date: '2025-01-08', publication_date: '2025-01-10' }, '2025-01-08'],
-    [{ date: '', publication_date: '2025-01-10' }, '2025-01-10'],
-    [{ date: '0000-00-00', publication_date: null, last_modified: '2025-01-09 23:30:00' }, '2025-01-09'],
-    [{ date: '', publication_date: '', last_modified: '2025-01-09T23:30:00Z' }, '2025-01-10'],
+    [{ date: '', publication_date: '2025-01-10' }, '2025-01-14'],
+    [{ date: '0000-00-00', publication_date: null, last_modified: '2025-01-09 23:30:00' }, '2025-01-14'],
+    [{ date: '', publication_date: '', last_modified: '2025-01-09T23:30:00Z' }, '2025-01-14'],
     [{ date: '', publication_date: '', last_modified: '' }, '2025-01-14'],
   ])('submitted on a day: %j is %s', async (dates, day) => {
     expect((await informatieobject(dates)).datumingediend).toBe(day);

@@ -29,7 +29,10 @@ export function publicResources(organisation: NotubizOrganisation): string[] {
     documents(meeting, shown);
     agenda(meeting, shown);
   }
-  for (const item of [...organisation.registers.values()].flat()) documents(item, isPublic(item));
+  for (const item of [...organisation.registers.values()].flat()) {
+    documents(item, isPublic(item));
+    if (isPublic(item) && documentsOf(item).length === 0) keys.add(`Informatieobject/registerstuk-${String(item.id)}`);
+  }
   return [...keys].filter((key) => !secret.has(key)).toSorted();
 }
 

@@ -9,6 +9,7 @@ import { addIssues } from '../store/issues.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
 import { countPublished } from '../store/save-progress.ts';
 import { countGone, findGone } from '../store/seen.ts';
+import { cleanFiles } from './redactions.ts';
 
 /** More than this part of an organisation goes only with an operator's word. */
 const MASS_DELETE = 10;
@@ -49,19 +50,37 @@ export async function finishComparison(
   return { deleted, withheld: tooMany.reduce((sum, { gone }) => sum + gone, 0) };
 }
 
-async function deleteGone(lease: Lease, organisatiecode: string, { pool, clock }: AggregatorNeeds): Promise<number> {
+const MISSED =
+  'Niet meer aanwezig bij de bron, en de geschiedenis van de bron zegt niet waarom: de inhoud is daarom uit de historie gehaald.';
+
+async function deleteGone(lease: Lease, organisatiecode: string, needs: AggregatorNeeds): Promise<number> {
+  const { pool, clock } = needs;
   const toelichting = `Niet meer aanwezig bij de bron ${lease.source.feedUrl ?? lease.source.adres}.`;
-  for (let deleted = 0; ; ) {
+  let deleted = 0;
+  for (;;) {
     const count = await transaction(pool, async (client) => {
       const gone = await findGone(client, lease.source.id, organisatiecode, BATCH_CHANGES);
       const removals = gone.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
       );
-      if (removals.length > 0) await publishBatch(client, removals, clock.now());
-      await countPublished(client, lease, removals.length);
+      // What of its history was not seen may have been a redaction: it must not stay readable here.
+      const redactions = lease.source.historieGemist
+        ? gone.map(
+            (named): Removal => ({
+              op: 'redact',
+              ...named,
+              verwijderreden: 'niet_langer_openbaar',
+              toelichting: MISSED,
+            }),
+          )
+        : [];
+      if (removals.length > 0) await publishBatch(client, [...removals, ...redactions], clock.now());
+      await countPublished(client, lease, removals.length + redactions.length);
       return removals.length;
     });
-    if (count === 0) return deleted;
+    if (count === 0) break;
     deleted += count;
   }
+  if (deleted > 0 && lease.source.historieGemist) await cleanFiles(needs);
+  return deleted;
 }

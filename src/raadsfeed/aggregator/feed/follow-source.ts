@@ -3,21 +3,25 @@
  * end or the end of the turn. Whatever is believed is published in the transaction that remembers how far it was read.
  */
 
+import { FeedFault, type FeedFaultCode } from '../../../feed-client/feed-fault.ts';
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { AggregatorNeeds } from '../needs.ts';
-import type { Lease } from '../source.ts';
-import { SourceFault } from '../source-fault.ts';
+import type { Lease, Source } from '../source.ts';
+import { resolveRefusals } from '../store/issues.ts';
 import { rereadLease } from '../store/leases.ts';
 import {
   noteCaughtUp,
+  noteNothingToRead,
   type OwnedOrganisation,
   readOwnedOrganisations,
   touchSourceOrganisations,
 } from '../store/organisations.ts';
-import { restartSnapshot } from '../store/restart-snapshot.ts';
+import { hasRefused } from '../store/refused.ts';
+import { giveUpHistory, restartHistory, restartSnapshot } from '../store/restart-snapshot.ts';
+import { describeFailure } from '../worker/describe-failure.ts';
 import { finishComparison } from './finish-comparison.ts';
 import { readDocument } from './read-document.ts';
-import { type PageOutcome, readPage } from './read-page.ts';
+import { type PageNeeds, type PageOutcome, readPage } from './read-page.ts';
 
 export interface TurnOptions {
   readonly signal: AbortSignal;
@@ -42,21 +46,28 @@ export interface TurnResult {
 /** Failures in a row of numbers that cannot be believed, after which the snapshot is asked for what is true. */
 const PATIENCE = 3;
 
-/** @throws {OutboundError} {SourceFault} {LeaseLostError} or the signal's reason; what was published before it stays */
+/** @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays */
 export async function followSource(start: Lease, needs: AggregatorNeeds, options: TurnOptions): Promise<TurnResult> {
   let lease = await readDocument(start, needs, options.signal);
   if (lease.source.hervergelijken !== null && lease.source.hervergelijken <= needs.clock.now()) {
-    lease = await restart(lease, needs);
-  }
-  const organisations = (await readOwnedOrganisations(needs.pool, lease.source.id)).filter(({ aanwezig }) => aanwezig);
-  if (organisations.length === 0) {
-    throw new SourceFault('organisation-missing', 'the service document names no organisation that is taken from it');
+    lease = await restart(lease, needs, { cursorLost: false });
   }
   const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
+  const organisations = await readOwnedOrganisations(needs.pool, lease.source.id);
+  if (hasNothingToRead(lease, organisations)) {
+    await noteNothingToRead(needs.pool, lease.source.id, true);
+    await noteCaughtUp(needs.pool, lease.source.id, needs.clock.now());
+    return { ...sum, caughtUp: true, inMs: needs.pollMs };
+  }
+  if (lease.source.nietsTeLezen) await noteNothingToRead(needs.pool, lease.source.id, false);
+  if (organisations.every(({ aanwezig }) => !aanwezig)) {
+    throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
+  }
+  const pageNeeds: PageNeeds = { ...needs, organisations, named: new Set(lease.source.genoemd), options };
   for (let pages = 0; pages < options.maxPages; pages += 1) {
     options.signal.throwIfAborted();
     const at = needs.clock.now();
-    const page = await readOrRestart(lease, organisations, needs, options);
+    const page = await readOrRestart(lease, pageNeeds);
     if (page === 'restarted') return { ...sum, caughtUp: false, inMs: 0 };
     sum.read += page.read;
     sum.published += page.published;
@@ -64,53 +75,98 @@ export async function followSource(start: Lease, needs: AggregatorNeeds, options
     if (page.saved) lease = await rereadLease(needs.pool, lease);
     if (page.ends === 'cannot-go-on') return { ...sum, caughtUp: false, inMs: wait(page, needs) };
     if (page.ends === 'more') continue;
-    if (lease.source.vergelijken) Object.assign(sum, await finishComparison(lease, organisations, needs));
-    await tell(lease, needs, at);
+    if (lease.source.vergelijken) {
+      const present = organisations.filter(({ aanwezig }) => aanwezig);
+      Object.assign(sum, await finishComparison(lease, present, needs));
+    }
+    await showCurrent(lease, needs, at);
     return { ...sum, caughtUp: true, inMs: wait(page, needs) };
   }
   return { ...sum, caughtUp: false, inMs: 0 };
+}
+
+/**
+ * All that the document names is taken from elsewhere, or it is of an aggregator that has nothing yet: so it is for two aggregators that
+ * follow each other.
+ */
+function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]): boolean {
+  const wanted = new Set(source.organisatiecodes);
+  if (owned.length > 0) return false;
+  if (wanted.size === 0 && source.rol === 'aggregator') return true;
+  return source.genoemd.some((code) => wanted.size === 0 || wanted.has(code));
 }
 
 function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorNeeds): number {
   return Math.max(pollMs, Math.min(freshForMs, 3_600_000));
 }
 
-async function readOrRestart(
-  lease: Lease,
-  organisations: readonly OwnedOrganisation[],
-  needs: AggregatorNeeds,
-  options: TurnOptions,
-): Promise<PageOutcome | 'restarted'> {
+async function readOrRestart(lease: Lease, needs: PageNeeds): Promise<PageOutcome | 'restarted'> {
   try {
-    return await readPage(lease, organisations, needs, options);
+    return await readPage(lease, needs);
   } catch (error) {
-    if (!(error instanceof SourceFault) || !mayRestart(lease, error, needs)) throw error;
-    needs.log.warn({ source: lease.source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
-    await restart(lease, needs);
+    const { source } = lease;
+    if (source.fase === 'historie' && (await leaveHistory(lease, error, needs))) return 'restarted';
+    if (!(error instanceof FeedFault) || !mayRestart(lease, error, needs)) throw error;
+    needs.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
+    await restart(lease, needs, { cursorLost: source.fase === 'feed' && error.code === 'cursor-refused' });
     return 'restarted';
   }
 }
 
-/** A cursor that is refused needs a new snapshot; numbers that stay wrong too. Not again and again, if that does not help. */
-function mayRestart({ source }: Lease, { code }: SourceFault, { clock, restartMs }: AggregatorNeeds): boolean {
-  const lasts = source.foutSoort === code && source.mislukt >= PATIENCE - 1;
-  const wanted = code === 'cursor-refused' || ((code === 'numbers' || code === 'cursor-stands-still') && lasts);
+/**
+ * A cursor that is refused (twice, when the answer does not say that it is the cursor), and whatever else stays wrong with the pages
+ * themselves, needs a new snapshot. Not again and again, if that does not help.
+ */
+function mayRestart({ source }: Lease, fault: FeedFault, { clock, restartMs }: AggregatorNeeds): boolean {
   const begun = source.standBegonnen?.getTime() ?? 0;
+  const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && lasts(source, fault.code));
   return wanted && clock.now().getTime() - begun >= restartMs;
 }
 
-async function restart(lease: Lease, { pool }: AggregatorNeeds): Promise<Lease> {
+const RESTARTING: ReadonlySet<FeedFaultCode> = new Set([
+  'numbers',
+  'cursor-stands-still',
+  'cursor-circle',
+  'snapshot-endless',
+]);
+
+function isRefusedForGood({ foutSoort, mislukt }: Source, { code, certain }: FeedFault): boolean {
+  return code === 'cursor-refused' && (certain || (foutSoort === code && mislukt > 0));
+}
+
+function lasts({ foutSoort, mislukt }: Source, code: string): boolean {
+  return foutSoort === code && mislukt >= PATIENCE - 1;
+}
+
+/** The history is read from its beginning where its cursor is refused, and left alone where it stays unreadable: the feed goes on. */
+async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorNeeds): Promise<boolean> {
+  const { source } = lease;
+  if (error instanceof FeedFault && source.historieCursor !== null && isRefusedForGood(source, error)) {
+    await restartHistory(pool, lease);
+    return true;
+  }
+  const failure = describeFailure(error);
+  const isRefusal = error instanceof FeedFault || /^status-4(?!29)/.test(failure?.kind ?? '');
+  if (failure === undefined || !isRefusal || !lasts(source, failure.kind)) return false;
+  log.warn({ source: source.adres, fault: failure.kind }, `its history is not read for redactions: ${failure.message}`);
+  await giveUpHistory(pool, lease);
+  return true;
+}
+
+async function restart(lease: Lease, { pool }: AggregatorNeeds, how: { readonly cursorLost: boolean }): Promise<Lease> {
   return await transaction(pool, async (client) => {
-    await restartSnapshot(client, lease, true);
+    await restartSnapshot(client, lease, { compare: true, ...how });
     return await rereadLease(client, lease);
   });
 }
 
-/** Says in the service document until when the data of the source is up to date. */
-async function tell(lease: Lease, { pool }: AggregatorNeeds, at: Date): Promise<void> {
+/** Says in the service document until when the data of the source is up to date; not while records of it are refused. */
+async function showCurrent(lease: Lease, { pool }: AggregatorNeeds, at: Date): Promise<void> {
   const { id, rol } = lease.source;
   await transaction(pool, async (client) => {
     await noteCaughtUp(client, id, at);
+    if (await hasRefused(client, id)) return;
+    await resolveRefusals(client, id, at);
     // What an aggregator has is no newer than it says itself.
     const organisations = (await readOwnedOrganisations(client, id))
       .filter(({ aanwezig, achtergehouden }) => aanwezig && achtergehouden === 0)

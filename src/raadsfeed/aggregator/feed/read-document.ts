@@ -1,15 +1,16 @@
+import { FeedFault } from '../../../feed-client/feed-fault.ts';
+import { readServiceDocument, type ServiceDocument } from '../../../feed-client/service-document.ts';
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';
 import type { SourceIssue } from '../source-adapter.ts';
-import { SourceFault } from '../source-fault.ts';
+
 import { addIssues } from '../store/issues.ts';
 import { rereadLease } from '../store/leases.ts';
 import { noteOrganisations, readOwnedOrganisations, showOrigin } from '../store/organisations.ts';
 import { restartSnapshot } from '../store/restart-snapshot.ts';
 import { saveDocument } from '../store/save-document.ts';
 import { hasState } from '../store/seen.ts';
-import { readServiceAnswer, type SourceDocument } from './service-answer.ts';
 
 /** Milliseconds that a service document is believed. */
 const DOCUMENT_MS = 60_000;
@@ -17,13 +18,15 @@ const DOCUMENT_MS = 60_000;
 /**
  * Reads the service document of a source when it is time to, or something went wrong: where its feed is, and of which organisations.
  * @returns the lease with what is known now
- * @throws {OutboundError} {SourceFault} {LeaseLostError}
+ * @throws {OutboundError} {FeedFault} {LeaseLostError}
  */
 export async function readDocument(lease: Lease, needs: AggregatorNeeds, signal: AbortSignal): Promise<Lease> {
   const { source } = lease;
   const age =
     source.documentOp === null ? Number.POSITIVE_INFINITY : needs.clock.now().getTime() - source.documentOp.getTime();
-  if (source.feedUrl !== null && source.mislukt === 0 && age < DOCUMENT_MS) return lease;
+  // Where there is nothing to read, the document is all that can change.
+  const isKnown = source.feedUrl !== null && source.mislukt === 0 && !source.nietsTeLezen;
+  if (isKnown && age < DOCUMENT_MS) return lease;
   const answer = await needs.client.getJson({
     url: source.adres,
     signal,
@@ -34,14 +37,14 @@ export async function readDocument(lease: Lease, needs: AggregatorNeeds, signal:
     await saveDocument(needs.pool, lease, undefined);
     return await rereadLease(needs.pool, lease);
   }
-  const document = readServiceAnswer(answer.json);
-  if (document.feedUrl === needs.ownFeedUrl()) throw new SourceFault('own-feed', 'the source is this feed itself');
+  const document = readServiceDocument(answer.json, answer.url);
+  if (document.feedUrl === needs.ownFeedUrl()) throw new FeedFault('own-feed', 'the source is this feed itself');
   return await keepDocument(lease, document, answer.etag, needs);
 }
 
 async function keepDocument(
   lease: Lease,
-  document: SourceDocument,
+  document: ServiceDocument,
   etag: string | undefined,
   { pool, clock }: AggregatorNeeds,
 ): Promise<Lease> {
@@ -68,7 +71,7 @@ async function keepDocument(
     // What was passed over of an organisation before it was this source's is found in the snapshot only.
     if (added.length > 0) {
       const codes = owned.map(({ organisatiecode }) => organisatiecode);
-      await restartSnapshot(client, lease, await hasState(client, codes));
+      await restartSnapshot(client, lease, { compare: await hasState(client, codes), cursorLost: false });
     }
     return await rereadLease(client, lease);
   });

@@ -1,14 +1,20 @@
-import type { OutboundAnswer } from '../../../kernel/outbound/outbound-client.ts';
+/** Reads one page where a source stands: of its snapshot, of its history for redactions that were missed, or of its feed. */
+import { askPage } from '../../../feed-client/client.ts';
+import { FeedFault } from '../../../feed-client/feed-fault.ts';
+import { type FeedRecord, type Report, readFeedPage, readSnapshotPage } from '../../../feed-client/page.ts';
+import { NO_PROGRESS, notePage, toProgress } from '../../../feed-client/progress.ts';
 import type { AggregatorNeeds } from '../needs.ts';
-import type { Lease } from '../source.ts';
-import { SourceFault } from '../source-fault.ts';
+import type { Lease, Source } from '../source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
+import { readTaken } from '../store/records-of-source.ts';
 import { type Position, saveProgress } from '../store/save-progress.ts';
-import { askPage } from './ask-page.ts';
 import { type CheckedPage, checkPage } from './check-page.ts';
-import { type NumberedSourceRecord, readFeedAnswer, readSnapshotAnswer } from './feed-answer.ts';
+import { resourceOf, type Taken } from './check-record.ts';
+import { explainGaps } from './explain-gaps.ts';
 import type { TurnOptions } from './follow-source.ts';
 import { publishPage } from './publish-page.ts';
+import { readHistoryPage } from './read-history.ts';
+import { carryOutRedactions, numbersIn } from './redactions.ts';
 
 /** What one page came to. */
 export interface PageOutcome {
@@ -26,88 +32,98 @@ const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0 } as const;
 /** Records of a page at most: pages of several sources are in memory at once. */
 const MAX_LIMIT = 1000;
 
-/** Reads one page where the source stands, judges it and publishes it. */
-export async function readPage(
-  lease: Lease,
-  organisations: readonly OwnedOrganisation[],
-  needs: AggregatorNeeds,
-  options: TurnOptions,
-): Promise<PageOutcome> {
-  const { source } = lease;
-  const codes = new Set(organisations.map(({ organisatiecode }) => organisatiecode));
-  const check = async (records: readonly NumberedSourceRecord[]): Promise<CheckedPage> => {
-    const page = await checkPage(records, {
-      feedUrl: source.feedUrl ?? '',
-      ownFeedUrl: needs.ownFeedUrl(),
-      validate: needs.validate,
-      ids: needs.ids,
-      takes: (code) => codes.has(code),
-    });
-    // It may have been spoiled on its way: only when it stays wrong the rest goes on without it.
-    if (page.refused > 0 && !options.tolerant) {
-      throw new SourceFault('records', `${page.refused} records are refused: ${page.issues[0]?.detail ?? ''}`);
-    }
-    return page;
-  };
-  return source.fase === 'stand'
-    ? await readSnapshotPage(lease, needs, options, check)
-    : await readFeedPage(lease, needs, options, check);
+export interface PageNeeds extends AggregatorNeeds {
+  /** Organisations that the document of this source names, and those that are taken from it. */
+  readonly organisations: readonly OwnedOrganisation[];
+  readonly named: ReadonlySet<string>;
+  readonly options: TurnOptions;
 }
 
-type Check = (records: readonly NumberedSourceRecord[]) => Promise<CheckedPage>;
+/**
+ * Reads one page, judges it and publishes it. The redactions on it are carried out even when the rest cannot be believed.
+ * @throws {FeedFault} {OutboundError} {LeaseLostError}
+ */
+export async function readPage(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+  const { fase } = lease.source;
+  if (fase === 'stand') return await readSnapshot(lease, needs);
+  return fase === 'historie' ? await readHistoryPage(lease, needs) : await readFeed(lease, needs);
+}
 
-async function readSnapshotPage(
-  lease: Lease,
-  needs: AggregatorNeeds,
-  { signal }: TurnOptions,
-  check: Check,
-): Promise<PageOutcome> {
+/** The place of a source as it is, for what a page changes of it. */
+export function positionOf(source: Source): Position {
+  const { fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte } = source;
+  const { historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, hashKlopt } = source;
+  return {
+    ...{ fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte },
+    ...{ historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, hashKlopt },
+  };
+}
+
+async function readSnapshot(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
   const { source } = lease;
   const { snapshotUrl, standCursor, standFeedCursor, paginagrootte: limit } = source;
-  const answer = await askPage(needs, { url: snapshotUrl ?? '', cursor: standCursor, limit, signal });
-  if (!answer.changed) throw new SourceFault('page', 'not modified, and nothing was asked that could be');
-  const { records, cursor, feedCursor } = readSnapshotAnswer(answer.json, {
-    cursor: standCursor,
-    feedCursor: standFeedCursor,
+  const { signal } = needs.options;
+  const request = { url: snapshotUrl ?? '', cursor: standCursor, limit, redirects: 'same-host', signal } as const;
+  const answer = await askPage(needs.client, request);
+  if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
+  const { page, records, cursor, feedCursor } = await believe(lease, answer.json, needs, async (report) => {
+    const read = readSnapshotPage(answer.json, { cursor: standCursor, feedCursor: standFeedCursor }, report);
+    return { ...read, page: await check(lease, read.records, needs) };
   });
-  const page = await check(records);
+  const voortgang =
+    cursor === null
+      ? null
+      : notePage(toProgress(source.voortgang), {
+          cursor,
+          numbers: records.map(({ sequenceNumber }) => sequenceNumber),
+          isSnapshot: true,
+          maxRecords: needs.maxSnapshotRecords,
+        });
+  const isLast = cursor === null;
   const position: Position = {
-    fase: cursor === null ? 'feed' : 'stand',
-    vergelijken: source.vergelijken,
+    ...positionOf(source),
+    fase: isLast ? (source.historieLezen ? 'historie' : 'feed') : 'stand',
     standCursor: cursor,
-    standFeedCursor: cursor === null ? null : feedCursor,
-    cursor: cursor === null ? feedCursor : null,
+    // The history is read between the two: until then it is kept where the feed goes on.
+    standFeedCursor: isLast && !source.historieLezen ? null : feedCursor,
+    cursor: isLast && !source.historieLezen ? feedCursor : null,
     etag: null,
     laatsteNummer: null,
     paginagrootte: larger(limit, answer.bytes, needs),
+    voortgang,
+    hashKlopt: page.hashKlopt,
   };
   const published = await publishPage(lease, { ...page, read: records.length }, { position }, needs);
   return { ends: 'more', saved: true, read: records.length, published, refused: page.refused, freshForMs: 0 };
 }
 
-async function readFeedPage(
-  lease: Lease,
-  needs: AggregatorNeeds,
-  { signal }: TurnOptions,
-  check: Check,
-): Promise<PageOutcome> {
+async function readFeed(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
   const { source } = lease;
   const { feedUrl, cursor: at, paginagrootte: limit, laatsteNummer } = source;
   if (feedUrl === null || at === null) throw new TypeError('a feed is read from a place that is not known');
-  const answer = await askPage(needs, { url: feedUrl, cursor: at, limit, etag: source.etag ?? undefined, signal });
+  const { signal } = needs.options;
+  const etag = source.etag ?? undefined;
+  const answer = await askPage(needs.client, { url: feedUrl, cursor: at, limit, etag, redirects: 'same-host', signal });
   const { freshForMs } = answer;
   if (!answer.changed) return { ...UNCHANGED, ends: 'head', freshForMs };
-  const { records, cursor, head, hasMore } = readFeedAnswer(answer.json, {
-    cursor: at,
-    sequenceNumber: laatsteNummer ?? undefined,
+  const { page, records, cursor, head, hasMore } = await believe(lease, answer.json, needs, async (report) => {
+    const read = readFeedPage(answer.json, { cursor: at, after: laatsteNummer ?? undefined }, report);
+    if (read.gaps.length > 0) await explainGaps(lease, read, needs);
+    return { ...read, page: read.records.length === 0 ? undefined : await check(lease, read.records, needs) };
   });
-  const position = placeAfter(lease, answer, {
+  const atEnd = !hasMore && cursor === at;
+  const paginagrootte = larger(limit, answer.bytes, needs);
+  const position: Position = {
+    ...positionOf(source),
     cursor,
-    last: records.at(-1)?.sequenceNumber ?? laatsteNummer ?? (hasMore ? null : head),
-    atEnd: !hasMore && cursor === at,
-    paginagrootte: larger(limit, answer.bytes, needs),
-  });
-  if (records.length === 0) {
+    // A tag belongs to one address: that of the end of the feed, which is asked for again as it is.
+    etag: atEnd && paginagrootte === limit ? (answer.etag ?? null) : null,
+    laatsteNummer: records.at(-1)?.sequenceNumber ?? laatsteNummer ?? (hasMore ? null : head),
+    paginagrootte,
+    voortgang: hasMore && cursor !== at ? step(source, cursor, records, needs) : null,
+    hashKlopt: page?.hashKlopt ?? source.hashKlopt,
+  };
+  if (page === undefined) {
     const isSame =
       cursor === at &&
       position.etag === source.etag &&
@@ -118,36 +134,70 @@ async function readFeedPage(
     if (!isSame || stuck) await saveProgress(needs.pool, lease, position, { head });
     return { ...UNCHANGED, saved: !isSame, ends: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
   }
-  const page = await check(records);
   const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, needs);
   const outcome = { saved: true, read: records.length, published, refused: page.refused, freshForMs };
   return { ...outcome, ends: hasMore ? 'more' : 'head' };
 }
 
-function placeAfter(
-  { source }: Lease,
-  { etag }: OutboundAnswer,
-  {
-    cursor,
-    last,
-    atEnd,
-    paginagrootte,
-  }: { cursor: string; last: number | null; atEnd: boolean; paginagrootte: number },
-): Position {
-  return {
-    fase: 'feed',
-    vergelijken: source.vergelijken,
-    standCursor: null,
-    standFeedCursor: null,
-    cursor,
-    // A tag belongs to one address: that of the end of the feed, which is asked for again as it is.
-    etag: atEnd && paginagrootte === source.paginagrootte ? (etag ?? null) : null,
-    laatsteNummer: last,
-    paginagrootte,
+/** What a page of the feed adds to what is remembered; records are an advance by themselves, since their numbers ascend. */
+function step(source: Source, cursor: string, records: readonly FeedRecord[], needs: PageNeeds) {
+  if (records.length > 0) return NO_PROGRESS;
+  const page = { cursor, numbers: [], isSnapshot: false, maxRecords: needs.maxSnapshotRecords };
+  return notePage(toProgress(source.voortgang), page);
+}
+
+/**
+ * Reads an answer, and stops at the first thing that is doubted; the redactions on it are carried out all the same.
+ * @throws {FeedFault}
+ */
+export async function believe<T>(
+  lease: Lease,
+  json: unknown,
+  needs: AggregatorNeeds,
+  read: (report: Report) => Promise<T>,
+): Promise<T> {
+  const faults: FeedFault[] = [];
+  try {
+    const found = await read((code, message) => faults.push(new FeedFault(code, message)));
+    const [first] = faults;
+    if (first !== undefined) throw first;
+    return found;
+  } catch (error) {
+    if (error instanceof FeedFault) await carryOutRedactions(lease, json, needs);
+    throw faults[0] ?? error;
+  }
+}
+
+async function check(lease: Lease, records: readonly FeedRecord[], needs: PageNeeds): Promise<CheckedPage> {
+  const { source } = lease;
+  const { organisations, named, options } = needs;
+  const owned = new Map(organisations.map((organisation) => [organisation.organisatiecode, organisation]));
+  const takes = (code: string): Taken => {
+    if (owned.get(code)?.aanwezig === true) return 'yes';
+    // Not wanted of a source that has it is another's, as far as this source is concerned.
+    return named.has(code) ? 'elsewhere' : 'unnamed';
   };
+  const unnamed = records
+    .map(({ record }) => record)
+    .filter((record) => record.op === 'redact' && resourceOf(record) === undefined);
+  const page = await checkPage(records, {
+    feedUrl: source.feedUrl ?? '',
+    ownFeedUrl: needs.ownFeedUrl(),
+    validate: needs.validateDraft,
+    ids: needs.ids,
+    hashKlopt: source.hashKlopt,
+    taken: unnamed.length === 0 ? new Map() : await readTaken(needs.pool, source.feedUrl ?? '', numbersIn(unnamed)),
+    takes,
+    owns: (code) => owned.has(code),
+  });
+  // It may have been spoiled on its way: only when it stays wrong the rest goes on without it.
+  if (page.refused > 0 && !options.tolerant) {
+    throw new FeedFault('records', `${page.refused} records are refused: ${page.issues[0]?.detail ?? ''}`);
+  }
+  return page;
 }
 
 /** After a page that was too large a smaller one was asked for; it grows again as long as twice as much would have fitted. */
-function larger(limit: number, bytes: number, { maxAnswerBytes }: AggregatorNeeds): number {
+export function larger(limit: number, bytes: number, { maxAnswerBytes }: AggregatorNeeds): number {
   return bytes * 2 > maxAnswerBytes ? limit : Math.min(MAX_LIMIT, limit * 2);
 }

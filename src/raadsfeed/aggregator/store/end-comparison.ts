@@ -14,6 +14,8 @@ export async function endComparison(
   const { rowCount } = await db.query(
     `update aggregator.bron
         set vergelijken = false, mag_massaal = false,
+            -- What was withheld is compared again, and must then be taken out of our history all the same.
+            historie_gemist = historie_gemist and $3::boolean,
             hervergelijken = case when $3::boolean then now() + make_interval(secs => $4::integer) end
       where id = $1::integer and huur_nummer = $2::bigint`,
     [source.id, number, withheld.length > 0, AGAIN_SECONDS],

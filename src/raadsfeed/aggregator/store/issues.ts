@@ -45,6 +45,16 @@ export async function resolveIssues(db: Db, sourceId: number, at: Date): Promise
   });
 }
 
+/** Records that were refused have been followed by better ones. */
+export async function resolveRefusals(db: Db, sourceId: number, at: Date): Promise<void> {
+  await db.query({
+    name: 'aggregator-resolve-refusals',
+    text: `update aggregator.melding set opgelost = $2::timestamptz
+            where bron_id = $1::integer and wat = 'record-refused' and opgelost is null and venster_van is null`,
+    values: [sourceId, at.toISOString()],
+  });
+}
+
 /** The issues of a source, those that last first, then the newest. */
 export async function readIssues(
   db: Db,

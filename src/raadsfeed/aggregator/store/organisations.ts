@@ -1,6 +1,7 @@
 /** Which source an organisation is taken from, and what the service document says of it. */
+
+import type { SourceOrganisation } from '../../../feed-client/service-document.ts';
 import type { Db } from '../../../kernel/database/db.ts';
-import type { SourceOrganisation } from '../feed/service-answer.ts';
 
 export interface OwnedOrganisation {
   readonly organisatiecode: string;
@@ -9,6 +10,15 @@ export interface OwnedOrganisation {
   readonly aanwezig: boolean;
   readonly bronBijgewerkt: Date | null;
   readonly achtergehouden: number;
+}
+
+/** Notes whether all that a source has is taken from elsewhere. */
+export async function noteNothingToRead(db: Db, sourceId: number, nothing: boolean): Promise<void> {
+  await db.query({
+    name: 'aggregator-nothing-to-read',
+    text: 'update aggregator.bron set niets_te_lezen = $2::boolean where id = $1::integer and niets_te_lezen <> $2::boolean',
+    values: [sourceId, nothing],
+  });
 }
 
 /** The organisations that are taken from a source. */

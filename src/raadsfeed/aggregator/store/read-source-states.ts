@@ -6,7 +6,11 @@ export interface SourceState {
   readonly adres: string;
   readonly soort: 'feed' | 'leveranciers-api';
   readonly toestand: 'actief' | 'gepauzeerd';
-  readonly fase: 'stand' | 'feed';
+  readonly fase: 'stand' | 'historie' | 'feed';
+  /** All that it has is taken from elsewhere. */
+  readonly nietsTeLezen: boolean;
+  /** Resources whose last record was refused: while there are any, it is not up to date. */
+  readonly openGeweigerd: number;
   readonly organisaties: readonly string[];
   /** When it was last read to its end. */
   readonly bijgewerkt: Date | null;
@@ -36,7 +40,8 @@ export interface SourceState {
 export async function readSourceStates(db: Db): Promise<SourceState[]> {
   const { rows } = await db.query<SourceState>({
     name: 'aggregator-source-states',
-    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.bijgewerkt,
+    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.niets_te_lezen as "nietsTeLezen", b.bijgewerkt,
+                  (select count(*) from aggregator.geweigerd w where w.bron_id = b.id) as "openGeweigerd",
                   extract(epoch from now() - coalesce(b.bijgewerkt, b.toegevoegd))::double precision as "lagSeconds",
                   case when b.laatste_nummer is null then null else greatest(b.head - b.laatste_nummer, 0) end as behind,
                   b.gelezen, b.gepubliceerd, b.geweigerd, b.mislukt, b.fout, b.fout_soort as "foutSoort", b.fout_sinds as "foutSinds",

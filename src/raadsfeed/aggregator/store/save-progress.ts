@@ -4,7 +4,20 @@ import { type Lease, LeaseLostError, type Source } from '../source.ts';
 /** How far a source was read. */
 export type Position = Pick<
   Source,
-  'fase' | 'vergelijken' | 'standCursor' | 'standFeedCursor' | 'cursor' | 'etag' | 'laatsteNummer' | 'paginagrootte'
+  | 'fase'
+  | 'vergelijken'
+  | 'standCursor'
+  | 'standFeedCursor'
+  | 'cursor'
+  | 'etag'
+  | 'laatsteNummer'
+  | 'paginagrootte'
+  | 'historieLezen'
+  | 'historieCursor'
+  | 'historieSluitAan'
+  | 'historieGemist'
+  | 'voortgang'
+  | 'hashKlopt'
 >;
 
 export interface Counts {
@@ -32,7 +45,9 @@ export async function saveProgress(
     text: `update aggregator.bron
               set fase = $3::text, vergelijken = $4::boolean, stand_cursor = $5::text, stand_feed_cursor = $6::text, cursor = $7::text,
                   etag = $8::text, laatste_nummer = $9::bigint, paginagrootte = $10::integer, head = coalesce($11::bigint, head),
-                  gelezen = gelezen + $12::bigint, gepubliceerd = gepubliceerd + $13::bigint, geweigerd = geweigerd + $14::bigint
+                  gelezen = gelezen + $12::bigint, gepubliceerd = gepubliceerd + $13::bigint, geweigerd = geweigerd + $14::bigint,
+                  historie_lezen = $15::boolean, historie_cursor = $16::text, historie_sluit_aan = $17::boolean,
+                  historie_gemist = $18::boolean, voortgang = $19::jsonb, hash_klopt = $20::boolean
             where id = $1::integer and huur_nummer = $2::bigint`,
     values: [
       source.id,
@@ -49,6 +64,12 @@ export async function saveProgress(
       read,
       published,
       refused,
+      position.historieLezen,
+      position.historieCursor,
+      position.historieSluitAan,
+      position.historieGemist,
+      position.voortgang === null ? null : JSON.stringify(position.voortgang),
+      position.hashKlopt,
     ],
   });
   if (rowCount !== 1) throw new LeaseLostError();

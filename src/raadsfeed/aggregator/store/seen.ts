@@ -4,21 +4,26 @@ import type { Change } from '../../domain/change.ts';
 import type { Resource } from '../../domain/resource.ts';
 import type { ResourceType } from '../../domain/resource-type.ts';
 
-type Named = Pick<Change, 'resourceType' | 'resource'>;
+/** A resource that a source has; `number` is that of the record that says so. */
+export interface SeenResource extends Pick<Change, 'resourceType' | 'resource'> {
+  readonly number: number;
+}
 
-export async function markSeen(db: Db, sourceId: number, resources: readonly Named[]): Promise<void> {
+export async function markSeen(db: Db, sourceId: number, resources: readonly SeenResource[]): Promise<void> {
   if (resources.length === 0) return;
   await db.query({
     name: 'aggregator-mark-seen',
-    text: `insert into aggregator.gezien (bron_id, organisatiecode, resource_type, bronidentificatie)
-           select distinct $1::integer, organisatiecode, resource_type, bronidentificatie
-             from unnest($2::text[], $3::text[], $4::text[]) as n (organisatiecode, resource_type, bronidentificatie)
-               on conflict do nothing`,
+    text: `insert into aggregator.gezien (bron_id, organisatiecode, resource_type, bronidentificatie, nummer)
+           select $1::integer, organisatiecode, resource_type, bronidentificatie, max(nummer)
+             from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as n (organisatiecode, resource_type, bronidentificatie, nummer)
+            group by organisatiecode, resource_type, bronidentificatie
+               on conflict (bron_id, organisatiecode, resource_type, bronidentificatie) do update set nummer = excluded.nummer`,
     values: [
       sourceId,
       resources.map(({ resource }) => resource.organisatiecode),
       resources.map(({ resourceType }) => resourceType),
       resources.map(({ resource }) => resource.bronidentificatie),
+      resources.map(({ number }) => number),
     ],
   });
 }

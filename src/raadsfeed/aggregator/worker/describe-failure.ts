@@ -1,9 +1,9 @@
+import { FeedFault } from '../../../feed-client/feed-fault.ts';
 import { OutboundError } from '../../../kernel/outbound/outbound-error.ts';
-import { SourceFault } from '../source-fault.ts';
 
 /** A failure of a source as it is kept and shown. */
 export interface Failure {
-  /** Stable word: of `OutboundFault` or `SourceFaultCode`, a status as `status-503`. */
+  /** Stable word: of `OutboundFault` or `FeedFaultCode`, a status as `status-503`. */
   readonly kind: string;
   readonly message: string;
   /** Milliseconds that the source asks to wait. */
@@ -15,7 +15,7 @@ const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /** @returns `undefined` for what is not the source's doing */
 export function describeFailure(error: unknown): Failure | undefined {
-  if (error instanceof SourceFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
+  if (error instanceof FeedFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
   if (!(error instanceof OutboundError)) return undefined;
   return {
     kind: error.status === undefined ? error.code : `status-${error.status}`,

@@ -20,7 +20,6 @@ export interface NotubizDocument {
   readonly file: NotubizFile | undefined;
   readonly type: string | undefined;
   readonly date: unknown;
-  readonly publicationDate: unknown;
   readonly lastModified: unknown;
 }
 
@@ -48,7 +47,6 @@ export function readDocument(raw: JsonObject, issue: IssueSink): NotubizDocument
       .map(({ value }) => text(value))
       .find((value) => value !== undefined),
     date: raw.date,
-    publicationDate: raw.publication_date,
     lastModified: raw.last_modified,
   };
 }

@@ -20,6 +20,8 @@ export interface EventSummary {
 export interface Pagination {
   readonly totalItems: number | undefined;
   readonly hasMore: boolean;
+  /** Where the next range begins, where the list is in ranges. */
+  readonly nextStart?: number;
 }
 
 /** Reads one of `events[]` of `/events`. */
@@ -51,9 +53,21 @@ function readCount(data: JsonObject, name: string, expected: boolean, issue: Iss
   return number;
 }
 
-/** Reads `pagination`; a page without one may have had a next. */
-export function readPagination(answer: JsonObject, issue: IssueSink): Pagination {
+/**
+ * Reads `pagination` in all the forms that were recorded: pages, ranges of a register, or nothing.
+ * @param mayBeWhole a list without it is all there is; elsewhere it may have had a next page
+ */
+export function readPagination(answer: JsonObject, mayBeWhole: boolean, issue: IssueSink): Pagination {
   const raw = isObject(answer.pagination) ? answer.pagination : {};
+  if (mayBeWhole && Object.keys(raw).length === 0) return { totalItems: undefined, hasMore: false };
+  const [total, end] = [count(raw.total_results), count(raw.list_end)];
+  if (total !== undefined && raw.has_more_pages === undefined) {
+    return {
+      totalItems: total,
+      hasMore: end !== undefined && end < total,
+      ...(end === undefined ? {} : { nextStart: end + 1 }),
+    };
+  }
   const page = count(raw.page);
   const totalPages = count(raw.total_pages);
   if (typeof raw.has_more_pages !== 'boolean')

@@ -19,6 +19,8 @@ export interface Meeting {
   readonly parentId: string | undefined;
   readonly canceled: boolean;
   readonly body: string | undefined;
+  /** Its page for people, as the supplier wrote it. */
+  readonly url: string | undefined;
   readonly gremiumId: string | undefined;
   readonly lastModified: string | undefined;
   readonly plannings: readonly Planning[];
@@ -44,6 +46,7 @@ export function readMeeting(raw: JsonObject, issue: IssueSink): Meeting | undefi
     parentId: isObject(raw.parent) ? identifier(raw.parent.id) : undefined,
     canceled: readCanceled(raw, issue),
     body: text(raw.body),
+    url: text(raw.url),
     gremiumId: readGremiumId(raw, issue),
     lastModified: text(raw.last_modified),
     plannings: readPlannings(raw, issue),

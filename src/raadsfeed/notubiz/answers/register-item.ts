@@ -8,6 +8,10 @@ export interface RegisterItem {
   readonly id: string;
   readonly hidden: boolean;
   readonly lastModified: string | undefined;
+  /** Attribute 1. */
+  readonly title: string | undefined;
+  /** Its address, as the supplier wrote it. */
+  readonly self: string | undefined;
   /** Attribute 15, as the supplier gave it. */
   readonly date: unknown;
   readonly documents: readonly NotubizDocument[];
@@ -15,6 +19,7 @@ export interface RegisterItem {
   readonly agendaItems: readonly string[];
 }
 
+const TITLE = '1';
 const DATE = '15';
 
 /** Reads a register entry, the `item` of a call or one of `items[]`. */
@@ -35,6 +40,8 @@ export function readRegisterItem(raw: JsonObject, issue: IssueSink): RegisterIte
     id,
     hidden: isHidden(raw, true, about),
     lastModified: text(raw.last_modified),
+    title: text(attributes.find((attribute) => attribute.id === TITLE)?.values[0]?.content),
+    self: text(raw.self),
     date: attributes.find((attribute) => attribute.id === DATE)?.values[0]?.content,
     documents: [
       ...attributes

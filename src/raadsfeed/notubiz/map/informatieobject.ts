@@ -1,12 +1,14 @@
 import type { DocumentRead } from '../../aggregator/source-adapter.ts';
 import type { NotubizDocument } from '../answers/document.ts';
+import { modulePath } from '../answers/module-item-reference.ts';
+import type { RegisterItem } from '../answers/register-item.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { mendUrl } from '../values/mend-url.ts';
-import { documentId } from './identity.ts';
+import { documentId, registerItemId } from './identity.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { momentOf, timeOf } from './moment-of.ts';
 import { mapOrganisatie } from './organisatie.ts';
-import { documentPage } from './portal.ts';
+import { documentPage, registerItemPage } from './portal.ts';
 import { withoutAbsent } from './without-absent.ts';
 import { categoryOfType } from './woo-categories.ts';
 
@@ -14,12 +16,11 @@ import { categoryOfType } from './woo-categories.ts';
 const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/;
 
 /**
- * Maps a document to what an InformatieObject has of itself; references and category follow from all its places.
- * @param day of the place where it hangs, for a document that has no date at all
+ * Maps a document to what an InformatieObject has of itself; references, category and, where it has none of its own, its date follow
+ * from all its places.
  */
 export function mapInformatieObject(
   document: NotubizDocument,
-  day: string,
   context: MappingContext,
   issue: IssueSink,
 ): DocumentRead {
@@ -29,9 +30,8 @@ export function mapInformatieObject(
   const bestandsurl = version === undefined ? url : `${context.base}/document/${id}/${version}`;
   const webpage = documentPage(context.source, id, version) ?? url ?? bestandsurl;
   const modified = momentOf(document.lastModified, 'last_modified', about);
-  const submitted =
-    momentOf(document.date, 'date', about) ?? momentOf(document.publicationDate, 'publication_date', about) ?? modified;
-  if (submitted === undefined) about('unusable-value', 'has no date at all; the day of its place is taken');
+  // Never `publication_date`: that is the day of the reading, and every record would change each day.
+  const submitted = momentOf(document.date, 'date', about);
   const titel = document.title ?? file?.name;
   if (titel === undefined) about('unusable-value', 'has neither a title nor a file name');
   const category = categoryOfType(context.categories, document.type);
@@ -41,7 +41,6 @@ export function mapInformatieObject(
     organisatie: mapOrganisatie(context.source),
     webpaginalink: webpage ?? `${context.base}/document/${id}`,
     titel: titel ?? `Document ${id}`,
-    datumingediend: submitted?.day ?? day,
     ...withoutAbsent({
       gewijzigdop: timeOf(document.lastModified, 'last_modified', () => {}),
       bestandsurl,
@@ -54,6 +53,8 @@ export function mapInformatieObject(
     bronidentificatie: data.bronidentificatie,
     version: version ?? 0,
     data,
+    date: submitted?.day,
+    modifiedDay: modified?.day,
     ...(category === undefined ? {} : { wooinformatiecategorie: category }),
   };
 }
@@ -69,4 +70,33 @@ function mediaType(value: string | undefined, issue: IssueSink): string | undefi
   if (value === undefined || MEDIA_TYPE.test(value)) return value;
   issue('unusable-value', `mime_type is not a media type: ${value.slice(0, 100)}`);
   return undefined;
+}
+
+/** Maps a register item without any file: many motions and questions have none. */
+export function mapRegisterItem(
+  item: RegisterItem,
+  register: string | undefined,
+  context: MappingContext,
+  issue: IssueSink,
+): DocumentRead {
+  const about: IssueSink = (what, detail) => issue(what, `register item ${item.id}: ${detail}`);
+  const modified = momentOf(item.lastModified, 'last_modified', about);
+  const self = item.self === undefined ? undefined : usableUrl(item.self, about);
+  return {
+    bronidentificatie: registerItemId(item.id),
+    version: 0,
+    date: momentOf(item.date, 'attribute 15', about)?.day,
+    modifiedDay: modified?.day,
+    data: {
+      bronidentificatie: registerItemId(item.id),
+      dossiertype: 'informatieobject',
+      organisatie: mapOrganisatie(context.source),
+      webpaginalink: registerItemPage(context.source, item.id) ?? self ?? `${context.base}${modulePath('0', item.id)}`,
+      titel: item.title ?? 'Registerstuk',
+      ...withoutAbsent({
+        gewijzigdop: timeOf(item.lastModified, 'last_modified', () => {}),
+        informatieobjecttype: register === '' ? undefined : register,
+      }),
+    },
+  };
 }

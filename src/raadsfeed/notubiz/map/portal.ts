@@ -10,6 +10,11 @@ export function documentPage(source: AdapterSource, id: string, version: number 
   return page(source, version === undefined ? `document/${id}` : `document/${id}/${version}`);
 }
 
+/** The page of a register item on the organisation's portal; register 0 stands for whichever it is in. */
+export function registerItemPage(source: AdapterSource, id: string): string | undefined {
+  return page(source, `modules/0/items/${id}`);
+}
+
 function page({ portaal }: AdapterSource, path: string): string | undefined {
   return portaal === undefined ? undefined : `${portaal.replace(/\/+$/, '')}/${path}`;
 }

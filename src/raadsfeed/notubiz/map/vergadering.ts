@@ -1,6 +1,7 @@
 import type { UpsertLine } from '../../aggregator/source-adapter.ts';
 import type { Meeting } from '../answers/meeting.ts';
 import type { IssueSink } from '../issue-log.ts';
+import { mendUrl } from '../values/mend-url.ts';
 import { agendapuntId, meetingId } from './identity.ts';
 import { labelledText } from './labelled-text.ts';
 import type { MappingContext } from './mapping-context.ts';
@@ -47,7 +48,7 @@ export function mapVergadering(
     naam: title ?? (start === undefined ? 'Vergadering' : `Vergadering ${start.day}`),
     ...withoutAbsent({
       gewijzigdop: timeOf(meeting.lastModified, 'last_modified', issue),
-      webpaginalink: meetingPage(source, meeting.id),
+      webpaginalink: meetingPage(source, meeting.id) ?? ownPage(meeting.url, issue),
       aanvang: start?.utc,
       einde: end,
       vergaderdatum: start?.day,
@@ -92,6 +93,13 @@ function statusOf(
   return Date.parse(changesAt) > now.getTime() ? { name: 'gepland', changesAt } : { name: 'gehouden', changesAt: null };
 }
 
+function ownPage(url: string | undefined, issue: IssueSink): string | undefined {
+  if (url === undefined) return undefined;
+  const mended = mendUrl(url);
+  if (mended === undefined) issue('unusable-value', `url cannot be mended: ${url.slice(0, 100)}`);
+  return mended;
+}
+
 function gremiumOf(
   id: string | undefined,
   gremia: MappingContext['gremia'],
@@ -100,6 +108,7 @@ function gremiumOf(
   if (id === undefined) return undefined;
   const name = gremia.get(id);
   if (name === undefined || name === '') {
+    // Both members belong to it, or it is left out.
     issue('unknown-gremium', `gremium ${id} has no name`);
     return undefined;
   }

@@ -1,9 +1,10 @@
 import { partKey } from '../../aggregator/part-key.ts';
 import type { DocumentRead, Part } from '../../aggregator/source-adapter.ts';
 import type { NotubizDocument } from '../answers/document.ts';
+import type { RegisterItem } from '../answers/register-item.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { documentId } from '../map/identity.ts';
-import { mapInformatieObject } from '../map/informatieobject.ts';
+import { documentId, registerItemId } from '../map/identity.ts';
+import { mapInformatieObject, mapRegisterItem } from '../map/informatieobject.ts';
 import type { MappingContext } from '../map/mapping-context.ts';
 
 /** Where a document hangs. */
@@ -12,6 +13,18 @@ export interface Hook {
   readonly vergaderingen: readonly string[];
   readonly agendapunten: readonly string[];
   readonly wooinformatiecategorie?: string | undefined;
+  /** The day of the meeting, and that of the register item, for a document without a date of its own. */
+  readonly vergaderdag?: string | undefined;
+  readonly registerdag?: string | undefined;
+}
+
+/** What hangs in one place: documents, or a register item that has none. */
+export interface HungThings {
+  readonly documents: readonly NotubizDocument[];
+  readonly hook: Hook;
+  readonly item?: RegisterItem;
+  /** Name of its register, where that is known. */
+  readonly register?: string | undefined;
 }
 
 /**
@@ -29,21 +42,22 @@ export class DocumentCollector {
   }
 
   /** Takes in the documents of one place, and gives its parts. */
-  take(
-    hung: readonly { readonly documents: readonly NotubizDocument[]; readonly hook: Hook }[],
-    day: string,
-    issue: IssueSink,
-  ): readonly Part[] {
+  take(hung: readonly HungThings[], issue: IssueSink): readonly Part[] {
     const parts = new Map<string, Part>();
-    for (const { documents, hook } of hung) {
+    const put = (read: DocumentRead, hook: Hook): void => {
+      this.#keepNewest(read);
+      parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, hook));
+    };
+    for (const { documents, item, register, hook } of hung) {
+      if (item !== undefined && documents.length === 0) {
+        put(mapRegisterItem(item, register, this.#context, issue), hook);
+      }
       for (const document of documents) {
         if (document.hidden) {
           this.#hidden.add(documentId(document.id));
           continue;
         }
-        const read = mapInformatieObject(document, day, this.#context, issue);
-        this.#keepNewest(read);
-        parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, hook));
+        put(mapInformatieObject(document, this.#context, issue), hook);
       }
     }
     return [...parts.values()];
@@ -52,6 +66,12 @@ export class DocumentCollector {
   /** Takes note of documents that hang on something that is not public. */
   shield(documents: readonly NotubizDocument[]): void {
     for (const { id, hidden } of documents) (hidden ? this.#hidden : this.#shielded).add(documentId(id));
+  }
+
+  /** Takes note of a register item that is not public. */
+  shieldItem({ id, documents }: RegisterItem): void {
+    this.shield(documents);
+    if (documents.length === 0) this.#hidden.add(registerItemId(id));
   }
 
   /** A document that any copy marks as not public is in none. */
@@ -89,6 +109,8 @@ function isNewer(read: DocumentRead, known: DocumentRead): boolean {
 }
 
 function join(known: Part | undefined, bronidentificatie: string, hook: Hook): Part {
+  const vergaderdag = earliest(known?.vergaderdag, hook.vergaderdag);
+  const registerdag = earliest(known?.registerdag, hook.registerdag);
   const category = known?.wooinformatiecategorie ?? hook.wooinformatiecategorie;
   return {
     resourceType: 'Informatieobject',
@@ -96,5 +118,11 @@ function join(known: Part | undefined, bronidentificatie: string, hook: Hook): P
     vergaderingen: [...new Set([...(known?.vergaderingen ?? []), ...hook.vergaderingen])],
     agendapunten: [...new Set([...(known?.agendapunten ?? []), ...hook.agendapunten])],
     ...(category === undefined ? {} : { wooinformatiecategorie: category }),
+    ...(vergaderdag === undefined ? {} : { vergaderdag }),
+    ...(registerdag === undefined ? {} : { registerdag }),
   };
+}
+
+function earliest(...days: readonly (string | undefined)[]): string | undefined {
+  return days.filter((day) => day !== undefined).toSorted()[0];
 }

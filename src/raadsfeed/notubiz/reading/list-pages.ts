@@ -15,6 +15,8 @@ export interface ListSpecification {
   readonly query: Readonly<Record<string, string>>;
   /** The member of the answer that holds the list. */
   readonly member: string;
+  /** A list without `pagination` is all there is, as it is for registers. */
+  readonly mayBeWhole: boolean;
   /** Whether the supplier may keep this list to itself: then it is empty to the public, and the window can be complete. */
   readonly mayBeRefused: boolean;
 }
@@ -44,7 +46,7 @@ export async function listWindow(session: ReadingSession, list: ListSpecificatio
 /** @throws {NotubizError} when any page fails: half a list is not a list; {ListRefusedError} when the supplier refuses it */
 async function listPages(
   session: ReadingSession,
-  { path, query, member }: ListSpecification,
+  { path, query, member, mayBeWhole }: ListSpecification,
   window: DateWindow,
   divisible: boolean,
 ): Promise<readonly JsonObject[]> {
@@ -52,19 +54,34 @@ async function listPages(
   const sink = issues.at(path);
   const dates = { date_from: `${window.from} 00:00:00`, date_to: `${window.to} 23:59:59` };
   const found: JsonObject[] = [];
+  const ids = new Set<string | undefined>();
+  let range: Record<string, string> = {};
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await getPage(client, path, { ...query, ...dates, page: String(page) }, request.signal, divisible);
+    const answer = await getPage(
+      client,
+      path,
+      { ...query, ...dates, ...range, page: String(page) },
+      request.signal,
+      divisible,
+    );
     if (!isObject(answer) || !Array.isArray(answer[member])) {
       throw new NotubizError('unreadable', `the answer has no list ${member}`);
     }
     const items = answer[member].filter(isObject);
     if (items.length < answer[member].length) sink('unexpected-answer', `${member} holds something else than objects`);
+    const before = ids.size;
     found.push(...items);
-    const { hasMore, totalItems } = readPagination(answer, sink);
-    if (hasMore && items.length > 0) continue;
-    const distinct = new Set(found.map(({ id }) => identifier(id))).size;
+    for (const { id } of items) ids.add(identifier(id));
+    const distinct = ids.size;
+    const { totalItems, nextStart, ...said } = readPagination(answer, mayBeWhole, sink);
+    // A list in ranges whose range says nothing of its end goes on while it gives something new.
+    const hasMore = said.hasMore || (mayBeWhole && distinct < (totalItems ?? 0) && distinct > before);
+    range = nextStart === undefined ? {} : { list_start: String(nextStart) };
+    const isNew = nextStart === undefined ? items.length > 0 : distinct > before;
+    if (hasMore && isNew) continue;
     const announced = totalItems ?? 0;
-    if (hasMore) sink('unexpected-answer', `${window.from} to ${window.to}: an empty page says that there is more`);
+    if (said.hasMore && items.length === 0)
+      sink('unexpected-answer', `${window.from} to ${window.to}: an empty page says that there is more`);
     if (distinct < announced) {
       sink('count-mismatch', `${window.from} to ${window.to}: ${announced} announced, ${distinct} shown`);
     }

@@ -8,7 +8,8 @@ import { mapAgendapunt } from '../map/agendapunt.ts';
 import { agendapuntId, meetingId } from '../map/identity.ts';
 import type { MappingContext } from '../map/mapping-context.ts';
 import { mapVergadering } from '../map/vergadering.ts';
-import type { DocumentCollector, Hook } from './document-collector.ts';
+import { readMoment } from '../values/moment.ts';
+import type { DocumentCollector, Hook, HungThings } from './document-collector.ts';
 import { flattenAgenda } from './flatten-agenda.ts';
 
 export interface MeetingToPlace {
@@ -40,15 +41,15 @@ export function placeMeeting(
   });
   const records = [mapped.record, ...agenda];
   for (const item of hidden) collector.shield(item.documents);
+  const vergaderdag = mapped.day ?? day;
   const vergaderingen = [meetingId(meeting.id)];
   const documents = collector.take(
     [
-      ...hang(meeting, found.items, { vergaderingen, agendapunten: [] }, collector),
+      ...hang(meeting, found.items, { vergaderingen, agendapunten: [], vergaderdag }, collector),
       ...shown.flatMap(({ item }) =>
-        hang(item, found.items, { vergaderingen, agendapunten: [agendapuntId(item.id)] }, collector),
+        hang(item, found.items, { vergaderingen, agendapunten: [agendapuntId(item.id)], vergaderdag }, collector),
       ),
     ],
-    mapped.day ?? day,
     issue,
   );
   const place = {
@@ -76,16 +77,21 @@ function hang(
   items: ReadonlyMap<string, RegisterItem>,
   hook: Hook,
   collector: DocumentCollector,
-): { documents: Meeting['documents']; hook: Hook }[] {
+): HungThings[] {
   const registered = holder.moduleItems.map(({ path }) => items.get(path)).filter((item) => item !== undefined);
-  for (const item of registered.filter(({ hidden }) => hidden)) collector.shield(item.documents);
+  for (const item of registered.filter(({ hidden }) => hidden)) collector.shieldItem(item);
   return [
     { documents: holder.documents, hook },
     ...registered
       .filter(({ hidden }) => !hidden)
       .map((item) => ({
         documents: item.documents,
-        hook: { ...hook, agendapunten: [...hook.agendapunten, ...item.agendaItems.map(agendapuntId)] },
+        item,
+        hook: {
+          ...hook,
+          agendapunten: [...hook.agendapunten, ...item.agendaItems.map(agendapuntId)],
+          registerdag: readMoment(item.date).moment?.day,
+        },
       })),
   ];
 }

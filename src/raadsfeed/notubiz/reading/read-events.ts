@@ -26,7 +26,13 @@ export interface WindowMeetings {
 /** Reads every event of the window, the children of assemblies included. */
 export async function readEvents(session: ReadingSession): Promise<WindowMeetings> {
   const { organisationId } = session.request.source;
-  const list = { path: '/events', query: { organisation_id: organisationId }, member: 'events', mayBeRefused: false };
+  const list = {
+    path: '/events',
+    query: { organisation_id: organisationId },
+    member: 'events',
+    mayBeRefused: false,
+    mayBeWhole: false,
+  };
   const issue = session.issues.at(list.path);
   const raws = await listWindow(session, list);
   const events = raws.map((raw) => readEvent(raw, issue)).filter((event) => event !== undefined);
@@ -72,13 +78,15 @@ async function readAssembly(session: ReadingSession, event: EventSummary): Promi
     const kind = asked.kind === 'refused' ? 'refused' : 'failed';
     return [{ ...own, children: undefined, outcome: { kind } }];
   }
-  if (isHidden(asked.raw, true, issue)) return [{ ...own, children: undefined, outcome: { kind: 'hidden' } }];
+  // Without a mark of its own that of the list counts, and there it is public.
+  const assembly = { ...asked.raw, permission_group: asked.raw.permission_group ?? 'public' };
+  if (isHidden(assembly, true, issue)) return [{ ...own, children: undefined, outcome: { kind: 'hidden' } }];
   const children = readAssemblyChildren(asked.raw, issue) ?? [];
   if (children.length < (event.meetingsCount ?? 0)) {
     issue('count-mismatch', `${event.meetingsCount} child meetings announced, ${children.length} shown`);
   }
   const [outcome, ...others] = await Promise.all([
-    readNamedMeeting(session, event.id, asked.raw),
+    readNamedMeeting(session, event.id, assembly),
     ...children.map(async (id) => ({ id, outcome: await readNamedMeeting(session, id) })),
   ]);
   return [

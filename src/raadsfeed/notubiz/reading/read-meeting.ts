@@ -58,7 +58,10 @@ async function judge(
 ): Promise<MeetingOutcome> {
   if (outcome.kind !== 'found') return { kind: outcome.kind };
   const issue = session.issues.at(meetingPath(id));
-  const meeting = readMeeting(outcome.raw, issue);
+  // What an assembly says in one of its answers it need not repeat in the other.
+  const inherited =
+    assembly === undefined ? {} : { permission_group: outcome.raw.permission_group ?? assembly.permission_group };
+  const meeting = readMeeting({ ...outcome.raw, ...inherited }, issue);
   if (meeting === undefined) return { kind: 'failed' };
   if (meeting.id !== id) {
     issue('unexpected-answer', `is meeting ${meeting.id}`);

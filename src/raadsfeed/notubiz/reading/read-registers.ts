@@ -43,7 +43,7 @@ async function readRegister(
   path: string,
   register: string,
 ): Promise<readonly RegisterEntry[]> {
-  const raws = await listWindow(session, { path, query: {}, member: 'items', mayBeRefused: true });
+  const raws = await listWindow(session, { path, query: {}, member: 'items', mayBeRefused: true, mayBeWhole: true });
   return await Promise.all(
     raws.map(async (raw) => ({
       register,
@@ -84,6 +84,7 @@ export function placeEntry(
   const hook = {
     vergaderingen: [],
     agendapunten: item.agendaItems.map(agendapuntId),
+    registerdag: readMoment(item.date).moment?.day,
     wooinformatiecategorie: categoryOfRegister(context.categories, register, registers.get(register) ?? ''),
   };
   return {
@@ -92,7 +93,10 @@ export function placeEntry(
     parent: null,
     lastModified: item.lastModified ?? null,
     readAgainAfter: null,
-    parts: collector.take([{ documents: item.documents, hook }], day, issues.at(`/modules/${register}/items/${id}`)),
+    parts: collector.take(
+      [{ documents: item.documents, item, register: registers.get(register), hook }],
+      issues.at(`/modules/${register}/items/${id}`),
+    ),
     complete: true,
     records: [],
   };

@@ -60,7 +60,7 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
     seen.add(place);
     if (entry.item?.hidden === false) places.push(placeEntry(entry, entry.item, session, collector));
     else if (entry.item !== undefined) {
-      collector.shield(entry.item.documents);
+      collector.shieldItem(entry.item);
       gone.push({ place, verwijderreden: 'niet_langer_openbaar' });
     }
   }

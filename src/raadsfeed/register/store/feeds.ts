@@ -1,7 +1,7 @@
 /** The register: where feeds are, and nothing of their content. */
 import type { Db } from '../../../kernel/database/db.ts';
 import type { RegisterFeed } from '../../register.ts';
-import type { Discovered } from '../discover.ts';
+import type { Discovered } from '../refresh-feed.ts';
 
 interface Row {
   readonly serviceUrl: string;

@@ -1,0 +1,213 @@
+/** Follows a feed for `feed follow`: the snapshot to its end, then the feed for ever; what is wrong is told, and it goes on. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRecord } from '../kernel/outbound/is-record.ts';
+import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
+import { askPage, askPatiently, type Patience } from './client.ts';
+import { FeedFault } from './feed-fault.ts';
+import {
+  describeGap,
+  type FeedRecord,
+  type Gap,
+  judgeHash,
+  namedNumbers,
+  readFeedPage,
+  readSnapshotPage,
+  withoutNamed,
+} from './page.ts';
+import { NO_PROGRESS, notePage } from './progress.ts';
+import { discover, type FeedAddresses, readAddresses } from './service-document.ts';
+
+/** How far a follower is; kept between runs. */
+export interface FollowState extends FeedAddresses {
+  /** Address of the service document. */
+  readonly service: string;
+  /** The filters that the cursor was reached with: with others the state held would not be whole. */
+  readonly query: string;
+  readonly phase: 'snapshot' | 'feed';
+  /** Of the snapshot or of the feed, by `phase`. */
+  readonly cursor: string | null;
+  /** Where the feed goes on after the snapshot. */
+  readonly feedCursor: string | null;
+  /** The last number of the feed that was seen. */
+  readonly lastNumber: number | null;
+}
+
+export interface FollowOptions extends Patience {
+  readonly client: OutboundClient;
+  /** End when the feed has been caught up with. */
+  readonly once: boolean;
+  /** Takes a page; when it returns, `state` may be kept. */
+  readonly page: (records: readonly FeedRecord[], state: FollowState) => Promise<void>;
+  readonly fault: (text: string) => void;
+  /** Hears what is allowed and worth knowing, once. */
+  readonly notice: (text: string) => void;
+  /** Hears when there was nothing more. */
+  readonly caughtUp: (state: FollowState) => void;
+}
+
+const DEFAULT_WAIT_MS = 5000;
+/** Records of a snapshot at most. */
+const MAX_RECORDS = 100_000_000;
+
+/**
+ * Finds a feed by the address of its service document, or by a host that has the well-known address.
+ * @throws {FeedFault}
+ */
+export async function findFeed(address: string, { client, ...patience }: Patience & Pick<FollowOptions, 'client'>) {
+  const { serviceUrl, document } = await discover(
+    (url) => askPatiently(url, () => client.getJson({ url, signal: patience.signal, redirects: 'any-host' }), patience),
+    address,
+    readAddresses,
+  );
+  return { service: serviceUrl, ...document };
+}
+
+/**
+ * Follows a feed. A page is handed over before the place after it is kept, so after a crash something may come twice, and nothing is
+ * missed.
+ * @throws {FeedFault}
+ * @throws the signal's reason
+ */
+export async function followFeed(begin: FollowState, options: FollowOptions): Promise<FollowState> {
+  const { client, fault, signal } = options;
+  const judge = recordJudge(options);
+  let state = begin;
+  let etag: string | undefined;
+  let progress = NO_PROGRESS;
+  let gaps: readonly Gap[] = [];
+  for (;;) {
+    const { phase, cursor, query } = state;
+    const url = phase === 'snapshot' ? state.snapshotUrl : state.feedUrl;
+    const request = { url, cursor, etag, query: new URLSearchParams(query), redirects: 'any-host', signal } as const;
+    const answer = await askPatiently(url, () => askPage(client, request), options);
+    etag = undefined;
+    if (answer.changed) {
+      const next = advance(state, answer.json, fault);
+      for (const record of next.records) judge(record, phase);
+      await options.page(next.records, next.state);
+      // A redaction may name what was missing before it.
+      gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(next.records.map(({ record }) => record)));
+      const moved = next.state.cursor !== cursor || next.state.phase !== phase;
+      if (next.hasMore && !moved) {
+        throw new FeedFault('cursor-stands-still', `${url} says that there is more, but does not move on`);
+      }
+      progress =
+        next.hasMore && next.state.phase === phase && query === ''
+          ? notePage(progress, {
+              cursor: next.state.cursor ?? '',
+              numbers: next.records.map(({ sequenceNumber }) => sequenceNumber),
+              isSnapshot: phase === 'snapshot',
+              maxRecords: MAX_RECORDS,
+            })
+          : NO_PROGRESS;
+      state = next.state;
+      if (phase === 'snapshot' || next.hasMore) continue;
+      if (!moved) etag = answer.etag;
+    }
+    for (const gap of gaps) fault(describeGap(gap));
+    gaps = [];
+    options.caughtUp(state);
+    if (options.once) return state;
+    await sleep(Math.max(1000, answer.freshForMs === 0 ? DEFAULT_WAIT_MS : answer.freshForMs), undefined, { signal });
+  }
+}
+
+interface Advanced {
+  readonly records: readonly FeedRecord[];
+  readonly gaps: readonly Gap[];
+  readonly state: FollowState;
+  readonly hasMore: boolean;
+}
+
+function advance(state: FollowState, json: unknown, fault: (text: string) => void): Advanced {
+  const report = (_code: unknown, message: string): void => fault(message);
+  if (state.phase === 'snapshot') {
+    const { records, cursor, feedCursor } = readSnapshotPage(json, state, report);
+    return cursor === null
+      ? { records, gaps: [], hasMore: false, state: { ...state, phase: 'feed', cursor: feedCursor, feedCursor } }
+      : { records, gaps: [], hasMore: true, state: { ...state, cursor, feedCursor } };
+  }
+  const filtered = state.query !== '';
+  const place = { cursor: state.cursor, after: state.lastNumber ?? undefined, filtered };
+  const { records, cursor, head, hasMore, gaps } = readFeedPage(json, place, report);
+  const lastNumber = records.at(-1)?.sequenceNumber ?? state.lastNumber;
+  const isBehind = !filtered && lastNumber !== null && lastNumber < head;
+  const saysEnd = isRecord(json) && json.hasMore === false;
+  if (saysEnd && isBehind) fault(`says to be at the end, but head is ${head}`);
+  return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
+}
+
+/** Tells what is wrong with single records. Of hashes only when others of the same feed are those that we would make. */
+function recordJudge({ fault, notice }: FollowOptions): (record: FeedRecord, phase: FollowState['phase']) => void {
+  let matched = false;
+  let noticed = false;
+  return ({ sequenceNumber, record }, phase) => {
+    for (const wrong of faultsOf(record, phase)) fault(`number ${sequenceNumber}: ${wrong}`);
+    const verdict = record.op === 'upsert' ? judgeHash(record) : undefined;
+    if (verdict === 'matches') matched = true;
+    else if (verdict === 'differs' && matched)
+      fault(`number ${sequenceNumber}: its contentHash is not that of its data`);
+    else if ((verdict === 'differs' || verdict === 'absent') && !noticed) {
+      noticed = true;
+      notice(verdict === 'absent' ? 'records have no contentHash' : 'its hashes are of another form than ours');
+    }
+  };
+}
+
+function faultsOf(
+  { op, data, contentHash: said, ...record }: FeedRecord['record'],
+  phase: FollowState['phase'],
+): string[] {
+  const { verwijderreden, geredigeerdeSequenceNumbers: redacted } = record;
+  if (op === 'upsert') return typeof data === 'object' && data !== null ? [] : ['an upsert has no data'];
+  return [
+    ...(phase === 'snapshot' ? ['a snapshot holds something else than upserts'] : []),
+    ...(op === 'delete' || op === 'redact' ? [] : [`its op ${JSON.stringify(op)} is not known`]),
+    ...(data === undefined && said === undefined ? [] : [`a ${String(op)} holds content`]),
+    ...(typeof verwijderreden === 'string' ? [] : [`a ${String(op)} has no verwijderreden`]),
+    ...(op === 'redact' && !Array.isArray(redacted) ? ['a redact names no numbers'] : []),
+  ];
+}
+
+/**
+ * The place that was kept in a file; `undefined` when there is none.
+ * @throws {Error} when the file holds something else
+ */
+export async function readFollowState(file: string): Promise<FollowState | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (!isFollowState(value)) throw new Error(`${file} does not hold the place of a follower`);
+  return value;
+}
+
+/** Keeps a place; a crash leaves the old one or the new one, never half of one. */
+export async function writeFollowState(file: string, state: FollowState): Promise<void> {
+  const draft = `${file}.new`;
+  await writeFile(draft, `${JSON.stringify(state)}\n`, { flush: true });
+  await rename(draft, file);
+}
+
+function isFollowState(value: unknown): value is FollowState {
+  if (typeof value !== 'object' || value === null) return false;
+  const { service, feedUrl, snapshotUrl, query, phase, cursor, feedCursor, lastNumber }: Record<string, unknown> = {
+    ...value,
+  };
+  return (
+    [service, feedUrl, snapshotUrl, query].every((text) => typeof text === 'string') &&
+    (phase === 'snapshot' || phase === 'feed') &&
+    [cursor, feedCursor].every((text) => text === null || typeof text === 'string') &&
+    (lastNumber === null || typeof lastNumber === 'number')
+  );
+}

@@ -1,0 +1,187 @@
+/**
+ * Reads what a council feed answers, by the published draft and no stricter: members that are not known are left alone. What makes an
+ * answer unusable is thrown; what can be doubted is reported, so that one reader may stop at it and another go on.
+ */
+import { isRecord } from '../kernel/outbound/is-record.ts';
+import { contentHash } from '../raadsfeed/domain/content-hash.ts';
+import { FeedFault, type FeedFaultCode } from './feed-fault.ts';
+
+/** A record with its number; its members are not judged. */
+export interface FeedRecord {
+  readonly sequenceNumber: number;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** Numbers from and up to, both absent. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface FeedPage {
+  readonly records: readonly FeedRecord[];
+  readonly cursor: string;
+  readonly head: number;
+  /** Also true when its head is further than its last record: then it is not read to its end, whatever it says. */
+  readonly hasMore: boolean;
+  /** Numbers that are absent and that no redaction on this page names. */
+  readonly gaps: readonly Gap[];
+}
+
+export interface SnapshotPage {
+  readonly records: readonly FeedRecord[];
+  /** That of the first page, whatever later ones say. */
+  readonly feedCursor: string;
+  /** `null` on the last page. */
+  readonly cursor: string | null;
+}
+
+/** Hears what can be doubted; may throw. */
+export type Report = (code: FeedFaultCode, message: string) => void;
+
+/** Longest cursor that is kept. */
+const MAX_CURSOR = 4096;
+
+/** The records of an answer that are objects, also when the rest of it is no page. */
+export function looseRecords(json: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return isRecord(json) && Array.isArray(json.records) ? json.records.filter(isRecord) : [];
+}
+
+/**
+ * Reads a page of a feed.
+ * @param place where the page was asked for; the number is `undefined` when only the cursor is known. With a filter numbers only ascend.
+ * @throws {FeedFault} when it is no page
+ */
+export function readFeedPage(
+  json: unknown,
+  place: { readonly cursor: string | null; readonly after: number | undefined; readonly filtered?: boolean },
+  report: Report,
+): FeedPage {
+  const page = asPage(json);
+  const { cursor, head, hasMore } = page;
+  if (!isCursor(cursor)) throw new FeedFault('page', 'the page has no cursor');
+  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the page does not say hasMore');
+  if (typeof head !== 'number' || !Number.isSafeInteger(head) || head < 0) {
+    throw new FeedFault('page', 'the page has no head');
+  }
+  const records = numbered(page.records, report);
+  const gaps: Gap[] = [];
+  let last = place.after;
+  for (const { sequenceNumber } of records) {
+    if (last !== undefined && sequenceNumber <= last) {
+      report('numbers', `number ${sequenceNumber} comes after ${last}`);
+    } else if (last !== undefined && sequenceNumber > last + 1 && place.filtered !== true) {
+      gaps.push({ from: last + 1, to: sequenceNumber - 1 });
+    }
+    last = sequenceNumber;
+  }
+  if (last !== undefined && head < last) report('numbers', `head ${head} is lower than number ${last}`);
+  if (cursor === place.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not move');
+  return {
+    records,
+    cursor,
+    head,
+    hasMore: hasMore || (place.filtered !== true && last !== undefined && last < head),
+    gaps: withoutNamed(gaps, namedNumbers(page.records)),
+  };
+}
+
+/**
+ * Reads a page of a snapshot. The last one need not have a cursor, and the `feedCursor` of the first page counts.
+ * @param place the cursor that was asked with, and the `feedCursor` of the first page
+ * @throws {FeedFault} when it is no page
+ */
+export function readSnapshotPage(
+  json: unknown,
+  place: { readonly cursor: string | null; readonly feedCursor: string | null },
+  report: Report,
+): SnapshotPage {
+  const page = asPage(json);
+  const { cursor, hasMore } = page;
+  const feedCursor = place.feedCursor ?? page.feedCursor;
+  if (!isCursor(feedCursor)) throw new FeedFault('page', 'the snapshot has no feedCursor');
+  if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the snapshot does not say hasMore');
+  if (hasMore && !isCursor(cursor)) throw new FeedFault('page', 'the snapshot has more, but no cursor');
+  if (hasMore && cursor === place.cursor) {
+    throw new FeedFault('cursor-stands-still', 'the cursor of the snapshot did not move');
+  }
+  return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
+}
+
+/** The number of a record; `undefined` when it has none that can be one. */
+export function sequenceNumberOf({ sequenceNumber }: Readonly<Record<string, unknown>>): number | undefined {
+  return isNumber(sequenceNumber) ? sequenceNumber : undefined;
+}
+
+/** The numbers whose content a redaction says is gone, as far as they are numbers. */
+export function redactedNumbers({
+  op,
+  geredigeerdeSequenceNumbers: numbers,
+}: Readonly<Record<string, unknown>>): readonly number[] {
+  return op === 'redact' && Array.isArray(numbers) ? numbers.filter(isNumber) : [];
+}
+
+/** Every number that a redaction among these records names. */
+export function namedNumbers(records: readonly unknown[]): ReadonlySet<number> {
+  return new Set(records.filter(isRecord).flatMap(redactedNumbers));
+}
+
+/** More numbers than this are absent: no redaction is looked for that names them all. */
+const MAX_ABSENT = 100_000;
+
+/** What remains of gaps when the numbers that redactions name are taken out. */
+export function withoutNamed(gaps: readonly Gap[], named: ReadonlySet<number>): readonly Gap[] {
+  return gaps.flatMap((gap) => {
+    if (gap.to - gap.from >= MAX_ABSENT) return [gap];
+    const left: Gap[] = [];
+    for (let number = gap.from; number <= gap.to; number += 1) {
+      if (named.has(number)) continue;
+      const last = left.at(-1);
+      if (last?.to === number - 1) left[left.length - 1] = { from: last.from, to: number };
+      else left.push({ from: number, to: number });
+    }
+    return left;
+  });
+}
+
+/** How a gap is told of. */
+export function describeGap({ from, to }: Gap): string {
+  return from === to ? `number ${from} is missing` : `the numbers ${from} to ${to} are missing`;
+}
+
+/** What an upsert says of its content; the draft does not say how a hash is made. */
+export type HashVerdict = 'matches' | 'differs' | 'absent';
+
+/** Whether the hash of an upsert is the one that we would make; `undefined` without data, or when that has no hash. */
+export function judgeHash({ data, contentHash: said }: Readonly<Record<string, unknown>>): HashVerdict | undefined {
+  if (!isRecord(data)) return undefined;
+  if (said === undefined || said === null || said === '') return 'absent';
+  try {
+    return contentHash(data) === said ? 'matches' : 'differs';
+  } catch {
+    return undefined;
+  }
+}
+
+function asPage(json: unknown): Record<string, unknown> & { readonly records: readonly unknown[] } {
+  if (!isRecord(json) || !Array.isArray(json.records)) throw new FeedFault('page', 'the answer is no page of records');
+  return { ...json, records: json.records };
+}
+
+function numbered(records: readonly unknown[], report: Report): FeedRecord[] {
+  const found: FeedRecord[] = [];
+  for (const record of records) {
+    const sequenceNumber = isRecord(record) ? sequenceNumberOf(record) : undefined;
+    if (isRecord(record) && sequenceNumber !== undefined) found.push({ sequenceNumber, record });
+    else report('numbers', 'there is something that is no record, or has no sequenceNumber');
+  }
+  return found;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
+}
+
+function isCursor(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_CURSOR && !value.includes('\0');
+}
