@@ -15,6 +15,9 @@ import { demandAccess } from './http/route-access.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
 
+/** Listeners that a response may have for one event; Node warns from eleven on. */
+const MOST_LISTENERS = 30;
+
 /** Builds the public server: every Fastify option, what all areas share, then the areas. It does not listen yet. */
 export async function buildServer(platform: Platform, areas: readonly Area[]): Promise<FastifyInstance> {
   const { server } = platform.config;
@@ -55,6 +58,11 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     },
   });
   app.decorateRequest('caller');
+  // Each of the parts that hold something for a request listens for its end.
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.raw.setMaxListeners(MOST_LISTENERS);
+    done();
+  });
   app.decorateRequest('tokenRefusal');
   app.decorateRequest('rateCounter');
   noteMethods(app);

@@ -23,7 +23,7 @@ Example:
         const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
         const { key } = platform.config.verwerkingenlog;
         if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
-        const keys = await openIdentityKeys(platform.pool, key, 'write');
+        const keys = await openIdentityKeys(platform.prunePool, key, 'write');
         const { rewritten, unreadable, forgotten } = await rotateKeys({
           pool: platform.prunePool,
           keys,

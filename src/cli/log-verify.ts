@@ -17,7 +17,7 @@ export function logVerifyCommand(): Command {
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(platform.prunePool, {
-          keys: await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read'),
+          keys: await openIdentityKeys(platform.prunePool, platform.config.verwerkingenlog.key, 'read'),
           signal: interrupted,
           progress: (seen, month) => {
             versions = seen;

@@ -1,18 +1,15 @@
-import type { FastifyRequest } from 'fastify';
 import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
-import { limitBodyRoom } from '../http/body-room.ts';
 import { shareAmongClients } from '../http/client-share.ts';
 import { createContract } from '../http/contract.ts';
 import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import type { ProblemStyle } from '../http/problem-reply.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
-import type { Pool } from '../kernel/database/pool.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { logFull, verwerkingenlogProblems } from './problems.ts';
+import { verwerkingenlogProblems } from './problems.ts';
 import type { LogOfActies } from './processing-log.ts';
 import { createReadInLog } from './read-in-log.ts';
 import { changeVerwerkingsactie } from './routes/change-verwerkingsactie.ts';
@@ -44,7 +41,7 @@ export interface VerwerkingenlogNeeds {
 /** Area B: the processing log. */
 export async function createVerwerkingenlog(platform: Platform, needs: VerwerkingenlogNeeds): Promise<Area> {
   const { verwerkingenlog, gegevens, tokens } = platform.config;
-  const { prefix, rateLimit, queueBytes } = verwerkingenlog;
+  const { prefix, rateLimit } = verwerkingenlog;
   const { verifier, processingLog: log } = needs;
   const contract = createContract(readOpenapi(CONTRACT));
   const routeNeeds: RouteNeeds = {
@@ -70,9 +67,9 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         problemStyle: FOUT,
         routes: (app) => {
           logRequests(app);
-          limitBodyRoom(app, { bytes: queueBytes, full: logFull });
+          // Reads have a share of their own; appends go in groups, and changes wait without a connection.
           shareAmongClients(app, {
-            poolOf: (request) => poolOf(platform, request),
+            poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
             waitMs: platform.config.database.connectTimeoutMs,
           });
           for (const route of ROUTES) route(app, routeNeeds);
@@ -80,13 +77,6 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
       }),
     ],
   };
-}
-
-/** Appends share one connection among all; logged reads have a share of their own; the register is read with what changes it. */
-function poolOf({ pool, pipelinePool }: Platform, { method, routeOptions }: FastifyRequest): Pool | undefined {
-  if (method === 'POST') return undefined;
-  const isLogged = (method === 'GET' || method === 'HEAD') && !routeOptions.url?.includes('/verwerkingsactiviteiten');
-  return isLogged ? pipelinePool : pool;
 }
 
 /** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */

@@ -24,30 +24,18 @@ export interface SerialChanges {
 const MOST_WAIT_MS = 10_000;
 const ASK_EVERY_MS = 40;
 
-export function createSerialChanges({ pool, config }: Platform): SerialChanges {
+export function createSerialChanges({ shares, config }: Platform): SerialChanges {
   const { changesWaiting } = config.verwerkingenlog;
-  const enter = createLocks({ holders: 1, maxWaiting: changesWaiting });
-  // Half of the connections: appending and reading go on however many different things are changed.
-  const connect = createLocks({
-    holders: Math.max(1, Math.floor(config.database.poolSize / 2)),
-    maxWaiting: Number.POSITIVE_INFINITY,
-  });
+  const enter = createLocks(changesWaiting);
 
   /** @returns undefined when another instance holds one of the locks */
-  async function attempt<T>(
+  const attempt = <T>(
     names: readonly string[],
-    gone: AbortSignal,
     work: (db: pg.PoolClient) => Promise<T>,
-  ): Promise<{ readonly result: T } | undefined> {
-    const leave = await connect('connections', gone);
-    try {
-      return await transaction(pool, async (db) =>
-        (await tryLockChanges(db, names)) ? { result: await work(db) } : undefined,
-      );
-    } finally {
-      leave();
-    }
-  }
+  ): Promise<{ readonly result: T } | undefined> =>
+    transaction(shares.verwerkingenlog, async (db) =>
+      (await tryLockChanges(db, names)) ? { result: await work(db) } : undefined,
+    );
 
   return {
     async run(names, gone, work) {
@@ -57,7 +45,7 @@ export function createSerialChanges({ pool, config }: Platform): SerialChanges {
         for (const name of [...new Set(names)].sort()) leaves.push(await enter(name, gone));
         const until = performance.now() + MOST_WAIT_MS;
         while (!gone.aborted && performance.now() < until) {
-          const done = await attempt(names, gone, work);
+          const done = await attempt(names, work);
           if (done !== undefined) return done.result;
           await pause(ASK_EVERY_MS * (0.5 + Math.random()));
         }
@@ -69,17 +57,13 @@ export function createSerialChanges({ pool, config }: Platform): SerialChanges {
   };
 }
 
-interface Lock {
-  holders: number;
-  readonly waiting: (() => void)[];
-}
+/** Locks by name, handed on in the order in which they were asked for. */
+function createLocks(maxWaiting: number) {
+  /** Who waits for each lock that somebody holds. */
+  const locks = new Map<string, (() => void)[]>();
 
-/** Locks by name, each for so many holders at a time, handed on in the order in which they were asked for. */
-function createLocks(most: { readonly holders: number; readonly maxWaiting: number }) {
-  const locks = new Map<string, Lock>();
-
-  function wait({ waiting }: Lock, gone: AbortSignal): Promise<void> {
-    if (gone.aborted || waiting.length >= most.maxWaiting) return Promise.reject(busy());
+  function wait(waiting: (() => void)[], gone: AbortSignal): Promise<void> {
+    if (gone.aborted || waiting.length >= maxWaiting) return Promise.reject(busy());
     return new Promise((resolve, reject) => {
       const enter = (): void => {
         gone.removeEventListener('abort', giveUp);
@@ -96,15 +80,14 @@ function createLocks(most: { readonly holders: number; readonly maxWaiting: numb
 
   /** @returns gives the lock back; call it once */
   return async (name: string, gone: AbortSignal): Promise<() => void> => {
-    const lock = locks.get(name) ?? { holders: 0, waiting: [] };
-    locks.set(name, lock);
-    if (lock.holders < most.holders) lock.holders += 1;
-    else await wait(lock, gone);
+    const held = locks.get(name);
+    const waiting = held ?? [];
+    if (held === undefined) locks.set(name, waiting);
+    else await wait(held, gone);
     return () => {
-      const next = lock.waiting.shift();
-      if (next !== undefined) return next();
-      lock.holders -= 1;
-      if (lock.holders === 0) locks.delete(name);
+      const next = waiting.shift();
+      if (next === undefined) locks.delete(name);
+      else next();
     };
   };
 }

@@ -83,6 +83,7 @@ describe('a server in production', () => {
     ...supplier.env,
     NODE_ENV: 'production',
     DATABASE_URL: 'postgres://x@localhost/x',
+    VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 1).toString('base64')}`,
   });
   it('does not start when nothing binds a signer to its token', () => {
     expect(() => readConfig(production(), 'serve')).toThrow(ConfigError);

@@ -154,7 +154,7 @@ describe('feed follow', () => {
     const lines = (await readFile(join(dir, 'uit.ndjson'), 'utf8')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).op)).toEqual([...state.map(() => 'upsert'), 'redact', 'redact']);
     expect(await run(['follow', feed.server.url, '--state', 'b.json', '--once'])).toMatchObject({ status: 0 });
-    expect((await run(['follow', `${feed.server.url}/problems/`, '--state', 'c.json', '--once'])).status).toBe(1);
+    expect((await run(['follow', `${feed.server.managementUrl}/`, '--state', 'c.json', '--once'])).status).toBe(1);
   });
 });
 

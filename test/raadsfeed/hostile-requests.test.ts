@@ -34,7 +34,7 @@ async function ask(count: number, words: (i: number) => { query?: string; header
 
 describe('the memory for answers', () => {
   it.each<[string, (i: number) => { query?: string; headers?: Record<string, string> }]>([
-    ['empty parameters', (i) => ({ query: '&'.repeat(1 + i * 20) })],
+    ['empty parameters', (i) => ({ query: '&'.repeat(1 + (i % 90)) })],
     ['the order and form of parameters', (i) => ({ query: `&organisatiecode=${i % 2 ? 'gm' : 'GM'}9901` })],
     ['Accept-Encoding', (i) => ({ headers: { 'accept-encoding': `identity;q=0.${i}, ${'x'.repeat(50)}${i}` } })],
     [

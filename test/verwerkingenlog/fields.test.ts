@@ -49,7 +49,8 @@ describe('the fields of an action', () => {
     ['in the body that is read', BODY, ['ActieBody']],
     ['in what is kept', KEPT, ['ActieVelden', 'Actie']],
   ])('%s are those that the contract takes', (_where, path, names) => {
-    expect(members(path, ...names)).toEqual(written);
+    // The offset of `tijdstip` is kept beside its moment.
+    expect(members(path, ...names).filter((member) => member !== 'tijdstipOffset')).toEqual(written);
   });
 
   it('in an answer are those of the contract, for the client too', () => {

@@ -125,7 +125,7 @@ describe('reading the log', () => {
     const change = { vertrouwelijkheid: 'opgeheven', bewaartermijn: 'P30Y' };
     expect((await log.call(all, 'PATCH', path, change)).status).toBe(204);
     const seen = listIn(
-      await log.call(['read:restricted'], 'GET', `/verwerkte-objecten?${ofPerson(person)}`, undefined, HEADERS),
+      await log.call(['read:confidential'], 'GET', `/verwerkte-objecten?${ofPerson(person)}`, undefined, HEADERS),
     );
     expect(seen.results).toMatchObject([
       { verwerkingsactie: { bewaartermijn: 'P30Y', vertrouwelijkheid: 'opgeheven' } },

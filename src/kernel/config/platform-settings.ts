@@ -54,11 +54,11 @@ export const serverSettings = {
     description: 'Largest request body in bytes; larger ones get 413.',
   }),
   bodiesInProgressBytes: integer('BODIES_IN_PROGRESS_BYTES', {
-    default: 16_777_216,
+    default: 8_388_608,
     min: 65_536,
     max: 1_073_741_824,
     description:
-      'Bytes of request bodies that one mount has in work at once; more get 503 (area A: 502). One client may hold a quarter of it; more get 429.',
+      'Bytes of request bodies, each with a kilobyte more, that one mount has in work at once; more get 503 (area A: 502). One client may hold half of it; more get 429. In memory they are up to twenty times as large.',
   }),
   unreadAnswersBytes: integer('UNREAD_ANSWERS_BYTES', {
     default: 268_435_456,

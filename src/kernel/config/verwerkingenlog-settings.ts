@@ -33,13 +33,6 @@ export const verwerkingenlogSettings = {
     max: 5000,
     description: 'Most appends that share one transaction; 1 switches grouping off.',
   }),
-  queueBytes: integer('VERWERKINGENLOG_QUEUE_BYTES', {
-    default: 8_388_608,
-    min: 65_536,
-    max: 1_073_741_824,
-    description:
-      'Bytes of request bodies, each with a kilobyte more, that may be received or wait to be kept at the same time, half of them of one client; more get 503. In memory they are up to twenty times as large.',
-  }),
   changesWaiting: integer('VERWERKINGENLOG_CHANGES_WAITING', {
     default: 32,
     min: 1,

@@ -18,7 +18,7 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
       refuse(faults);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
       // It is kept also when the client goes away meanwhile.
-      const release = request.holdBodyRoom?.();
+      const release = request.holdBody?.();
       const versie = await log
         .append(actie, auteurOf(request), request.headers['idempotency-key'])
         .finally(() => release?.());

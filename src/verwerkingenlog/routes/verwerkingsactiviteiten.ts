@@ -30,7 +30,7 @@ const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[
 /** The register of processing activities. It holds no data of persons, so reading it leaves no entry. */
 export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform } = needs;
-  const { pool, clock } = platform;
+  const { pipelinePool: pool, clock } = platform;
   const authenticate = { authenticate: access };
   const answer = ({ versie: _, ...activiteit }: Activiteit) => ({
     url: `${base()}/verwerkingsactiviteiten/${activiteit.verwerkingsactiviteitId}`,

@@ -13,7 +13,7 @@ interface Recorded {
   readonly requests: Readonly<Record<string, string>>;
 }
 
-const path = join(import.meta.dirname, '../../fixtures/gegevens/dss-requests.json');
+const path = join(import.meta.dirname, '../../fixtures/jades/dss-requests.json');
 const recorded: Recorded = JSON.parse(readFileSync(path, 'utf8'));
 const body = Buffer.from(recorded.body);
 
