@@ -104,7 +104,7 @@ function checkName(host: string, resolve: Resolve, isAllowed: (address: string) 
 
 /** The same name, and the same port or the scheme's own. */
 function isSameHost(from: URL, to: URL): boolean {
-  return from.hostname === to.hostname && (from.port === to.port || to.port === '');
+  return from.host === to.host;
 }
 
 function redirection(answer: Dispatcher.ResponseData): string | undefined {

@@ -4,7 +4,7 @@ import { keepHeapSmall } from '../../kernel/bounded-heap.ts';
 import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { openNotubiz } from '../notubiz/open-notubiz.ts';
-import { rewriteParts } from '../store/rewrite-parts.ts';
+import { rewriteParts } from '../store/text-partitions.ts';
 import { createLineValidator } from '../writer/line-validator.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';

@@ -10,7 +10,7 @@ import { type Resource, resourceKey } from '../../domain/resource.ts';
 import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../domain/resource-type.ts';
 import { publishBatch } from '../../store/publish-batch.ts';
 import { readStateHashes } from '../../store/read-state-hashes.ts';
-import { rewriteParts } from '../../store/rewrite-parts.ts';
+import { rewriteParts } from '../../store/text-partitions.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';
 import { readOwnedOrganisations } from '../store/organisations.ts';

@@ -1,1 +1,0 @@
-export { rewriteParts } from './text-partitions.ts';
