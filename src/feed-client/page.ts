@@ -126,25 +126,35 @@ export function namedNumbers(records: readonly unknown[]): ReadonlySet<number> {
   return new Set(records.filter(isRecord).flatMap(redactedNumbers));
 }
 
-/** More numbers than this are absent: no redaction is looked for that names them all. */
-const MAX_ABSENT = 100_000;
-
 /** What remains of gaps when the numbers that redactions name are taken out. */
 export function withoutNamed(gaps: readonly Gap[], named: ReadonlySet<number>): readonly Gap[] {
+  const sorted = Float64Array.from(named).sort();
   return gaps.flatMap((gap) => {
-    if (gap.to - gap.from >= MAX_ABSENT) return [gap];
     const left: Gap[] = [];
-    for (let number = gap.from; number <= gap.to; number += 1) {
-      if (named.has(number)) continue;
-      const last = left.at(-1);
-      if (last?.to === number - 1) left[left.length - 1] = { from: last.from, to: number };
-      else left.push({ from: number, to: number });
+    let { from } = gap;
+    for (let i = firstFrom(sorted, gap.from); i < sorted.length; i += 1) {
+      const number = sorted[i] ?? gap.to;
+      if (number > gap.to) break;
+      if (number > from) left.push({ from, to: number - 1 });
+      from = number + 1;
     }
+    if (from <= gap.to) left.push({ from, to: gap.to });
     return left;
   });
 }
 
-/** How a gap is told of. */
+/** Index of the first number that is not below another. */
+function firstFrom(sorted: Float64Array, number: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? number) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How a gap is named. */
 export function describeGap({ from, to }: Gap): string {
   return from === to ? `number ${from} is missing` : `the numbers ${from} to ${to} are missing`;
 }

@@ -41,7 +41,7 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
     try {
       const next = loadOwnKey(gegevens, clock.now());
       refused = undefined;
-      if (next.chain[0]?.thumbprint === own.chain[0]?.thumbprint) return;
+      if (thumbprints(next) === thumbprints(own)) return;
       own = next;
       signer = signerOf(next, platform);
       taken(next);
@@ -82,4 +82,9 @@ function signerOf(own: OwnKey, { config: { gegevens }, clock }: OwnSignerOptions
 function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions['platform']): void {
   const days = daysToExpiry(own, clock.now());
   if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
+}
+
+/** A chain that was completed or renewed is another one, also with the same certificate at its beginning. */
+function thumbprints({ chain }: OwnKey): string {
+  return chain.map(({ thumbprint }) => thumbprint).join(' ');
 }

@@ -54,7 +54,7 @@ export async function openProcessingLog(platform: Platform): Promise<LogOfActies
     changes: createSerialChanges(platform),
     append,
     count,
-    checks: [retention.check, { name: 'own activities', check: () => checkActivities(platform) }],
+    checks: [retention.check, { name: 'own activities', vital: false, check: () => checkActivities(platform) }],
     async record(entry, { subject, requestId }) {
       await append(ownActie(entry, rules), { door: subject, verzoekId: requestId });
     },

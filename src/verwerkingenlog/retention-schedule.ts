@@ -82,7 +82,7 @@ export function startRetention(platform: Platform): RetentionSchedule {
   }
 
   return {
-    check: { name: 'retention', check },
+    check: { name: 'retention', vital: false, check },
     async stop() {
       clearInterval(timer);
       stopped.abort();

@@ -39,11 +39,16 @@ export async function openListenConnection(
   const end = (): void => {
     client.end().catch(() => undefined);
   };
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  if (rows[0]?.pid !== client.processID) {
-    await client.end();
-    return 'pooled';
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    if (rows[0]?.pid !== client.processID) {
+      await client.end();
+      return 'pooled';
+    }
+  } catch (error) {
+    end();
+    throw error;
   }
   client.on('notification', ({ channel, payload }) => onNotification(channel, payload));
 

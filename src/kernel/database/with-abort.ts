@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { cancelRequest } from './cancel-request.ts';
+import { isDatabaseAway } from './database-away.ts';
 import type { Pool } from './pool.ts';
 
 /**
@@ -19,16 +20,19 @@ export async function withAbort<T>(
     cancelling = cancelAndClose(client);
   };
   signal.addEventListener('abort', abort, { once: true });
+  let isLost = false;
   try {
     signal.throwIfAborted();
     return await fn(client);
   } catch (error) {
+    // On a connection that has gone silent the statement may still be running.
+    isLost = isDatabaseAway(error);
     throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener('abort', abort);
     await cancelling;
     // A late cancellation must not hit the next user's statement, so an aborted connection is not used again.
-    client.release(cancelling !== undefined);
+    client.release(cancelling !== undefined || isLost);
   }
 }
 

@@ -7,7 +7,7 @@ import { leewaySeconds } from './claims.ts';
 import { clientCertificateThumbprint } from './client-certificate.ts';
 import type { FetchJson } from './fetch-json.ts';
 import { createFscKeys, fscKeysCheck } from './fsc-keys.ts';
-import { createKeySet } from './key-set.ts';
+import { createKeySet, type KeySet } from './key-set.ts';
 import { readProtectedHeader } from './protected-header.ts';
 import { createTokenCache } from './token-cache.ts';
 import { TokenError, type TokenErrorReason } from './token-error.ts';
@@ -64,6 +64,22 @@ export type TokenVerifier = {
   checks: readonly ReadinessCheck[];
   close(): void;
 };
+
+/** Without keys no OAuth token can be verified; old ones are used while the issuer is away. */
+function issuerCheck(keys: KeySet, cacheMs: number, clock: Clock): ReadinessCheck {
+  return {
+    name: 'token-issuer',
+    check: async () => {
+      await keys.freshen();
+      const fetchedAt = keys.fetchedAt();
+      if (fetchedAt === undefined) return { ok: false, detail: 'the keys of OAUTH_ISSUER were never fetched' };
+      const seconds = Math.round((clock.now().getTime() - fetchedAt.getTime()) / 1000);
+      return seconds * 1000 <= cacheMs
+        ? { ok: true }
+        : { ok: true, warning: `OAUTH_ISSUER is away; its keys are ${seconds} s old` };
+    },
+  };
+}
 
 /** An FSC token gives scope `read` for the service that it names, and nothing elsewhere. */
 const noScopes: ReadonlySet<string> = new Set();
@@ -149,7 +165,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     cachedSubject: (token) => cache.subject(hash('sha256', token, 'base64url'), clock.now()),
     keysFetchedAt: () => keys?.fetchedAt(),
     fscValidUntil: () => fscKeys?.validUntil(),
-    checks: fscKeys === undefined ? [] : [fscKeysCheck(fscKeys, clock)],
+    checks: [
+      ...(keys === undefined ? [] : [issuerCheck(keys, cacheMs, clock)]),
+      ...(fscKeys === undefined ? [] : [fscKeysCheck(fscKeys, clock)]),
+    ],
     close() {
       keys?.close();
       fscKeys?.close();

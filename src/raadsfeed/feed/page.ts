@@ -76,8 +76,10 @@ export async function readFeedPage(source: PageSource, query: FeedQuery): Promis
   const kept = pages.get(key);
   if (kept !== undefined) {
     if (kept.from.epoch !== from.epoch) throw invalidCursor('andere-geschiedenis');
+    // It may come from a replica that knew more than this instance.
+    const head = await heads.headAtLeast(kept.last.sequenceNumber);
     return {
-      ...{ from, last: kept.last, head: known, hasMore: kept.last.sequenceNumber < known.head.sequenceNumber },
+      ...{ from, last: kept.last, head, hasMore: kept.last.sequenceNumber < head.head.sequenceNumber },
       body: (end) => Buffer.concat([kept.bytes, Buffer.from(end)]),
       compressed: async (encoding, end) => closeBody(await compressed(pages, key, kept, encoding), Buffer.from(end)),
     };

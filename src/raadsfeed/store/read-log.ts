@@ -62,7 +62,7 @@ async function readRows(db: Db, after: number, upTo: number, mountUrl: string, o
     text: `(select ${FEED_HEAD} as record, null::integer as epoch, null::bigint as number from raadsfeed.feed)
            union all
            (select case when sequence_number = $2::bigint then ''
-                        when octet_length(rest) > $4::integer then null
+                        when octet_length(kop) + coalesce(octet_length(rest), 0) > $4::integer then null
                         when rest is null then kop
                         else kop || $1::text || rest end,
                    merk, sequence_number
@@ -134,8 +134,8 @@ async function readEventRows(db: Db, after: number, upTo: number, octets: number
            (select t.kop, t.rest, r.organisatiecode, r.resource_type, r.sequence_number
               from raadsfeed.record r
              cross join lateral (
-                   select case when octet_length(rest) > $3::integer then null else kop end as kop,
-                          case when octet_length(rest) <= $3::integer then rest end as rest
+                   select case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then kop end as kop,
+                          case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then rest end as rest
                      from raadsfeed.tekst
                     where sequence_number = r.sequence_number
                       and sequence_number > $1::bigint and sequence_number <= $2::bigint

@@ -94,7 +94,8 @@ export async function readSnapshot(
   return {
     head: joinHeads(found.head, head),
     // What was replaced and pruned between the two statements the feed after `upTo` tells of.
-    records: found.numbers.flatMap((number) => texts.get(number) ?? []),
+    // So it does of what was redacted: that is in no snapshot.
+    records: found.numbers.flatMap((number) => texts.get(number) ?? []).filter(({ suffix }) => suffix !== null),
     isAll: !isCut && found.numbers.length < limit,
     epoch,
   };
@@ -158,8 +159,8 @@ async function readRows(db: Db, numbers: readonly number[], beside: number | und
                    (select merk from raadsfeed.tekst where sequence_number = $5::bigint) as epoch, null::bigint as number
               from raadsfeed.feed)
            union all
-           (select case when octet_length(t.rest) > $4::integer then null else t.kop end,
-                   case when octet_length(t.rest) <= $4::integer then t.rest end, t.merk, t.sequence_number
+           (select case when octet_length(t.kop) + coalesce(octet_length(t.rest), 0) <= $4::integer then t.kop end,
+                   case when octet_length(t.kop) + coalesce(octet_length(t.rest), 0) <= $4::integer then t.rest end, t.merk, t.sequence_number
               from unnest($1::bigint[]) as n (number)
              cross join lateral (
                    select sequence_number, merk, kop, rest

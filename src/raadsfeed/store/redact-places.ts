@@ -96,6 +96,8 @@ async function findPlaces(db: Db, { resource, resourceType, herkomst, sourceNumb
            select sequence_number, resource_type, organisatiecode, bronidentificatie, opgeslagen, herkomst_feed, herkomst_nummer
              from raadsfeed.record
             where op = 'upsert' and herkomst_feed = $4::text and herkomst_nummer = any ($5::bigint[])
+              -- A source decides over its own organisation only, whatever numbers it lists.
+              and organisatiecode = $1::text
             order by sequence_number`,
     values: [
       resource.organisatiecode,

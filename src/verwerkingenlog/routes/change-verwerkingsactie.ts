@@ -30,6 +30,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       refuse(faults);
       // Not by any scope: lifting is done to a whole processing.
       if (actie.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
+      const release = request.holdBody?.();
       const versie = await changeActie(platform, log, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie.verwerkingId,
@@ -39,7 +40,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
           demand(request.headers['if-match'], current.versie);
           return replaced(current, actie, lastNumber, platform.clock.now(), auteurOf(request));
         },
-      });
+      }).finally(() => release?.());
       if (versie === undefined) throw unknown('actieId');
       return sendJson(reply.header('etag', etag(versie.versie)), actieAnswer(versie, base(), false));
     },

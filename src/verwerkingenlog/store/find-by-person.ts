@@ -127,7 +127,9 @@ export async function readPlaces(db: Db, places: readonly Place[]): Promise<Stor
     name: 'verwerkingenlog-read-places',
     text: `
       select ${SELECT_VERSIE},
-        (select json_agg(v.objecten -> p.positie order by p.positie) from unnest(k.posities::integer[]) as p(positie)) as objecten
+        -- The list is read once, however many of its objects are of one person.
+        (select json_agg(o.object order by o.nummer) from json_array_elements(v.objecten) with ordinality as o(object, nummer)
+         where o.nummer - 1 = any(k.posities::integer[])) as objecten
       from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)
         cross join lateral (
           select * from verwerkingenlog.versies w where w.actie_id = k.actie_id and w.versie = k.versie
