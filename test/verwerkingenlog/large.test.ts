@@ -43,3 +43,20 @@ it('keeps, changes and ends an action about 65 535 persons, and refuses one more
     invalidParams: [{ name: 'verwerkteObjecten', code: 'maxItems' }],
   });
 });
+
+it('finds a person who stands in one action thousands of times in no more time', async () => {
+  const person = '999990019';
+  const many = actie(person, {
+    tijdstip: '2999-01-01T00:00:00Z',
+    verwerkteObjecten: Array.from({ length: 8000 }, () => ({
+      objecttype: 'persoon',
+      soortObjectId: 'BSN',
+      objectId: person,
+      betrokkenheid: 'betrokkene',
+    })),
+  });
+  const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', many));
+  const path = `/verwerkingsacties?${ofPerson(person, { vertrouwelijkheid: 'normaal' })}`;
+  const found = listIn(await log.call(ALL, 'GET', path, undefined, HEADERS)).results;
+  expect(found.find((one) => one.actieId === actieId)?.verwerkteObjecten).toHaveLength(8000);
+});

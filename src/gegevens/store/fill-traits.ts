@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { allowLongStatements } from '../../kernel/database/long-statements.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { createTraitsReader, type ReadTraits } from '../domain/import/record-traits.ts';
@@ -33,8 +34,8 @@ export async function fillTraits(pool: Pool, configured: Model): Promise<number>
 async function fillNext(client: pg.PoolClient, configured: Model): Promise<boolean> {
   const { variant } = configured;
   // Another process may be reading all records of a large city, and then it is this one's turn with the next.
-  await client.query('set local statement_timeout = 0');
-  const { rows } = await client.query<Unfilled>(
+  const db = await allowLongStatements(client, 0);
+  const { rows } = await db.query<Unfilled>(
     `select l.id, l.invoer_id, l.nummer, i.model_versie, l.kop
      from gegevens.leveringen l
      join gegevens.invoeren i on i.id = l.invoer_id
@@ -55,7 +56,7 @@ async function fillNext(client: pg.PoolClient, configured: Model): Promise<boole
     await copyZaakSignalen(client, key, places.finish());
   }
   const kop: unknown = JSON.parse(levering.kop);
-  await client.query(
+  await db.query(
     `update gegevens.leveringen
      set looptijden = true, gemeente_sleutel = coalesce(gemeente_sleutel, $2::text), model_versie = $3::text
      where id = $1::bigint`,

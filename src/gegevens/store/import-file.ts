@@ -1,6 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
+import type { Db } from '../../kernel/database/db.ts';
+import { allowLongStatements } from '../../kernel/database/long-statements.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { DeliveryReader } from '../domain/import/delivery-reader.ts';
@@ -60,16 +62,16 @@ export async function importFile(pool: Pool, options: ImportOptions): Promise<Im
     // What is there is compared by municipality: that of an older import may not have been read yet.
     await fillTraits(pool, options.model);
     return await transaction(pool, async (client) => {
-      await client.query('set local statement_timeout = 0');
+      const db = await allowLongStatements(client, 0);
       await client.query('set local idle_in_transaction_session_timeout = 0');
-      return await importInto(client, file, options);
+      return await importInto(client, db, file, options);
     });
   } finally {
     await file.close();
   }
 }
 
-async function importInto(client: pg.PoolClient, file: FileHandle, options: ImportOptions): Promise<Imported> {
+async function importInto(client: pg.PoolClient, db: Db, file: FileHandle, options: ImportOptions): Promise<Imported> {
   const { path, model, signal } = options;
   const { size } = await file.stat();
   const { rows } = await client.query<{ id: number }>(
@@ -81,7 +83,7 @@ async function importInto(client: pg.PoolClient, file: FileHandle, options: Impo
   const delivery = await copyRecords(client, file, invoerId, options);
   await copyZaken(client, invoerId, delivery);
   signal.throwIfAborted();
-  const replacements = await replaceDeliveries(client, {
+  const replacements = await replaceDeliveries(db, {
     variant: model.variant,
     model: model.mapping.versie,
     invoerId,

@@ -1,4 +1,5 @@
 import type { Db } from '../../kernel/database/db.ts';
+import { allowLongStatements } from '../../kernel/database/long-statements.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 
@@ -32,17 +33,17 @@ export async function findPrunable(db: Db, before: Date, now: Date): Promise<Pru
 export async function pruneLevering(pool: Pool, { id, invoerId, nummer }: Prunable): Promise<void> {
   await transaction(pool, async (client) => {
     // A quarter of a large city takes longer than a request may.
-    await client.query('set local statement_timeout = 0');
-    const deleted = await client.query(
+    const db = await allowLongStatements(client, 0);
+    const deleted = await db.query(
       'delete from gegevens.leveringen where id = $1::bigint and vervallen_op is not null',
       [id],
     );
     if (deleted.rowCount === 0) return;
     const key = [invoerId, nummer];
     for (const table of ['records', 'looptijden', 'zaken_bij', 'zaak_signalen']) {
-      await client.query(`delete from gegevens.${table} where invoer_id = $1::bigint and levering = $2::int`, key);
+      await db.query(`delete from gegevens.${table} where invoer_id = $1::bigint and levering = $2::int`, key);
     }
-    await client.query(
+    await db.query(
       `delete from gegevens.invoeren i where i.id = $1::bigint
          and not exists (select from gegevens.leveringen l where l.invoer_id = i.id)`,
       [invoerId],

@@ -67,6 +67,7 @@ export function createAggregator(platform: Platform): Aggregator {
   const needs = openAggregatorNeeds(platform);
   const metrics = createAggregatorMetrics(platform.metrics, pool);
   let cleaning: NodeJS.Timeout | undefined;
+  let isRewriting = false;
   const work: RunTurnNeeds = {
     ...needs,
     metrics,
@@ -96,9 +97,13 @@ export function createAggregator(platform: Platform): Aggregator {
       for (const scheduler of schedulers) scheduler.start();
       // What could not be written anew right after its redaction, because somebody was still reading it.
       cleaning ??= setInterval(() => {
-        rewriteParts(pool).catch((error: unknown) =>
-          log.warn({ err: error }, 'redacted content still stands in files'),
-        );
+        if (isRewriting) return;
+        isRewriting = true;
+        rewriteParts(pool)
+          .catch((error: unknown) => log.warn({ err: error }, 'redacted content still stands in files'))
+          .finally(() => {
+            isRewriting = false;
+          });
       }, CLEAN_MS);
       cleaning.unref();
     },

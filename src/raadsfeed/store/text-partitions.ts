@@ -1,5 +1,6 @@
 /** The partitions of the texts: 100 000 numbers each, made ahead, and written anew when something was removed from them. */
 import type { Db } from '../../kernel/database/db.ts';
+import { allowLongStatements } from '../../kernel/database/long-statements.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import type { FeedRow } from './feed-row.ts';
@@ -58,8 +59,8 @@ export async function rewriteParts(pool: Pool): Promise<number> {
 
 async function rewritePartition(pool: Pool, first: number): Promise<string | undefined> {
   return transaction(pool, async (client) => {
-    await client.query(`set local statement_timeout = ${REWRITE_TIMEOUT_MS}`);
-    const { rows } = await client.query<{ outcome: string }>(
+    const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
+    const { rows } = await db.query<{ outcome: string }>(
       'select raadsfeed.rewrite_text_partition($1::bigint) as outcome',
       [first],
     );

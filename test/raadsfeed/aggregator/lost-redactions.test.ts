@@ -250,3 +250,30 @@ describe('a redaction that was missed', () => {
     );
   });
 });
+
+it('reaches nothing of another organisation, whatever numbers and feed a source names', async () => {
+  const evil = await new FakeSource('gm9998').listen();
+  try {
+    evil.document('e-1');
+    await follow(aggregator.pool, evil.url);
+    await eventually(async () => expect((await sourceState(aggregator.pool, evil.url)).behind).toBe(0));
+    // As if its service document had named the other's feed as its own.
+    await aggregator.pool.query(
+      `update raadsfeed.record set herkomst_feed = (select herkomst_feed from raadsfeed.record where organisatiecode = 'gm9998' limit 1)
+       where organisatiecode = $1`,
+      [source.organisatiecode],
+    );
+    evil.remove('redact', 'e-1', { geredigeerdeSequenceNumbers: Array.from({ length: 50 }, (_, i) => i + 1) });
+    await eventually(async () => {
+      const { rows } = await aggregator.pool.query(
+        `select op from raadsfeed.record where organisatiecode = 'gm9998' and op = 'redact'`,
+      );
+      expect(rows.length).toBeGreaterThan(0);
+    });
+    const others = (await published()).map(({ op }) => op);
+    expect(new Set(others)).toEqual(new Set(['upsert']));
+  } finally {
+    await unfollow(aggregator.pool, evil.url);
+    await evil.close();
+  }
+});
