@@ -105,7 +105,13 @@ describe('stopping', () => {
     const running = ask(`${url}/traag`);
     await probe.arrived;
     const stopped = server?.stop();
-    await expect(ask(`${url}/databank`)).rejects.toThrow();
+    // It closes in a turn in which no connection came: one that came just before is still answered.
+    const outcome = (): Promise<string> =>
+      ask(`${url}/databank`).then(
+        () => 'answered',
+        () => 'refused',
+      );
+    await expect.poll(outcome).toBe('refused');
     probe.release();
     expect((await running).status).toBe(200);
     await stopped;
