@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import process from 'node:process';
 
 /** Files that belong together are seldom replaced in one instant: wait until nothing has changed for this long. */
-const SETTLE_MS = 500;
+const QUIET_MS = 500;
 
 /**
  * Calls `changed` on `SIGHUP` and when one of these files changes, once for changes that come together. Where files cannot be watched
@@ -14,10 +14,10 @@ export function watchFiles(
   changed: () => void,
   log: { warn(fields: object, message: string): void },
 ): { close(): void } {
-  let settling: NodeJS.Timeout | undefined;
+  let waiting: NodeJS.Timeout | undefined;
   const soon = (): void => {
-    clearTimeout(settling);
-    settling = setTimeout(changed, SETTLE_MS).unref();
+    clearTimeout(waiting);
+    waiting = setTimeout(changed, QUIET_MS).unref();
   };
   const unseen = (error: unknown, directory: string): void =>
     log.warn({ err: error, directory }, 'changes of the keys in this directory go unnoticed; use SIGHUP');
@@ -37,7 +37,7 @@ export function watchFiles(
   return {
     close() {
       process.off('SIGHUP', changed);
-      clearTimeout(settling);
+      clearTimeout(waiting);
       for (const watcher of watchers) watcher.close();
     },
   };
