@@ -150,7 +150,7 @@ it('goes for an activity of the register too', async () => {
   expect((await Promise.all(puts)).map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
 });
 
-it('leaves half of the connections to others when many different things are changed', async () => {
+it('leaves the connections of others alone when many different things are changed', async () => {
   const ids = Array.from({ length: 20 }, () => randomUUID());
   await Promise.all(ids.map(posted));
   await holder.query('lock table verwerkingenlog.versies in share mode');
