@@ -33,8 +33,10 @@ async function marks(asked: string): Promise<string[]> {
   return [...text.matchAll(/"omschrijving":"([^"]*)"/g)].map(([, mark = '']) => mark);
 }
 
-async function refusal(path: string): Promise<unknown> {
-  const outcome = await supplier.import('shv', path, { replace: false }).catch((error: unknown) => error);
+const vsRefusal = (path: string) => refusal(path, 'vs');
+
+async function refusal(path: string, variant: 'shv' | 'vs' = 'shv'): Promise<unknown> {
+  const outcome = await supplier.import(variant, path, { replace: false }).catch((error: unknown) => error);
   if (!(outcome instanceof ReplacementRefused)) throw outcome;
   return outcome.replacements;
 }
@@ -137,6 +139,104 @@ describe('an import asks first', () => {
     await supplier.import('shv', both);
     expect(await marks(kvk)).toEqual(['a', 'b']);
   });
+
+  it('when the periods only overlap: a year for none in particular, then a quarter for one, and the other way around', async () => {
+    const year = { start: '2026-01-01', end: '2026-12-31' };
+    const quarter = { start: '2026-04-01', end: '2026-06-30' };
+    const before = { start: '2025-10-01', end: '2025-12-31' };
+    const asked = { aanleverperiodeStartdatum: '2026-04-01', aanleverperiodeEinddatum: '2026-05-31' };
+    const of = (period: typeof year, gemeente: string, ...records: string[]) =>
+      messageFile(vsMessage({ ...period, leveringen: [{ naam: 'Hulp', kvk, gemeentecode: gemeente, records }] }));
+    const ids = async () => {
+      const { text } = await supplier.get({ ...asked, aanleverende_organisatie: kvk }, { variant: 'vs' });
+      return text.match(/"ID":"[^"]*"/g);
+    };
+    await supplier.import('vs', of(year, 'Onbekend', 's1'), { replace: false });
+    // No day in common: nothing can be delivered twice for it.
+    await supplier.import('vs', of(before, '7080', 's0'), { replace: false });
+    expect(await vsRefusal(of(quarter, '7080', 's1'))).toMatchObject([
+      {
+        reasons: ['municipality'],
+        recordsBefore: 1,
+        conflicts: [{ gemeente: null, periodeStart: year.start, periodeEinde: year.end, records: 1 }],
+      },
+    ]);
+    await supplier.import('vs', of(quarter, '7080', 's1'));
+    expect(await ids()).toEqual(['"ID":"s1"']);
+    expect(await vsRefusal(of(year, 'Onbekend', 's1'))).toMatchObject([
+      {
+        gemeente: null,
+        reasons: ['municipality'],
+        conflicts: [{ gemeente: '7080', periodeStart: quarter.start, periodeEinde: quarter.end }],
+      },
+    ]);
+    await supplier.import('vs', of(year, 'Onbekend', 's1'));
+    expect(await ids()).toEqual(['"ID":"s1"']);
+  });
+
+  it('of one municipality delivers the overlapping periods of it side by side, as the rules of the period want', async () => {
+    const year = { start: '2026-01-01', end: '2026-12-31' };
+    await supplier.import('shv', messageFile(shvMessage({ ...year, leveringen: [provider(of('GM7081', ['a']))] })));
+    const { replacements } = await supplier.import('shv', shvFile(provider(of('GM7081', ['b']))), { replace: false });
+    expect(replacements).toEqual([]);
+  });
+});
+
+describe('an organisation with a KvK number and one of the same name without', () => {
+  const year = { start: '2026-01-01', end: '2026-12-31' };
+  const named = (naam: string, records: LeveringWishes['records'], withKvk: boolean): LeveringWishes => ({
+    ...{ naam, records },
+    ...(withKvk ? { kvk } : {}),
+  });
+  const nameOf = () => `Hulp ${kvk}`;
+
+  it.each([true, false])(
+    'are one: a second import is refused, replaces with --replace (number first: %s)',
+    async (first) => {
+      const naam = nameOf();
+      await supplier.import('shv', shvFile(named(naam, of('GM7090', ['a1', 'a2']), first)), { replace: false });
+      const second = shvFile(named(`  ${naam.toUpperCase()} `, of('GM7090', ['b1', 'b2']), !first));
+      expect(await refusal(second)).toMatchObject([
+        {
+          kvkNummer: first ? null : kvk,
+          reasons: ['kvk-number'],
+          recordsBefore: 2,
+          conflicts: [{ kvkNummer: first ? kvk : null, gemeente: '7090', records: 2 }],
+        },
+      ]);
+      expect(await marks(naam)).toEqual(['a1', 'a2']);
+      await supplier.import('shv', second);
+      expect(await marks(naam)).toEqual(['b1', 'b2']);
+    },
+  );
+
+  it('are one where the periods only overlap, and where only one of them names a municipality', async () => {
+    const naam = nameOf();
+    const first = messageFile(shvMessage({ ...year, leveringen: [named(naam, of('GM7091', ['a']), true)] }));
+    await supplier.import('shv', first);
+    expect(await refusal(shvFile(named(naam, of('GM7091', ['b']), false)))).toMatchObject([
+      { reasons: ['kvk-number'] },
+    ]);
+    expect(await refusal(shvFile(named(naam, of('Onbekend', ['b']), false)))).toMatchObject([
+      { reasons: ['kvk-number'], conflicts: [{ periodeStart: year.start, periodeEinde: year.end }] },
+    ]);
+  });
+
+  it('are two for two municipalities, in periods without a common day, and under two numbers', async () => {
+    const naam = nameOf();
+    const add = (file: string) => supplier.import('shv', file, { replace: false });
+    await add(shvFile(named(naam, of('GM7092', ['a']), true)));
+    await add(shvFile(named(naam, of('GM7093', ['b']), false)));
+    const next = { start: '2026-04-01', end: '2026-06-30' };
+    await add(messageFile(shvMessage({ ...next, leveringen: [named(naam, of('GM7092', ['c']), false)] })));
+    await add(shvFile({ naam, kvk: String(Number(kvk) + 10_000_000), records: of('GM7092', ['d']) }));
+  });
+
+  it('are one within a file too', async () => {
+    const naam = nameOf();
+    const both = shvFile(named(naam, of('GM7094', ['a']), true), named(naam, of('GM7094', ['b']), false));
+    expect(await refusal(both)).toMatchObject([{ reasons: ['kvk-number'] }, { reasons: ['kvk-number'] }]);
+  });
 });
 
 describe('the command line', () => {
@@ -161,6 +261,12 @@ describe('the command line', () => {
     expect(replaced).toMatchObject({ status: 0, stdout: expect.stringContaining(`\n  replaces ${what}\n`) });
     const again = await run('import', '--variant', 'shv', third);
     expect(again.stdout).toContain(`: 1 records by 1\n`);
+    const none = messageFile(shvMessage({ end: '2026-12-31', leveringen: [provider(of('Onbekend', ['d1']))] }));
+    expect((await run('import', '--variant', 'shv', none)).stdout).toMatch(
+      new RegExp(
+        `no municipality, 2026-01-01 to 2026-12-31: 1 records by 1 \\(delivered both with a municipality and without one\\)\n    conflicts with levering \\d+: KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31, 1 records\n`,
+      ),
+    );
     const all = await run('list', '--all', '--municipality', 'GM7071', '--json');
     expect(JSON.parse(all.stdout).leveringen).toMatchObject([
       { gemeente: '7071', records: 1, reden: null },

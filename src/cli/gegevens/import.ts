@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { ImportFault } from '../../gegevens/domain/import/faults.ts';
-import type { Replacement, ReplaceReason } from '../../gegevens/domain/import/replacement.ts';
+import type { Conflict, Replacement, ReplaceReason } from '../../gegevens/domain/import/replacement.ts';
 import type { Variant } from '../../gegevens/domain/model/mapping.ts';
 import type { Model } from '../../gegevens/domain/model/model.ts';
 import { createProgress } from '../progress.ts';
@@ -38,7 +38,10 @@ export function importCommand(): Command {
     .description('load files of the exchange model; each is stored whole or not at all')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
     .option('--model <version>', 'take the files as of this model: a built-in version, or the path of a schema')
-    .option('--replace', 'replace also where records go, the name differs or the municipality conflicts')
+    .option(
+      '--replace',
+      'replace also where records go, the name differs, or the municipality or the KvK number conflicts',
+    )
     .option('--json', 'one machine-readable result')
     .argument('<file...>', 'JSON files')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
@@ -128,14 +131,23 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
       );
     }
   }
-  for (const replacement of replacements)
+  for (const replacement of replacements) {
     output.line(`  ${replacementText(replacement, result.needsReplace ?? false)}`);
+    for (const conflict of replacement.conflicts) output.line(`    conflicts with ${conflictText(conflict)}`);
+  }
+}
+
+function conflictText({ id, kvkNummer, gemeente, periodeStart, periodeEinde, records }: Conflict): string {
+  const number = kvkNummer === null ? 'no KvK number' : `KvK ${kvkNummer}`;
+  const municipality = gemeente === null ? 'no municipality' : `municipality ${gemeente}`;
+  return `levering ${id}: ${number}, ${municipality}, ${periodeStart} to ${periodeEinde}, ${records} records`;
 }
 
 const REASONS: Readonly<Record<ReplaceReason, string>> = {
   'fewer-records': 'more than a tenth of the records would go',
   'other-name': 'the name differs',
   municipality: 'delivered both with a municipality and without one',
+  'kvk-number': 'delivered under this name both with a KvK number and without one',
 };
 
 function replacementText(replacement: Replacement, isRefused: boolean): string {

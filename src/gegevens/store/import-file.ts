@@ -22,7 +22,7 @@ export interface ImportOptions {
   readonly model: Model;
   /** Fires to give up: nothing of the file is stored then. */
   readonly signal: AbortSignal;
-  /** Replace also where more than a tenth of the records goes, the name differs or the municipality conflicts. */
+  /** Replace also where more than a tenth of the records goes, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
   readonly progress?: (bytesRead: number, records: number) => void;
 }

@@ -27,8 +27,8 @@ export class ReplacementRefused extends Error {
 }
 
 /**
- * Makes an import current: what the same organisations delivered for the same municipality and period before becomes an earlier
- * version. The transaction is the caller's; it becomes visible as one.
+ * Makes an import current: what the same organisations delivered for the same municipality and period before, and what cannot stand
+ * beside it, becomes an earlier version. The transaction is the caller's; it becomes visible as one.
  * @throws {ReplacementRefused} when it must be forced and is not
  */
 export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promise<readonly Replacement[]> {
@@ -38,11 +38,15 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
     `select id, organisatie_sleutel as "organisatieSleutel", naam, naam_sleutel as "naamSleutel", kvk_nummer as "kvkNummer",
-       gemeente_sleutel as "gemeenteSleutel", records
+       gemeente_sleutel as "gemeenteSleutel", periode_start as "periodeStart", periode_einde as "periodeEinde", records
      from gegevens.leveringen
      where variant = $1::text and model_versie = $2::text and vervallen_op is null
-       and organisatie_sleutel = any($3::text[]) and periode_start = $4::date and periode_einde = $5::date`,
-    [variant, model, leveringen.map(({ organisatie }) => organisatie.sleutel), periodeStart, periodeEinde],
+       and (organisatie_sleutel = any($3::text[]) or naam_sleutel = any($4::text[]))
+       and periode_start <= $6::date and periode_einde >= $5::date`,
+    [
+      ...[variant, model, leveringen.map(({ organisatie }) => organisatie.sleutel)],
+      ...[leveringen.flatMap(({ organisatie }) => organisatie.naamSleutel ?? []), periodeStart, periodeEinde],
+    ],
   );
   const replacements = comparedWith(earlier, delivery);
   if (!force && replacements.some(({ reasons }) => reasons.length > 0)) throw new ReplacementRefused(replacements);

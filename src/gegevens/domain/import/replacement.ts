@@ -1,6 +1,6 @@
 import type { ReadDelivery, ReadLevering } from './read-delivery.ts';
 
-/** A levering that is current for the period of an import, of one of its organisations. */
+/** A current levering whose period overlaps that of an import, of one of its organisations or of one with the same name. */
 export interface EarlierLevering {
   readonly id: number;
   readonly organisatieSleutel: string;
@@ -8,6 +8,8 @@ export interface EarlierLevering {
   readonly naamSleutel: string | null;
   readonly kvkNummer: string | null;
   readonly gemeenteSleutel: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
   readonly records: number;
 }
 
@@ -17,8 +19,20 @@ export type ReplaceReason =
   | 'fewer-records'
   /** The organisation of the same number had another name. */
   | 'other-name'
-  /** The organisation delivers for this period with a municipality and without one. */
-  | 'municipality';
+  /** The organisation delivers for the same days with a municipality and without one. */
+  | 'municipality'
+  /** An organisation of this name delivers for the same days with a KvK number and without one. */
+  | 'kvk-number';
+
+/** A current levering that cannot stand beside the import: the same records would be delivered twice. */
+export interface Conflict {
+  readonly id: number;
+  readonly kvkNummer: string | null;
+  readonly gemeente: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly records: number;
+}
 
 /** What an import does to what one organisation delivered for one municipality and period. */
 export interface Replacement {
@@ -33,11 +47,16 @@ export interface Replacement {
   /** Its name until now, where that differs. */
   readonly nameBefore: string | null;
   readonly reasons: readonly ReplaceReason[];
+  /** Those among the replaced that are of another municipality, number or period. */
+  readonly conflicts: readonly Conflict[];
   /** Numbers of the leveringen that become earlier versions. */
   readonly replaces: readonly number[];
 }
 
-/** Compares an import with what is current: by organisation and municipality, where anything is replaced or conflicts. */
+/**
+ * Compares an import with what is current: by organisation and municipality, where anything is replaced or conflicts.
+ * @param earlier only those whose period overlaps that of the import
+ */
 export function comparedWith(earlier: readonly EarlierLevering[], delivery: ReadDelivery): Replacement[] {
   const { periodeStart, periodeEinde } = delivery;
   const groups = Map.groupBy(delivery.leveringen, ({ organisatie: { sleutel, gemeenteSleutel } }) =>
@@ -47,25 +66,37 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
     const [first] = leveringen;
     if (first === undefined) return [];
     const { sleutel, naam, naamSleutel, kvkNummer, gemeenteSleutel } = first.organisatie;
-    const sameOrganisation = earlier.filter(({ organisatieSleutel }) => organisatieSleutel === sleutel);
-    const same = sameOrganisation.filter((each) => each.gemeenteSleutel === (gemeenteSleutel ?? null));
-    const conflicting = sameOrganisation.filter(
-      (each) => (each.gemeenteSleutel === null) !== (gemeenteSleutel === undefined),
+    const me: Deliverer = {
+      organisatieSleutel: sleutel,
+      naamSleutel: naamSleutel ?? null,
+      kvkNummer: kvkNummer ?? null,
+      gemeenteSleutel: gemeenteSleutel ?? null,
+    };
+    const same = earlier.filter(
+      (each) =>
+        each.organisatieSleutel === sleutel &&
+        each.gemeenteSleutel === me.gemeenteSleutel &&
+        each.periodeStart === periodeStart &&
+        each.periodeEinde === periodeEinde,
     );
-    const conflictsWithin = delivery.leveringen.some(
-      ({ organisatie }) =>
-        organisatie.sleutel === sleutel &&
-        (organisatie.gemeenteSleutel === undefined) !== (gemeenteSleutel === undefined),
-    );
+    const conflicting = earlier.filter((each) => conflictBetween(me, each) !== undefined);
+    const within = delivery.leveringen.map(({ organisatie }) => ({
+      organisatieSleutel: organisatie.sleutel,
+      naamSleutel: organisatie.naamSleutel ?? null,
+      kvkNummer: organisatie.kvkNummer ?? null,
+      gemeenteSleutel: organisatie.gemeenteSleutel ?? null,
+    }));
+    const conflicts = new Set([...conflicting, ...within].map((each) => conflictBetween(me, each)));
+    conflicts.delete(undefined);
     const replaced = [...same, ...conflicting];
-    if (replaced.length === 0 && !conflictsWithin) return [];
+    if (replaced.length === 0 && conflicts.size === 0) return [];
     const before = sum(replaced);
     const after = sum(leveringen);
     const renamed = replaced.find((each) => each.naamSleutel !== (naamSleutel ?? null));
     const reasons: ReplaceReason[] = [
       ...((before - after) * 10 > before ? (['fewer-records'] as const) : []),
       ...(renamed === undefined ? [] : (['other-name'] as const)),
-      ...(conflicting.length > 0 || conflictsWithin ? (['municipality'] as const) : []),
+      ...(['municipality', 'kvk-number'] as const).filter((reason) => conflicts.has(reason)),
     ];
     return {
       organisatie: naam ?? sleutel,
@@ -77,9 +108,31 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
       recordsAfter: after,
       nameBefore: renamed === undefined ? null : renamed.naam,
       reasons,
+      conflicts: conflicting.map((each) => ({
+        id: each.id,
+        kvkNummer: each.kvkNummer,
+        gemeente: each.gemeenteSleutel,
+        periodeStart: each.periodeStart,
+        periodeEinde: each.periodeEinde,
+        records: each.records,
+      })),
       replaces: replaced.map(({ id }) => id),
     };
   });
+}
+
+type Deliverer = Pick<EarlierLevering, 'organisatieSleutel' | 'naamSleutel' | 'kvkNummer' | 'gemeenteSleutel'>;
+
+/**
+ * Why two that deliver for the same days cannot both stand: what is chosen from is kept apart by organisation and municipality, so the
+ * same records would be delivered under each. For two municipalities that are both known the records differ.
+ */
+function conflictBetween(a: Deliverer, b: Deliverer): 'municipality' | 'kvk-number' | undefined {
+  const oneHasNoMunicipality = (a.gemeenteSleutel === null) !== (b.gemeenteSleutel === null);
+  if (a.organisatieSleutel === b.organisatieSleutel) return oneHasNoMunicipality ? 'municipality' : undefined;
+  const oneHasNoNumber = (a.kvkNummer === null) !== (b.kvkNummer === null);
+  if (!oneHasNoNumber || a.naamSleutel === null || a.naamSleutel !== b.naamSleutel) return undefined;
+  return oneHasNoMunicipality || a.gemeenteSleutel === b.gemeenteSleutel ? 'kvk-number' : undefined;
 }
 
 function sum(leveringen: readonly Pick<EarlierLevering | ReadLevering, 'records'>[]): number {
