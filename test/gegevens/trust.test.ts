@@ -81,6 +81,9 @@ describe('the client of an OAuth token', () => {
 describe('a server in production', () => {
   const production = () => ({
     ...supplier.env,
+    OAUTH_ISSUER: 'https://auth.example',
+    OAUTH_JWKS_URL: 'https://auth.example/jwks',
+    GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'false',
     NODE_ENV: 'production',
     DATABASE_URL: 'postgres://x@localhost/x',
     VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 1).toString('base64')}`,
@@ -98,6 +101,25 @@ describe('a server in production', () => {
     { AREAS: 'raadsfeed' },
   ])('starts with %j', (env) => {
     expect(() => readConfig({ ...production(), ...env }, 'serve')).not.toThrow();
+  });
+  const fsc = { FSC_GROUP_ID: 'groep', FSC_AUDIENCE: 'https://inway.example', FSC_PEER_ID: OTHER };
+  it.each([
+    ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', { GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true' }],
+    ['OAUTH_ISSUER', { OAUTH_ISSUER: 'http://auth.example' }],
+    ['OAUTH_ISSUER', { OAUTH_ISSUER: 'HTTP://127.0.0.1:8080' }],
+    ['OAUTH_JWKS_URL', { OAUTH_JWKS_URL: 'http://127.0.0.1:8080/jwks' }],
+    ['FSC_TOKEN_CERTIFICATES', { ...fsc, FSC_TOKEN_CERTIFICATES: 'http://manager.example/.well-known/jwks.json' }],
+  ])('does not start with what is meant for tests in %s: %j', (variable, more) => {
+    const env = { ...production(), GEGEVENS_ALLOWED_SIGNERS: OTHER, ...more };
+    expect(() => readConfig(env, 'serve')).toThrow(new RegExp(`\\n  ${variable} is .*production`));
+    expect(() => readConfig({ ...env, NODE_ENV: 'development' }, 'serve')).not.toThrow();
+    // None of it is used there.
+    expect(() => readConfig({ ...env, AREAS: 'raadsfeed' }, 'serve')).not.toThrow();
+  });
+  it('names the settings that are meant for tests together', () => {
+    expect(() => readConfig({ ...production(), ...supplier.env, GEGEVENS_ALLOWED_SIGNERS: OTHER }, 'serve')).toThrow(
+      /OAUTH_ISSUER is [\s\S]*OAUTH_JWKS_URL is [\s\S]*GEGEVENS_REVOCATION_ALLOW_PRIVATE is /,
+    );
   });
   it.each(['a', `a=${OTHER.slice(1)}`, `a=${OTHER},a=${REQUESTER}`, `=${OTHER}`])(
     'does not start with OAUTH_CLIENT_OINS %s',

@@ -50,6 +50,29 @@ export function contradictions(config: Config): Contradiction[] {
       'keys for the processing log, as `name:base64 of 32 bytes`; in production no identifier of a person is kept as it comes',
     );
   }
+  if (server.environment === 'production') {
+    const keyAddresses = {
+      OAUTH_ISSUER: tokens.oauthIssuer,
+      OAUTH_JWKS_URL: tokens.oauthJwksUrl,
+      FSC_TOKEN_CERTIFICATES: tokens.fscCertificates,
+    };
+    for (const [variable, value] of Object.entries(keyAddresses)) {
+      if (needsTokens && /^http:/i.test(value ?? '')) {
+        fault(
+          [variable, 'NODE_ENV'],
+          'is an address with `http:`',
+          'one with `https:`; in production the keys of an issuer come over TLS only, or whoever stands in between makes tokens',
+        );
+      }
+    }
+    if (servesGegevens && gegevens.revocationAllowPrivate) {
+      fault(
+        ['GEGEVENS_REVOCATION_ALLOW_PRIVATE', 'NODE_ENV'],
+        'is `true`',
+        '`false` in production: else the certificate in a request can have internal addresses called',
+      );
+    }
+  }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
   if (new Set(keyNames).size < keyNames.length) {
     fault(['VERWERKINGENLOG_KEY'], 'names two keys alike', 'a name of its own for every key');

@@ -108,7 +108,8 @@ export const gegevensSettings = {
   }),
   revocationAllowPrivate: flag('GEGEVENS_REVOCATION_ALLOW_PRIVATE', {
     default: false,
-    description: 'Call revocation services on loopback, link-local and private addresses too (tests).',
+    description:
+      'Call revocation services on loopback, link-local and private addresses too (tests); refused in production.',
   }),
   signingKey: optionalText('GEGEVENS_SIGNING_KEY', { ...FILE, description: 'Own private key (PEM).' }),
   signingChain: optionalText('GEGEVENS_SIGNING_CHAIN', {

@@ -36,7 +36,7 @@ export const serverSettings = {
   }),
   environment: choice('NODE_ENV', ['development', 'test', 'production'], {
     default: 'development',
-    description: 'With `production` the embedded database and the demo refuse to start.',
+    description: 'With `production` the embedded database, the demo and settings that are meant for tests are refused.',
   }),
   logLevel: choice('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
@@ -165,12 +165,12 @@ export const tokenSettings = {
     schemes: ['https', 'http'],
     // Tokens and metadata name it to the letter (RFC 8414 section 3.3).
     exact: true,
-    description: 'Issuer of OAuth access tokens, as they name it; switches this kind on.',
+    description: 'Issuer of OAuth access tokens, as they name it; switches this kind on. `https:` in production.',
   }),
   oauthAudience: optionalText('OAUTH_AUDIENCE', { description: 'Audience that an OAuth token must name.' }),
   oauthJwksUrl: url('OAUTH_JWKS_URL', {
     schemes: ['https', 'http'],
-    description: 'Keys of the issuer. Absent: found by discovery from the issuer.',
+    description: 'Keys of the issuer. Absent: found by discovery from the issuer. `https:` in production.',
   }),
   oauthJwksCacheSeconds: integer('OAUTH_JWKS_CACHE_SECONDS', {
     default: 300,
@@ -196,7 +196,7 @@ export const tokenSettings = {
   fscCertificates: optionalText('FSC_TOKEN_CERTIFICATES', {
     allowed: 'path of a PEM bundle, or address of a JSON Web Key Set',
     description:
-      'Certificates that the Manager signs FSC tokens with (a changed file is taken up), or its `/.well-known/jwks.json`; switches this kind on.',
+      'Certificates that the Manager signs FSC tokens with (a changed file is taken up), or its `/.well-known/jwks.json` (`https:` in production); switches this kind on.',
   }),
   fscGroupId: optionalText('FSC_GROUP_ID', { description: 'Group (`gid`) that an FSC token must name.' }),
   fscAudience: list('FSC_AUDIENCE', {
