@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
-import { shareAmongClients } from '../http/client-share.ts';
+import { createClientShare } from '../http/client-share.ts';
 import { mount } from '../http/mount.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
@@ -77,6 +77,11 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     counter: metrics.missingHeaders,
   });
 
+  // One for both mounts: they have the same connections.
+  const shareAmongClients = createClientShare({
+    poolOf: () => platform.pool,
+    waitMs: platform.config.database.connectTimeoutMs,
+  });
   const stopForgetting = forgetRemoved(platform, cache, background);
   const mountOf = (variant: Variant, model: Model): Area['mounts'][number] => {
     const own = variantSettings(platform, variant);
@@ -123,7 +128,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
       problemStyle: fscStyle,
       routes: (app) => {
         logRequests(app);
-        shareAmongClients(app, { poolOf: () => platform.pool, waitMs: platform.config.database.connectTimeoutMs });
+        shareAmongClients(app);
         rawJsonBody(app);
         contract.serve<{ Body: GegevensRequest }>(
           app,

@@ -21,17 +21,20 @@ interface Client {
 /**
  * Works on at most three quarters as many requests of one client at a time as there are connections for them; more wait, and are
  * answered 503 when that takes too long or too many do. So no client can keep the others of an area from the database, whatever he asks.
+ * @returns limits a mount; mounts that are limited by the same share a client's part of it
  */
-export function shareAmongClients(app: FastifyInstance, { poolOf, waitMs }: ClientShareOptions): void {
+export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app: FastifyInstance) => void {
   const clientsOf = new Map<Pool, Map<string, Client>>();
-  // Behind `onRequest`, where the token is verified, and before the body.
-  app.addHook('preParsing', async (request, reply) => {
-    const pool = request.caller === undefined ? undefined : poolOf(request);
-    if (pool === undefined || request.caller === undefined) return;
-    const clients = clientsOf.get(pool) ?? new Map<string, Client>();
-    clientsOf.set(pool, clients);
-    await takeTurn(clients, request.caller.subject, mostOf(pool), reply);
-  });
+  return (app) => {
+    // Behind `onRequest`, where the token is verified, and before the body.
+    app.addHook('preParsing', async (request, reply) => {
+      const pool = request.caller === undefined ? undefined : poolOf(request);
+      if (pool === undefined || request.caller === undefined) return;
+      const clients = clientsOf.get(pool) ?? new Map<string, Client>();
+      clientsOf.set(pool, clients);
+      await takeTurn(clients, request.caller.subject, mostOf(pool), reply);
+    });
+  };
 
   async function takeTurn(
     clients: Map<string, Client>,

@@ -1,7 +1,7 @@
 import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
-import { shareAmongClients } from '../http/client-share.ts';
+import { createClientShare } from '../http/client-share.ts';
 import { createContract } from '../http/contract.ts';
 import { mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
@@ -68,10 +68,10 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         routes: (app) => {
           logRequests(app);
           // Reads have a share of their own; appends go in groups, and changes wait without a connection.
-          shareAmongClients(app, {
+          createClientShare({
             poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
             waitMs: platform.config.database.connectTimeoutMs,
-          });
+          })(app);
           for (const route of ROUTES) route(app, routeNeeds);
         },
       }),

@@ -34,6 +34,38 @@ describe.each([
   });
 });
 
+describe('the connections to the database', () => {
+  it('are shared by both mounts, so that one client gets no second share by using both', async () => {
+    const server = await supplier.another({ DATABASE_POOL_SIZE: '4', DATABASE_CONNECT_TIMEOUT_MS: '20000' });
+    const ask = async (variant: 'shv' | 'vs', subject: string) =>
+      supplier.ask({}, { server, variant, headers: await supplier.tokens.bearer(['read'], { subject }) });
+    // The keys of the issuer are known, the models are loaded.
+    await Promise.all([ask('shv', 'gretig'), ask('vs', 'bescheiden')]);
+    const waiting = async () =>
+      (
+        await supplier.asOwner(
+          `select 1 from pg_stat_activity where query like '%gegevens.leveringen%' and wait_event_type = 'Lock'`,
+        )
+      ).length;
+    const client = await supplier.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('lock table gegevens.leveringen in access exclusive mode');
+      const greedy = [1, 2, 3].flatMap(() => [ask('shv', 'gretig'), ask('vs', 'gretig')]);
+      await expect.poll(waiting).toBe(3);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(await waiting()).toBe(3);
+      const modest = ask('vs', 'bescheiden');
+      await expect.poll(waiting).toBe(4);
+      await client.query('rollback');
+      expect((await Promise.all([...greedy, modest])).map(({ status }) => status)).toEqual(Array(7).fill(200));
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+});
+
 describe('the limit of requests', () => {
   it('comes before the token, and is a plain problem with a time to wait', async () => {
     const server = await supplier.another({ GEGEVENS_RATE_LIMIT: '3' });
