@@ -25,6 +25,22 @@ export interface ProblemBody {
 
 const RETRY_SOON = { 'retry-after': '5' };
 
+/**
+ * What says something of the body it was made for. An answer can fail after its headers were set: a signature must not stand over a
+ * problem document. Content type and caching are written anew.
+ */
+const ABOUT_THE_ANSWER = [
+  'content-encoding',
+  'content-length',
+  'digest',
+  'etag',
+  'last-modified',
+  'link',
+  'location',
+  'nlgov-adr-payload-sig',
+  'vary',
+];
+
 const FASTIFY_ERRORS: Readonly<Record<string, (error: FastifyError) => Problem>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: (cause) => new Problem(kinds.unsupportedMediaType, { cause }),
   FST_ERR_CTP_BODY_TOO_LARGE: (cause) => new Problem(kinds.bodyTooLarge, { cause }),
@@ -82,6 +98,7 @@ export function sendProblem(
     instance: `urn:uuid:${request.id}`,
     ...(problem.invalidParams === undefined ? {} : { invalidParams: problem.invalidParams }),
   };
+  for (const name of ABOUT_THE_ANSWER) if (reply.hasHeader(name)) reply.removeHeader(name);
   return reply
     .code(kind.status)
     .headers({ 'cache-control': 'no-store', ...problem.headers })

@@ -7,8 +7,6 @@ import { platformProblems } from './problems.ts';
 
 /** Smaller answers are with the operating system at once. */
 const SMALL_BYTES = 16_384;
-/** Headers of the answer that was not sent. */
-const OF_THE_ANSWER = ['content-length', 'content-encoding', 'etag', 'link', 'vary'];
 
 /** Who has left an answer unread for so long is not reading; before that a client with many connections may be fast. */
 const NOT_READING_MS = 1000;
@@ -54,10 +52,7 @@ export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
     if (bytes < SMALL_BYTES || raw.destroyed) return done(null, payload);
     const client = clientKey(request);
-    if (!take(client, bytes)) {
-      for (const name of OF_THE_ANSWER) reply.removeHeader(name);
-      return done(tooMuchUnread());
-    }
+    if (!take(client, bytes)) return done(tooMuchUnread());
     const forget = (): void => {
       if (unread.delete(raw)) budget.give(client, bytes);
     };

@@ -73,8 +73,11 @@ export function postGegevens(needs: PostGegevensNeeds) {
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);
     const journalId = await writeDown({ needs, request, caller, exchange, consumer, page, signature });
+    if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => {
+      // A hook or the deadline may have put a problem in the place of the page: then it was not delivered.
+      if (reply.raw.statusCode !== 200) return;
       metrics.deliveries.inc({ variant });
       metrics.deliveredRecords.inc({ variant }, page.records);
       metrics.deliveredBytes.inc({ variant }, page.bytes);
