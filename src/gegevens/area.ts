@@ -50,6 +50,8 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     now: () => platform.clock.now(),
     maxSignatureAgeMs: gegevens.maxSignatureAge,
     proxied: server.outboundProxy === undefined ? undefined : (connections) => createOutboundAgent(server, connections),
+    refreshFailed: (reason) =>
+      platform.log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until its end'),
     limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * MEGABYTE },
   });
   const ownSigner = createOwnSigner({

@@ -6,7 +6,7 @@ import { crlAddresses, ocspAddresses } from './certificate-extensions.ts';
 import { isListed, type RevocationList, readCrl } from './crl.ts';
 import type { Fetch } from './fetch.ts';
 import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
-import { isWorthKeeping, type RevocationStatus, type Subject } from './revocation-status.ts';
+import { isWorthKeeping, type RevocationStatus, retryMs, type Subject } from './revocation-status.ts';
 
 export interface SourceOptions {
   readonly now: () => Date;
@@ -18,6 +18,14 @@ export interface SourceOptions {
   readonly crlTimeoutMs: number;
   /** Bytes of one list; of all that are kept, twice as many. */
   readonly crlBytes: number;
+  /** Takes why a list that is still valid could not be refreshed; it is used until its end. */
+  readonly refreshFailed: (reason: unknown) => void;
+}
+
+interface KeptList {
+  readonly list: RevocationList;
+  /** When to ask for a newer one: ahead of its end, and again a while after each attempt. */
+  refreshAt: Date;
 }
 
 const maxAddresses = 2;
@@ -33,7 +41,8 @@ export type RevocationSource = (subject: Subject, late: Late) => Promise<Revocat
 
 export function createRevocationSource(options: SourceOptions): RevocationSource {
   const queue = new AddressQueue();
-  const lists = new BoundedMap<RevocationList>(2 * options.crlBytes, (_key, { der }) => der.length);
+  const lists = new BoundedMap<KeptList>(2 * options.crlBytes, (_key, { list }) => list.der.length);
+  const refreshing = new Set<string>();
   const ocspUnderWay = new Map<string, Promise<RevocationStatus>>();
 
   /** What waited in line while the end came is not called any more. */
@@ -76,23 +85,46 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     }
   };
 
-  const loadList = async (url: string, subject: Subject): Promise<RevocationList> => {
+  const fetchList = async (key: string, url: string, { issuer }: Subject): Promise<KeptList> => {
+    const { crlTimeoutMs: timeoutMs, signal } = options;
+    const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
+    const list = await readCrl(der, issuer, options.now());
+    const fetched = { list, refreshAt: list.refreshAt };
+    if (isWorthKeeping(list.validUntil, options.now())) lists.set(key, fetched);
+    return fetched;
+  };
+
+  const findList = (key: string): KeptList | undefined => {
+    const kept = lists.get(key);
+    return kept !== undefined && options.now() < kept.list.validUntil ? kept : undefined;
+  };
+
+  /** One attempt at a time: each may last longer than the pause between them. */
+  const refresh = (key: string, url: string, subject: Subject): void => {
+    if (refreshing.has(key)) return;
+    refreshing.add(key);
+    queue
+      .run(url, () => fetchList(key, url, subject))
+      .catch(options.refreshFailed)
+      .finally(() => refreshing.delete(key));
+  };
+
+  /** A list that is valid serves at once; one that is due is refreshed meanwhile, for who asks later. */
+  const loadList = async (url: string, subject: Subject): Promise<KeptList> => {
     const key = `${subject.issuer.thumbprint} ${url}`;
+    const kept = findList(key);
     // A list fetched while this one waited in line serves as well.
-    return queue.run(url, async () => {
-      const kept = lists.get(key);
-      if (kept !== undefined && options.now() < kept.refreshAt) return kept;
-      const { crlTimeoutMs: timeoutMs, signal } = options;
-      const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
-      const list = await readCrl(der, subject.issuer, options.now());
-      if (isWorthKeeping(list.validUntil, options.now())) lists.set(key, list);
-      return list;
-    });
+    if (kept === undefined) return queue.run(url, async () => findList(key) ?? (await fetchList(key, url, subject)));
+    if (options.now() >= kept.refreshAt) {
+      kept.refreshAt = new Date(options.now().getTime() + retryMs);
+      refresh(key, url, subject);
+    }
+    return kept;
   };
 
   const askList = async (url: string, subject: Subject): Promise<RevocationStatus> => {
-    const list = await loadList(url, subject);
-    return { revoked: await isListed(list, subject.certificate), validUntil: list.validUntil };
+    const { list, refreshAt } = await loadList(url, subject);
+    return { revoked: await isListed(list, subject.certificate), validUntil: list.validUntil, refreshAt };
   };
 
   return async (subject, late) => {

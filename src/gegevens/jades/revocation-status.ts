@@ -4,6 +4,8 @@ import type { Certificate } from './certificate.ts';
 export interface RevocationStatus {
   readonly revoked: boolean;
   readonly validUntil: Date;
+  /** When a newer one may be had; absent: by the usual rule. */
+  readonly refreshAt?: Date;
 }
 
 /** A certificate with its issuer, both from a verified path. */
@@ -17,6 +19,8 @@ export const skewMs = 60_000;
 /** An answer that ends sooner than this, or has no end, is used once: its issuer has newer ones all the time. */
 const worthKeepingMs = 5_000;
 const refreshMs = 12 * 60 * 60 * 1000;
+/** The pause after which a refresh that has failed is tried again. */
+export const retryMs = 30_000;
 /** No answer is relied upon when it is older than this, whatever its end. */
 export const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
 

@@ -5,7 +5,7 @@ import { BoundedMap } from './bounded-map.ts';
 import type { Certificate } from './certificate.ts';
 import { JadesError } from './errors.ts';
 import type { RevocationSource } from './revocation-source.ts';
-import { isWorthKeeping, type RevocationStatus, refreshTime, type Subject } from './revocation-status.ts';
+import { isWorthKeeping, type RevocationStatus, refreshTime, retryMs, type Subject } from './revocation-status.ts';
 
 /** `hard`: no answer means refused; `soft`: no answer is taken for good, a revocation never is. */
 export type RevocationMode = 'hard' | 'soft';
@@ -16,6 +16,8 @@ export interface RevocationOptions {
   readonly ask: RevocationSource;
   /** Milliseconds that one verification waits at most; what comes later is kept for the next. */
   readonly deadlineMs: number;
+  /** Takes why a refresh ahead of the end failed; the kept answer goes on. */
+  readonly refreshFailed: (reason: unknown) => void;
 }
 
 /** @param path leaf first, anchor last. @throws JadesError certificate-revoked, revocation-unknown */
@@ -28,15 +30,20 @@ interface Kept {
 
 const maxKeptBytes = 1024 * 1024;
 const keptBytes = 500;
-const retryMs = 30_000;
 
-export function createRevocationCheck({ mode, now, ask, deadlineMs }: RevocationOptions): RevocationCheck {
+export function createRevocationCheck({
+  mode,
+  now,
+  ask,
+  deadlineMs,
+  refreshFailed,
+}: RevocationOptions): RevocationCheck {
   const kept = new BoundedMap<Kept>(maxKeptBytes, (key) => 2 * key.length + keptBytes);
   const underWay = new Map<string, Promise<RevocationStatus>>();
 
   const keep = (key: string, status: RevocationStatus): void => {
     if (isWorthKeeping(status.validUntil, now())) {
-      kept.set(key, { status, refreshAt: refreshTime(now(), status.validUntil) });
+      kept.set(key, { status, refreshAt: status.refreshAt ?? refreshTime(now(), status.validUntil) });
     } else {
       kept.delete(key);
     }
@@ -66,7 +73,7 @@ export function createRevocationCheck({ mode, now, ask, deadlineMs }: Revocation
     if (now() >= entry.refreshAt) {
       entry.refreshAt = new Date(now().getTime() + retryMs);
       // The kept answer stands until its own end; a refresh that fails is tried again later.
-      fetchStatus(key, subject).catch(() => undefined);
+      fetchStatus(key, subject).catch(refreshFailed);
     }
     return Promise.resolve(entry.status);
   };

@@ -46,6 +46,8 @@ export interface VerifierOptions {
   /** In place of the guarded fetch. */
   readonly fetch?: Fetch;
   readonly limits?: Partial<VerifierLimits>;
+  /** Takes why a revocation answer that is still valid could not be refreshed ahead of its end. */
+  readonly refreshFailed?: (reason: unknown) => void;
 }
 
 /** A message as received: raw header values, so that a repeated header is seen, and the exact bytes. */
@@ -99,9 +101,15 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const guarded = options.fetch === undefined ? createGuardedFetch(options) : undefined;
   const fetch = options.fetch ?? guarded?.fetch;
   if (fetch === undefined) throw new Error('there is no fetch');
-  const ask = createRevocationSource({ now, fetch, signal: stop.signal, ...limits });
+  const refreshFailed = (reason: unknown): void => {
+    if (!stop.signal.aborted) options.refreshFailed?.(reason);
+  };
+  const ask = createRevocationSource({ now, fetch, signal: stop.signal, refreshFailed, ...limits });
   const { revocation: mode } = options;
-  const checkRevocation = createRevocationCheck({ mode, now, ask, deadlineMs: limits.revocationDeadlineMs });
+  const checkRevocation = createRevocationCheck({
+    ...{ mode, now, ask, refreshFailed },
+    deadlineMs: limits.revocationDeadlineMs,
+  });
   const { anchors, requiredPolicies = [] } = options;
   const memory = createPathMemory({ anchors, requiredPolicies, now });
 

@@ -103,6 +103,65 @@ describe('revocation answers', () => {
     expect(asked.filter((url) => url.endsWith('.crl')).length).toBe(2);
   });
 
+  it('of a list serve until its end while it cannot be refreshed, which is told and tried again after a pause', async () => {
+    let away = false;
+    const noResponder = () => Promise.reject(new Error('no responder'));
+    const { asked, fetch } = recorder((request) => {
+      if (request.method === 'POST') return noResponder();
+      return away ? Promise.reject(new Error('away')) : undefined;
+    });
+    const started = Date.now();
+    let passed = 0;
+    const told: unknown[] = [];
+    const refreshFailed = (reason: unknown) => void told.push(reason);
+    const verifier = verifierFor(kit, { fetch, refreshFailed, now: () => new Date(started + passed) });
+    const lists = () => asked.filter((url) => url === kit.authority.crlUrl).length;
+    expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
+    away = true;
+    passed = 3_000_000;
+    // Of these leaves nothing is known yet but what the list says.
+    expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
+    await vi.waitFor(() => expect(told).toContainEqual(new Error('away')), patience);
+    expect(lists()).toBe(2);
+    passed += 10_000;
+    expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
+    expect(lists()).toBe(2);
+    passed += 30_000;
+    const { leaf, message } = freshMessage();
+    expect(await verdict(verifier, message)).toBe('accepted');
+    await vi.waitFor(() => expect(lists()).toBe(3), patience);
+    away = false;
+    revoke(kit, leaf);
+    passed += 30_000;
+    // The list is refreshed now; what it said before is asked again soon, not only at its end.
+    expect(await verdict(verifier, message)).toBe('accepted');
+    await vi.waitFor(() => expect(lists()).toBe(4), patience);
+    const askAgain = async () => {
+      passed += 30_000;
+      expect(await verdict(verifier, message)).toBe('certificate-revoked');
+    };
+    await vi.waitFor(askAgain, { timeout: 20_000, interval: 200 });
+    expect(passed).toBeLessThan(3_600_000);
+  });
+
+  it('of a list are not relied upon after its end', async () => {
+    let away = false;
+    const { fetch } = recorder((request) =>
+      away || request.method === 'POST' ? Promise.reject(new Error('away')) : undefined,
+    );
+    const started = Date.now();
+    let passed = 0;
+    const verifier = verifierFor(kit, { fetch, now: () => new Date(started + passed) });
+    const { message } = freshMessage();
+    expect(await verdict(verifier, message)).toBe('accepted');
+    away = true;
+    passed = 3_590_000;
+    expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
+    passed = 3_601_000;
+    expect(await verdict(verifier, message)).toBe('revocation-unknown');
+    expect(await verdict(verifier, freshMessage().message)).toBe('revocation-unknown');
+  });
+
   it('are asked of one address one at a time', async () => {
     let running = 0;
     let most = 0;
