@@ -21,13 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => supplier.close());
 
-async function begin(server: TestServer, body: string): Promise<ClientRequest> {
+async function begin(server: TestServer, body: string, subject = 'test'): Promise<ClientRequest> {
   const outgoing = request(`${server.url}/shv/v1/gegevens`, {
     method: 'POST',
     agent: false,
     headers: {
       'content-type': 'application/json',
-      ...(await supplier.tokens.bearer(['read'])),
+      ...(await supplier.tokens.bearer(['read'], { subject })),
       ...(await supplier.requester.sign(body)),
     },
   });
@@ -99,6 +99,53 @@ it('forgets one whose requester goes away while it waits', async () => {
   held.destroy();
   await next;
   await expect.poll(() => gauge(patient, 'gegevens_answers_bytes')).toBe(0);
+});
+
+it('gives one client half of the room at most, and the rest to others, also of what that client waits for', async () => {
+  const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '64', GEGEVENS_ANSWERS_WAIT_MS: '600000' });
+  const asOther = { server, headers: await supplier.tokens.bearer(['read'], { subject: 'ander' }) };
+  const held = await hold(server);
+  const waiting = [await begin(server, JSON.stringify(other)), await begin(server, '{"pageSize":19998}')];
+  await expect.poll(() => gauge(server, 'gegevens_answers_waiting')).toBe(2);
+  await supplier.get({ pageSize: RECORDS - 3 }, asOther);
+  expect(await gauge(server, 'gegevens_answers_waiting')).toBe(2);
+  await supplier.get({ pageSize: 19_998 }, asOther);
+  for (const each of [held, ...waiting]) each.destroy();
+  await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBe(0);
+});
+
+it('counts one that several take for those who still do', async () => {
+  const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '64', GEGEVENS_ANSWERS_WAIT_MS: '600000' });
+  const first = await hold(server);
+  const [second] = await once(await begin(server, '{}', 'ander'), 'response');
+  first.destroy();
+  // Nothing is counted for the first client any more, and the other one has his share.
+  await supplier.get(other, { server });
+  const waiting = await begin(server, '{"pageSize":19998}', 'ander');
+  await expect.poll(() => gauge(server, 'gegevens_answers_waiting')).toBe(1);
+  second.resume();
+  await once(waiting, 'response');
+  waiting.destroy();
+  await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBe(0);
+});
+
+it('ends the connection of a reader that is too slow, who else would keep the room for as long as he likes', async () => {
+  const server = await supplier.another({
+    REQUEST_TIMEOUT_MS: '8000',
+    GEGEVENS_ANSWERS_MIN_BYTES_PER_SECOND: '10000000',
+    GEGEVENS_ANSWERS_WAIT_MS: '600000',
+  });
+  const held = await hold(server);
+  const ended = new Promise((resolve) => held.once('error', resolve));
+  // Never idle: a little of it several times a second.
+  const reading = setInterval(() => held.read(16_384), 200);
+  onTestFinished(() => clearInterval(reading));
+  await expect.poll(() => gauge(server, 'gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
+  held.resume();
+  await ended;
+  expect(held.complete).toBe(false);
+  expect(server.logged).toContainEqual(expect.objectContaining({ msg: expect.stringContaining('too slowly') }));
+  await supplier.get({}, { server });
 });
 
 it('gives back the connection and the memory of one whose requester goes away while it is made', async () => {

@@ -21,6 +21,8 @@ export interface PageRequest {
   readonly pageSize: number | undefined;
   /** Whose pages belong together. */
   readonly afnemer: string;
+  /** Whose share of the memory for answers it takes. */
+  readonly client: string;
 }
 
 export interface FoundPage extends CachedPage {
@@ -80,7 +82,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
     const contents = [parts, select.all.map(({ levering }) => levering.id)];
     const page = await cache.get(
       createHash('sha256').update(JSON.stringify(contents, withoutHeads)).digest('base64'),
-      { bytes: aboutBytes(plan), make },
+      { bytes: aboutBytes(plan), client: request.client, make },
       signal,
     );
     return {

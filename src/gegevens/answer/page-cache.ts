@@ -16,6 +16,8 @@ export interface PageCache {
 export interface WantedPage {
   /** About how many bytes it will take. */
   readonly bytes: number;
+  /** Whose share of the room it is made and sent in. */
+  readonly client: string;
   /** Called when the page is nowhere; its signal fires when nobody waits for it any more. */
   readonly make: (signal: AbortSignal) => Promise<PageBytes>;
 }
@@ -31,7 +33,8 @@ interface Live {
   readonly page: Promise<PageBytes>;
   readonly abandon: AbortController;
   place: Place | undefined;
-  users: number;
+  /** The client of each of them; its room is counted for one. */
+  readonly users: string[];
 }
 
 /** @param maxBytes most bytes that are kept for who asks again */
@@ -40,29 +43,35 @@ export function createPageCache(maxBytes: number, room: AnswerRoom): PageCache {
   const live = new Map<string, Live>();
   let cleared = 0;
 
-  const begin = (key: string, found: PageBytes | undefined, { bytes, make }: WantedPage): Live => {
+  const begin = (key: string, found: PageBytes | undefined, wanted: WantedPage): Live => {
+    const users: string[] = [];
     const abandon = new AbortController();
     const { signal } = abandon;
     const making = async (): Promise<PageBytes> => {
       const since = cleared;
-      const place = await room.enter(bytes, signal);
+      const inMemory = found !== undefined;
+      const place = await room.enter({ bytes: found?.bytes ?? wanted.bytes, clients: users, inMemory }, signal);
       try {
-        const page = await make(signal);
+        const page = found ?? (await wanted.make(signal));
         signal.throwIfAborted();
         place.resize(page.bytes);
         begun.place = place;
-        if (since === cleared) recent.keep(key, page);
+        // Whose share it was taken from may have left meanwhile.
+        place.reassign();
+        if (!inMemory && since === cleared) recent.keep(key, page);
         return page;
       } catch (error) {
         place.leave();
-        forget(key, begun);
         throw error;
       }
     };
-    const begun: Live =
-      found === undefined
-        ? { page: Promise.resolve().then(making), abandon, place: undefined, users: 0 }
-        : { page: Promise.resolve(found), abandon, place: room.add(found.bytes), users: 0 };
+    const page = Promise.resolve()
+      .then(making)
+      .catch((error: unknown) => {
+        forget(key, begun);
+        throw error;
+      });
+    const begun: Live = { page, abandon, place: undefined, users };
     live.set(key, begun);
     return begun;
   };
@@ -71,9 +80,12 @@ export function createPageCache(maxBytes: number, room: AnswerRoom): PageCache {
     if (live.get(key) === gone) live.delete(key);
   };
 
-  const leave = (key: string, mine: Live): void => {
-    mine.users -= 1;
-    if (mine.users > 0) return;
+  const leave = (key: string, mine: Live, client: string): void => {
+    mine.users.splice(mine.users.indexOf(client), 1);
+    if (mine.users.length > 0) {
+      mine.place?.reassign();
+      return;
+    }
     forget(key, mine);
     mine.place?.leave();
     mine.abandon.abort();
@@ -93,10 +105,11 @@ export function createPageCache(maxBytes: number, room: AnswerRoom): PageCache {
       const found = running === undefined ? recent.find(key) : undefined;
       const from = running?.place !== undefined || found !== undefined ? 'memory' : running ? 'shared' : 'database';
       const mine = running ?? begin(key, found, wanted);
-      mine.users += 1;
+      mine.users.push(wanted.client);
+      if (running !== undefined && running.place === undefined) room.joined();
       let released = false;
       const release = (): void => {
-        if (!released) leave(key, mine);
+        if (!released) leave(key, mine, wanted.client);
         released = true;
       };
       try {

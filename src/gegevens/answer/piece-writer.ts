@@ -10,7 +10,7 @@ export interface PageBytes {
 
 /** Most answers are small, and memory beside the heap that is taken and let go at every one of them makes the collector come often. */
 const FIRST_BYTES = 8 * 1024;
-const PIECE_BYTES = 256 * 1024;
+export const PIECE_BYTES = 256 * 1024;
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const WORST_CASE = 3;
 

@@ -1,12 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fscTransaction } from '../../http/access-log.ts';
 import { callerOf } from '../../http/auth.ts';
+import { clientKey } from '../../http/client-address.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
+import { endSlowReader } from '../../http/slow-readers.ts';
 import type { Caller } from '../../kernel/oauth/caller.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-headers.ts';
 import type { ProcessingLog } from '../../kernel/processing-log.ts';
+import { isLarge } from '../answer/answer-room.ts';
 import type { FoundPage, PageFinder } from '../answer/find-page.ts';
 import { sendPage } from '../answer/send-page.ts';
 import { signPage } from '../answer/sign-page.ts';
@@ -43,7 +46,8 @@ const ACTIE = {
 /** `POST /gegevens`: the page that is asked for, signed; written in the journal and the processing log before it leaves. */
 export function postGegevens(needs: PostGegevensNeeds) {
   const { platform, variant, mapping, findPage, ownSigner, metrics } = needs;
-  const form = platform.config.gegevens.signatureForm;
+  const { signatureForm: form, answersMinBytesPerSecond } = platform.config.gegevens;
+  const leastSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: platform.config.server.requestTimeoutMs };
   return async (request: FastifyRequest<{ Body: GegevensRequest }>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
     const exchange = exchangeOf(request);
@@ -56,6 +60,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
         page: body.page,
         pageSize: body.pageSize,
         afnemer: exchange.oin ?? caller.subject,
+        client: clientKey(request),
       },
       goneSignal(reply),
     );
@@ -87,6 +92,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
         ),
       );
     });
+    if (isLarge(page.bytes)) endSlowReader(request, reply, leastSpeed);
     return reply
       .headers({
         digest: page.digest,

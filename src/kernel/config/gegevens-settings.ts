@@ -54,13 +54,21 @@ export const gegevensSettings = {
     default: 256,
     min: 1,
     max: 65_536,
-    description: 'Memory in megabytes for large answers that are being made or sent; more of them wait.',
+    description:
+      'Memory in megabytes for large answers that are being made or sent, of which one client may have half; more of them wait.',
   }),
   answersWaitMs: integer('GEGEVENS_ANSWERS_WAIT_MS', {
     default: 10_000,
     min: 0,
     max: 600_000,
     description: 'How long in milliseconds a large answer waits for that memory before it is refused.',
+  }),
+  answersMinBytesPerSecond: integer('GEGEVENS_ANSWERS_MIN_BYTES_PER_SECOND', {
+    default: 32_768,
+    min: 0,
+    max: 1_000_000_000,
+    description:
+      'Least speed at which a large answer must be taken, measured over `REQUEST_TIMEOUT_MS`; the connection of a slower reader is ended. 0 ends none.',
   }),
   rateLimit: integer('GEGEVENS_RATE_LIMIT', {
     default: 600,
