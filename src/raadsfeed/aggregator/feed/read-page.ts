@@ -3,8 +3,9 @@ import { askPage } from '../../../feed-client/client.ts';
 import { FeedFault } from '../../../feed-client/feed-fault.ts';
 import { type FeedRecord, type Report, readFeedPage, readSnapshotPage } from '../../../feed-client/page.ts';
 import { NO_PROGRESS, notePage, toProgress } from '../../../feed-client/progress.ts';
+import type { OutboundAnswer } from '../../../kernel/outbound/outbound-client.ts';
 import type { AggregatorNeeds } from '../needs.ts';
-import type { Lease, Source } from '../source.ts';
+import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
 import { readTaken } from '../store/records-of-source.ts';
 import { type Position, saveProgress } from '../store/save-progress.ts';
@@ -27,6 +28,8 @@ export interface PageOutcome {
   readonly refused: number;
   readonly freshForMs: number;
 }
+
+type ChangedAnswer = Extract<OutboundAnswer, { readonly changed: true }>;
 
 const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0 } as const;
 /** Records of a page at most: pages of several sources are in memory at once. */
@@ -61,12 +64,18 @@ export function positionOf(source: Source): Position {
 
 async function readSnapshot(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
   const { source } = lease;
-  const { snapshotUrl, standCursor, standFeedCursor, paginagrootte: limit } = source;
+  const { snapshotUrl, standCursor, paginagrootte: limit } = source;
   const { signal } = needs.options;
   const request = { url: snapshotUrl ?? '', cursor: standCursor, limit, redirects: 'same-host', signal } as const;
   const answer = await askPage(needs.client, request);
   if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
-  const { page, records, cursor, feedCursor } = await believe(lease, answer.json, needs, async (report) => {
+  return await redactingOnError(lease, answer.json, needs, () => takeSnapshot(lease, answer, needs));
+}
+
+async function takeSnapshot(lease: Lease, answer: ChangedAnswer, needs: PageNeeds): Promise<PageOutcome> {
+  const { source } = lease;
+  const { standCursor, standFeedCursor, paginagrootte: limit } = source;
+  const { page, records, cursor, feedCursor } = await believe(async (report) => {
     const read = readSnapshotPage(answer.json, { cursor: standCursor, feedCursor: standFeedCursor }, report);
     return { ...read, page: await check(lease, read.records, needs) };
   });
@@ -99,14 +108,20 @@ async function readSnapshot(lease: Lease, needs: PageNeeds): Promise<PageOutcome
 
 async function readFeed(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
   const { source } = lease;
-  const { feedUrl, cursor: at, paginagrootte: limit, laatsteNummer } = source;
+  const { feedUrl, cursor: at, paginagrootte: limit } = source;
   if (feedUrl === null || at === null) throw new TypeError('a feed is read from a place that is not known');
   const { signal } = needs.options;
   const etag = source.etag ?? undefined;
   const answer = await askPage(needs.client, { url: feedUrl, cursor: at, limit, etag, redirects: 'same-host', signal });
+  if (!answer.changed) return { ...UNCHANGED, ends: 'head', freshForMs: answer.freshForMs };
+  return await redactingOnError(lease, answer.json, needs, () => takeFeed(lease, at, answer, needs));
+}
+
+async function takeFeed(lease: Lease, at: string, answer: ChangedAnswer, needs: PageNeeds): Promise<PageOutcome> {
+  const { source } = lease;
+  const { paginagrootte: limit, laatsteNummer } = source;
   const { freshForMs } = answer;
-  if (!answer.changed) return { ...UNCHANGED, ends: 'head', freshForMs };
-  const { page, records, cursor, head, hasMore } = await believe(lease, answer.json, needs, async (report) => {
+  const { page, records, cursor, head, hasMore } = await believe(async (report) => {
     const read = readFeedPage(answer.json, { cursor: at, after: laatsteNummer ?? undefined }, report);
     if (read.gaps.length > 0) await explainGaps(lease, read, needs);
     return { ...read, page: read.records.length === 0 ? undefined : await check(lease, read.records, needs) };
@@ -146,25 +161,34 @@ function step(source: Source, cursor: string, records: readonly FeedRecord[], ne
   return notePage(toProgress(source.voortgang), page);
 }
 
+/** Reads an answer, and stops at the first thing that is doubted. @throws {FeedFault} */
+async function believe<T>(read: (report: Report) => Promise<T>): Promise<T> {
+  const faults: FeedFault[] = [];
+  const found = await read((code, message) => faults.push(new FeedFault(code, message))).catch((error: unknown) => {
+    throw faults[0] ?? error;
+  });
+  const [first] = faults;
+  if (first !== undefined) throw first;
+  return found;
+}
+
 /**
- * Reads an answer, and stops at the first thing that is doubted; the redactions on it are carried out all the same.
- * @throws {FeedFault}
+ * Takes an answer; when anything goes wrong with it, at the source or here, the redactions on it are carried out all the same. Not when
+ * the source is another's by now, or this process stops: then they are read again.
  */
-export async function believe<T>(
+export async function redactingOnError<T>(
   lease: Lease,
   json: unknown,
-  needs: AggregatorNeeds,
-  read: (report: Report) => Promise<T>,
+  needs: PageNeeds,
+  take: () => Promise<T>,
 ): Promise<T> {
-  const faults: FeedFault[] = [];
   try {
-    const found = await read((code, message) => faults.push(new FeedFault(code, message)));
-    const [first] = faults;
-    if (first !== undefined) throw first;
-    return found;
+    return await take();
   } catch (error) {
-    if (error instanceof FeedFault) await carryOutRedactions(lease, json, needs);
-    throw faults[0] ?? error;
+    if (!(error instanceof LeaseLostError) && !needs.options.signal.aborted) {
+      await carryOutRedactions(lease, json, needs);
+    }
+    throw error;
   }
 }
 
