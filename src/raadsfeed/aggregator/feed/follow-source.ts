@@ -50,7 +50,7 @@ const PATIENCE = 3;
 export async function followSource(start: Lease, needs: AggregatorNeeds, options: TurnOptions): Promise<TurnResult> {
   let lease = await readDocument(start, needs, options.signal);
   if (lease.source.hervergelijken !== null && lease.source.hervergelijken <= needs.clock.now()) {
-    lease = await restart(lease, needs, { cursorLost: false });
+    lease = await restart(lease, needs, { wholeHistory: false });
   }
   const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
   const organisations = await readOwnedOrganisations(needs.pool, lease.source.id);
@@ -108,7 +108,7 @@ async function readOrRestart(lease: Lease, needs: PageNeeds): Promise<PageOutcom
     if (source.fase === 'historie' && (await leaveHistory(lease, error, needs))) return 'restarted';
     if (!(error instanceof FeedFault) || !mayRestart(lease, error, needs)) throw error;
     needs.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
-    await restart(lease, needs, { cursorLost: source.fase === 'feed' && error.code === 'cursor-refused' });
+    await restart(lease, needs, { wholeHistory: source.fase === 'feed' && error.code === 'cursor-refused' });
     return 'restarted';
   }
 }
@@ -153,7 +153,11 @@ async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Aggrega
   return true;
 }
 
-async function restart(lease: Lease, { pool }: AggregatorNeeds, how: { readonly cursorLost: boolean }): Promise<Lease> {
+async function restart(
+  lease: Lease,
+  { pool }: AggregatorNeeds,
+  how: { readonly wholeHistory: boolean },
+): Promise<Lease> {
   return await transaction(pool, async (client) => {
     await restartSnapshot(client, lease, { compare: true, ...how });
     return await rereadLease(client, lease);

@@ -10,7 +10,7 @@ import { rereadLease } from '../store/leases.ts';
 import { noteOrganisations, readOwnedOrganisations, showOrigin } from '../store/organisations.ts';
 import { restartSnapshot } from '../store/restart-snapshot.ts';
 import { saveDocument } from '../store/save-document.ts';
-import { hasState } from '../store/seen.ts';
+import { hasRecords, hasState } from '../store/seen.ts';
 
 /** Milliseconds that a service document is believed. */
 const DOCUMENT_MS = 60_000;
@@ -68,10 +68,13 @@ async function keepDocument(
     await addIssues(client, source.id, issues, clock.now());
     const owned = await readOwnedOrganisations(client, source.id);
     await showOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
-    // What was passed over of an organisation before it was this source's is found in the snapshot only.
-    if (added.length > 0) {
+    const moved = source.feedUrl !== null && source.feedUrl !== document.feedUrl;
+    // What was passed over of an organisation before it was this source's is found in the snapshot only, and in the history its
+    // redactions. A cursor means nothing at another address, even where it is taken.
+    if (added.length > 0 || moved) {
       const codes = owned.map(({ organisatiecode }) => organisatiecode);
-      await restartSnapshot(client, lease, { compare: await hasState(client, codes), cursorLost: false });
+      const wholeHistory = moved || (await hasRecords(client, added));
+      await restartSnapshot(client, lease, { compare: await hasState(client, codes), wholeHistory });
     }
     return await rereadLease(client, lease);
   });
