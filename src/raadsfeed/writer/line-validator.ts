@@ -86,10 +86,16 @@ function describe(errors: readonly ErrorObject[]): string[] {
   return more > 0 ? [...sentences.slice(0, TOLD_FAULTS), `and ${more} more faults`] : sentences;
 }
 
+const SAID: Readonly<Record<string, string>> = {
+  'false schema': 'may not be there with this op',
+  unevaluatedProperties: 'must NOT have additional properties',
+};
+
 function sentence({ instancePath, message, params, keyword }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
-  const extra = keyword === 'additionalProperties' ? ` (${String(params.additionalProperty)})` : '';
+  const other: unknown = params.additionalProperty ?? params.unevaluatedProperty;
+  const extra = other === undefined ? '' : ` (${String(other)})`;
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
-  const said = keyword === 'false schema' ? 'may not be there with this op' : (message ?? keyword);
+  const said = SAID[keyword] ?? message ?? keyword;
   return `${place === '' ? 'the line' : place} ${said}${extra}${allowed}`;
 }
