@@ -64,11 +64,12 @@ export async function followSource(start: Lease, needs: AggregatorNeeds, options
     throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
   }
   const pageNeeds: PageNeeds = { ...needs, organisations, named: new Set(lease.source.genoemd), options };
-  for (let pages = 0; pages < options.maxPages; pages += 1) {
+  for (let pages = 0; pages < options.maxPages; ) {
     options.signal.throwIfAborted();
     const at = needs.clock.now();
-    const page = await readOrRestart(lease, pageNeeds);
+    const page = await readOrRestart(lease, pageNeeds, options.maxPages - pages);
     if (page === 'restarted') return { ...sum, caughtUp: false, inMs: 0 };
+    pages += page.pages;
     sum.read += page.read;
     sum.published += page.published;
     sum.refused += page.refused;
@@ -100,9 +101,13 @@ function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorNeeds): number 
   return Math.max(pollMs, Math.min(freshForMs, 3_600_000));
 }
 
-async function readOrRestart(lease: Lease, needs: PageNeeds): Promise<PageOutcome | 'restarted'> {
+async function readOrRestart(
+  lease: Lease,
+  needs: PageNeeds,
+  pagesLeft: number,
+): Promise<PageOutcome | 'restarted'> {
   try {
-    return await readPage(lease, needs);
+    return await readPage(lease, needs, pagesLeft);
   } catch (error) {
     const { source } = lease;
     if (source.fase === 'historie' && (await leaveHistory(lease, error, needs))) return 'restarted';

@@ -64,7 +64,7 @@ export async function readHistoryPage(lease: Lease, needs: PageNeeds): Promise<P
     return recorded;
   });
   if (published > 0) await cleanFiles(needs);
-  return { ends: 'more', saved: true, read: records.length, published, refused: 0, freshForMs: 0 };
+  return { ends: 'more', saved: true, read: records.length, published, refused: 0, freshForMs: 0, pages: 1 };
 }
 
 /**

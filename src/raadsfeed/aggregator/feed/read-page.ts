@@ -27,11 +27,13 @@ export interface PageOutcome {
   readonly published: number;
   readonly refused: number;
   readonly freshForMs: number;
+  /** Pages that were asked of the source for it. */
+  readonly pages: number;
 }
 
 type ChangedAnswer = Extract<OutboundAnswer, { readonly changed: true }>;
 
-const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0 } as const;
+const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0, pages: 1 } as const;
 /** Records of a page at most: pages of several sources are in memory at once. */
 const MAX_LIMIT = 1000;
 
@@ -44,21 +46,22 @@ export interface PageNeeds extends AggregatorNeeds {
 
 /**
  * Reads one page, judges it and publishes it. The redactions on it are carried out even when the rest cannot be believed.
+ * @param pagesLeft of this turn; it may take several, and takes two where it must
  * @throws {FeedFault} {OutboundError} {LeaseLostError}
  */
-export async function readPage(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+export async function readPage(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome> {
   const { fase } = lease.source;
   if (fase === 'stand') return await readSnapshot(lease, needs);
-  return fase === 'historie' ? await readHistoryPage(lease, needs) : await readFeed(lease, needs);
+  return fase === 'historie' ? await readHistoryPage(lease, needs) : await readFeed(lease, needs, pagesLeft);
 }
 
 /** The place of a source as it is, for what a page changes of it. */
 export function positionOf(source: Source): Position {
   const { fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte } = source;
-  const { historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, hashKlopt } = source;
+  const { historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, vooruit, hashKlopt } = source;
   return {
     ...{ fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte },
-    ...{ historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, hashKlopt },
+    ...{ historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, vooruit, hashKlopt },
   };
 }
 
@@ -103,10 +106,10 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, needs: PageNeed
     hashKlopt: page.hashKlopt,
   };
   const published = await publishPage(lease, { ...page, read: records.length }, { position }, needs);
-  return { ends: 'more', saved: true, read: records.length, published, refused: page.refused, freshForMs: 0 };
+  return { ends: 'more', saved: true, read: records.length, published, refused: page.refused, freshForMs: 0, pages: 1 };
 }
 
-async function readFeed(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+async function readFeed(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome> {
   const { source } = lease;
   const { feedUrl, cursor: at, paginagrootte: limit } = source;
   if (feedUrl === null || at === null) throw new TypeError('a feed is read from a place that is not known');
@@ -114,18 +117,30 @@ async function readFeed(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
   const etag = source.etag ?? undefined;
   const answer = await askPage(needs.client, { url: feedUrl, cursor: at, limit, etag, redirects: 'same-host', signal });
   if (!answer.changed) return { ...UNCHANGED, ends: 'head', freshForMs: answer.freshForMs };
-  return await redactingOnError(lease, answer.json, needs, () => takeFeed(lease, at, answer, needs));
+  return await redactingOnError(lease, answer.json, needs, () => takeFeed(lease, { at, answer, pagesLeft }, needs));
 }
 
-async function takeFeed(lease: Lease, at: string, answer: ChangedAnswer, needs: PageNeeds): Promise<PageOutcome> {
+async function takeFeed(
+  lease: Lease,
+  { at, answer, pagesLeft }: { readonly at: string; readonly answer: ChangedAnswer; readonly pagesLeft: number },
+  needs: PageNeeds,
+): Promise<PageOutcome> {
   const { source } = lease;
   const { paginagrootte: limit, laatsteNummer } = source;
   const { freshForMs } = answer;
-  const { page, records, cursor, head, hasMore } = await believe(async (report) => {
+  const { page, records, cursor, head, hasMore, ahead, pages } = await believe(async (report) => {
     const read = readFeedPage(answer.json, { cursor: at, after: laatsteNummer ?? undefined }, report);
-    if (read.gaps.length > 0) await explainGaps(lease, read, needs);
-    return { ...read, page: read.records.length === 0 ? undefined : await check(lease, read.records, needs) };
+    const looked =
+      read.gaps.length === 0
+        ? { pages: 0, ahead: null }
+        : await explainGaps(lease, read, Math.max(1, pagesLeft - 1), needs);
+    const isEmpty = read.records.length === 0 || looked.ahead !== null;
+    return { ...read, ...looked, page: isEmpty ? undefined : await check(lease, read.records, needs) };
   });
+  if (ahead !== null) {
+    await saveProgress(needs.pool, lease, { ...positionOf(source), vooruit: ahead }, { head });
+    return { ...UNCHANGED, saved: true, ends: 'more', freshForMs, pages: 1 + pages };
+  }
   const atEnd = !hasMore && cursor === at;
   const paginagrootte = larger(limit, answer.bytes, needs);
   const position: Position = {
@@ -136,6 +151,7 @@ async function takeFeed(lease: Lease, at: string, answer: ChangedAnswer, needs: 
     laatsteNummer: records.at(-1)?.sequenceNumber ?? laatsteNummer ?? (hasMore ? null : head),
     paginagrootte,
     voortgang: hasMore && cursor !== at ? step(source, cursor, records, needs) : null,
+    vooruit: null,
     hashKlopt: page?.hashKlopt ?? source.hashKlopt,
   };
   if (page === undefined) {
@@ -150,7 +166,7 @@ async function takeFeed(lease: Lease, at: string, answer: ChangedAnswer, needs: 
     return { ...UNCHANGED, saved: !isSame, ends: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
   }
   const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, needs);
-  const outcome = { saved: true, read: records.length, published, refused: page.refused, freshForMs };
+  const outcome = { saved: true, read: records.length, published, refused: page.refused, freshForMs, pages: 1 + pages };
   return { ...outcome, ends: hasMore ? 'more' : 'head' };
 }
 

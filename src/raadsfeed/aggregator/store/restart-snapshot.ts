@@ -25,7 +25,7 @@ export async function restartSnapshot(db: Db, { source, number }: Lease, restart
     text: `update aggregator.bron b
               set fase = 'stand',
                   vergelijken = $3::boolean or b.historie_lezen or b.cursor is not null or eigen.hoogste is not null, stand_cursor = null, stand_feed_cursor = null, cursor = null, etag = null,
-                  laatste_nummer = null, hervergelijken = null, stand_begonnen = now(), voortgang = null, hash_klopt = false,
+                  laatste_nummer = null, hervergelijken = null, stand_begonnen = now(), voortgang = null, vooruit = null, hash_klopt = false,
                   historie_cursor = case when $4::boolean then null when b.historie_lezen then b.historie_cursor else b.cursor end,
                   historie_na = case when b.historie_lezen then b.historie_na else coalesce(b.laatste_nummer, eigen.hoogste) end,
                   -- Nothing of a feed was published before: no redaction of one can have been missed.
