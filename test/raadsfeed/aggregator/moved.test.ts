@@ -113,3 +113,32 @@ it('is found when its service document names a new address, where its cursor mea
   await pause(false);
   await expectRedactedOnce();
 });
+
+it('is not another source: one whose document names a feed that is followed already is refused, and takes nothing', async () => {
+  await pause(false);
+  const claimer = await new FakeSource('gm9999').listen();
+  try {
+    claimer.organisaties = [{ organisatiecode: 'gm9999', naam: 'Gemeente' }, ...old.organisaties];
+    claimer.rule = ({ path, page, json }) => {
+      if (path !== '/') return false;
+      json({ ...page(), feedUrl: `${old.url}/feed` });
+      return true;
+    };
+    claimer.document('x-1');
+    await follow(aggregator.pool, claimer.url);
+    await eventually(async () => {
+      const { foutSoort, fout } = await sourceState(aggregator.pool, claimer.url);
+      expect([foutSoort, fout]).toEqual(['feed-elsewhere', expect.stringContaining(old.url)]);
+    });
+    expect(await sourceState(aggregator.pool, old.url)).toMatchObject({ mislukt: 0 });
+    expect(await readRecords(aggregator.api, '/feed?organisatiecode=gm9999')).toEqual([]);
+    // What it had before it claimed another's is no reason to let it.
+    claimer.rule = undefined;
+    await eventually(async () =>
+      expect(await sourceState(aggregator.pool, claimer.url)).toMatchObject({ behind: 0, mislukt: 0 }),
+    );
+  } finally {
+    await unfollow(aggregator.pool, claimer.url);
+    await claimer.close();
+  }
+});

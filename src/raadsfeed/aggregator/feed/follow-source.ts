@@ -101,11 +101,7 @@ function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorNeeds): number 
   return Math.max(pollMs, Math.min(freshForMs, 3_600_000));
 }
 
-async function readOrRestart(
-  lease: Lease,
-  needs: PageNeeds,
-  pagesLeft: number,
-): Promise<PageOutcome | 'restarted'> {
+async function readOrRestart(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome | 'restarted'> {
   try {
     return await readPage(lease, needs, pagesLeft);
   } catch (error) {

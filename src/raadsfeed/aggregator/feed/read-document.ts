@@ -9,7 +9,7 @@ import { addIssues } from '../store/issues.ts';
 import { rereadLease } from '../store/leases.ts';
 import { noteOrganisations, readOwnedOrganisations, showOrigin } from '../store/organisations.ts';
 import { restartSnapshot } from '../store/restart-snapshot.ts';
-import { saveDocument } from '../store/save-document.ts';
+import { findFeedHolder, saveDocument } from '../store/save-document.ts';
 import { hasRecords, hasState } from '../store/seen.ts';
 
 /** Milliseconds that a service document is believed. */
@@ -54,6 +54,10 @@ async function keepDocument(
     ({ organisatiecode }) => wanted.size === 0 || wanted.has(organisatiecode),
   );
   return await transaction(pool, async (client) => {
+    const holder = await findFeedHolder(client, document.feedUrl, source.id);
+    if (holder !== undefined) {
+      throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is that of another source, ${holder}`);
+    }
     await saveDocument(client, lease, { document, etag });
     const { added, elsewhere } = await noteOrganisations(client, source.id, offered);
     const issues = elsewhere.map(
