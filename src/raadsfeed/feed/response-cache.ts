@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RESOURCE_TYPES } from '../domain/resource-type.ts';
 import type { FeedHead } from '../store/feed-row.ts';
 import { createByteCache } from './byte-cache.ts';
-import { chooseEncoding, compress, WORTH_COMPRESSING_BYTES } from './compression.ts';
+import { chooseEncoding, compress, type Encoding, WORTH_COMPRESSING_BYTES } from './compression.ts';
 import { type HeadCache, isSameHead } from './head.ts';
 import type { CompressedEncoding } from './splice.ts';
 
@@ -36,9 +36,11 @@ export interface ResponseCache {
 }
 
 export interface BodyOptions {
-  /** The plain body, and how it is compressed when there is a better way than doing it now. */
-  readonly body: Buffer | string;
+  /** Makes the plain body, when it is needed; and how it is compressed when there is a better way than doing it now. */
+  readonly body: () => Buffer | string;
   readonly compressed?: ((encoding: CompressedEncoding) => Promise<Buffer>) | undefined;
+  /** Called when the client has it already, instead of making a body. */
+  readonly unchanged?: (() => void) | undefined;
   /** Absent: made from the body. */
   readonly etag?: string;
   readonly maxAgeSeconds: number;
@@ -65,6 +67,28 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
       body.length + 2 * (etag.length + Object.values({ ...headers, ...bodyHeaders }).join('').length),
   );
   heads.onChange(() => responses.clear());
+  /** Bodies that are being compressed: whoever asks for the very same meanwhile shares it. */
+  const underWay = new Map<string, Promise<Buffer>>();
+
+  /** The tag says what the body is, so with the parameters it says who may share it. */
+  const encode = async (
+    key: string | undefined,
+    etag: string,
+    encoding: Encoding,
+    { body, compressed }: Pick<BodyOptions, 'body' | 'compressed'>,
+  ): Promise<{ bytes: Buffer; isCompressed: boolean }> => {
+    if (encoding === 'identity') return { bytes: asBuffer(body()), isCompressed: false };
+    if (compressed !== undefined) return { bytes: await compressed(encoding), isCompressed: true };
+    const shared = key === undefined ? undefined : `${key} ${etag}`;
+    const present = shared === undefined ? undefined : underWay.get(shared);
+    if (present !== undefined) return { bytes: await present, isCompressed: true };
+    const plain = asBuffer(body());
+    if (plain.length < WORTH_COMPRESSING_BYTES) return { bytes: plain, isCompressed: false };
+    const work = compress(plain, encoding);
+    if (shared === undefined) return { bytes: await work, isCompressed: true };
+    underWay.set(shared, work);
+    return { bytes: await work.finally(() => underWay.delete(shared)), isCompressed: true };
+  };
 
   const answer = (request: FastifyRequest, reply: FastifyReply): boolean => {
     const { responseKey } = request;
@@ -88,8 +112,13 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     async send(request, reply, options) {
       // The deadline has answered.
       if (reply.sent) return reply;
-      const { body, link } = options;
-      const etag = options.etag ?? weakEtag(body);
+      const { link } = options;
+      let made: Buffer | string | undefined;
+      const body = (): Buffer | string => {
+        made ??= options.body();
+        return made;
+      };
+      const etag = options.etag ?? weakEtag(body());
       const headers = {
         'cache-control': `public, max-age=${options.maxAgeSeconds}`,
         etag,
@@ -97,11 +126,12 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
         ...(link === undefined ? {} : { link }),
       };
       reply.headers(headers);
-      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+      if (matches(request.headers['if-none-match'], etag)) {
+        options.unchanged?.();
+        return reply.code(304).send();
+      }
       const encoding = chooseEncoding(request.headers['accept-encoding']);
-      let bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-      const isCompressed = encoding !== 'identity' && bytes.length >= WORTH_COMPRESSING_BYTES;
-      if (isCompressed) bytes = await (options.compressed?.(encoding) ?? compress(bytes, encoding));
+      const { bytes, isCompressed } = await encode(request.responseKey, etag, encoding, { ...options, body });
       const bodyHeaders = {
         'content-type': options.contentType ?? 'application/json; charset=utf-8',
         ...(isCompressed ? { 'content-encoding': encoding } : {}),
@@ -170,6 +200,10 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   const opaque = etag.replace(/^W\//, '');
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
+}
+
+function asBuffer(body: Buffer | string): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(body);
 }
 
 function weakEtag(body: Buffer | string): string {

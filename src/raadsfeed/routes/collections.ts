@@ -45,7 +45,7 @@ export function collectionRoutes(
       const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
       const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
       return responses.send(request, reply, {
-        body: `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
+        body: () => `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
         maxAgeSeconds: settings.headMaxAgeSeconds,
         link: nextLink(next),
         head,
@@ -64,7 +64,7 @@ export function collectionRoutes(
       throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
     }
     return responses.send(request, reply, {
-      body: resource.dataText,
+      body: () => resource.dataText,
       maxAgeSeconds: settings.headMaxAgeSeconds,
       head,
     });

@@ -12,7 +12,7 @@ export function snapshotRoute(app: FastifyInstance, contract: Contract, parts: R
     const next =
       page.cursor === null ? null : pageUrl(`${parts.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
     return parts.responses.send(request, reply, {
-      body: `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
+      body: () => `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
       maxAgeSeconds: parts.settings.headMaxAgeSeconds,
       link: nextLink(next),
       head: page.head,
