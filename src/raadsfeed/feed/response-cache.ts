@@ -4,11 +4,13 @@
  */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { RESOURCE_TYPES } from '../domain/resource-type.ts';
 import type { FeedHead } from '../store/feed-row.ts';
 import { createByteCache } from './byte-cache.ts';
 import { chooseEncoding, compress, type Encoding, WORTH_COMPRESSING_BYTES } from './compression.ts';
 import { type HeadCache, isSameHead } from './head.ts';
+import { createMakingRoom } from './making-room.ts';
 import type { CompressedEncoding } from './splice.ts';
 
 declare module 'fastify' {
@@ -32,6 +34,17 @@ export interface ResponseCache {
   /** Answers what is kept, and notes on every other request under which key its answer may be. */
   register(app: FastifyInstance): void;
   send(request: FastifyRequest, reply: FastifyReply, options: BodyOptions): Promise<FastifyReply>;
+  /**
+   * Reads what an answer is made of, and sends it, when there is memory for it.
+   * @param records that it may hold
+   * @throws {Problem} `unavailable` when there is none in time
+   */
+  make(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    records: number,
+    read: () => Promise<BodyOptions>,
+  ): Promise<FastifyReply>;
   readonly bytes: () => number;
 }
 
@@ -39,6 +52,8 @@ export interface BodyOptions {
   /** Makes the plain body, when it is needed; and how it is compressed when there is a better way than doing it now. */
   readonly body: () => Buffer | string;
   readonly compressed?: ((encoding: CompressedEncoding) => Promise<Buffer>) | undefined;
+  /** Of the records that were read, when they are not in memory anyway. */
+  readonly bytes?: number | undefined;
   /** Called when the client has it already, instead of making a body. */
   readonly unchanged?: (() => void) | undefined;
   /** Absent: made from the body. */
@@ -60,7 +75,19 @@ const CACHED_OPERATIONS = new Set([
   ...['getInformatieobjecten', 'getInformatieobject'],
 ]);
 
-export function createResponseCache(maxBytes: number, heads: HeadCache): ResponseCache {
+/** What a record takes, about, before it is known. */
+const RECORD_BYTES = 2048;
+/** What was read stands in memory as texts, as the body, and compressed. */
+const COPIES = 3;
+const WAIT_MS = 5000;
+/** Pages of a thousand ordinary records, a dozen at once; one page of the largest alone is as much. */
+const MAKING_BYTES = 64 * 1024 * 1024;
+
+export function createResponseCache(
+  maxBytes: number,
+  heads: HeadCache,
+  room = createMakingRoom(MAKING_BYTES, WAIT_MS),
+): ResponseCache {
   const responses = createByteCache<CachedResponse>(
     maxBytes,
     ({ etag, headers, bodyHeaders, body }) =>
@@ -101,6 +128,46 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     return true;
   };
 
+  const send: ResponseCache['send'] = async (request, reply, options) => {
+    // The deadline has answered.
+    if (reply.sent) return reply;
+    const { link } = options;
+    let made: Buffer | string | undefined;
+    const body = (): Buffer | string => {
+      made ??= options.body();
+      return made;
+    };
+    const etag = options.etag ?? weakEtag(body());
+    const headers = {
+      'cache-control': `public, max-age=${options.maxAgeSeconds}`,
+      etag,
+      vary: options.vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${options.vary}`,
+      ...(link === undefined ? {} : { link }),
+    };
+    reply.headers(headers);
+    if (matches(request.headers['if-none-match'], etag)) {
+      options.unchanged?.();
+      return reply.code(304).send();
+    }
+    const encoding = chooseEncoding(request.headers['accept-encoding']);
+    const { bytes, isCompressed } = await encode(request.responseKey, etag, encoding, { ...options, body });
+    const bodyHeaders = {
+      'content-type': options.contentType ?? 'application/json; charset=utf-8',
+      ...(isCompressed ? { 'content-encoding': encoding } : {}),
+      'content-length': String(bytes.length),
+    };
+    const known = heads.cachedHead();
+    const { responseKey } = request;
+    if (
+      responseKey !== undefined &&
+      options.head !== undefined &&
+      known !== undefined &&
+      isSameHead(options.head, known)
+    )
+      responses.set(responseKey, { head: known, etag, headers, bodyHeaders, body: bytes });
+    return reply.sent ? reply : reply.headers(bodyHeaders).send(bytes);
+  };
+
   return {
     register(app) {
       app.decorateRequest('responseKey');
@@ -109,44 +176,22 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
         if (!answer(request, reply)) done();
       });
     },
-    async send(request, reply, options) {
-      // The deadline has answered.
-      if (reply.sent) return reply;
-      const { link } = options;
-      let made: Buffer | string | undefined;
-      const body = (): Buffer | string => {
-        made ??= options.body();
-        return made;
-      };
-      const etag = options.etag ?? weakEtag(body());
-      const headers = {
-        'cache-control': `public, max-age=${options.maxAgeSeconds}`,
-        etag,
-        vary: options.vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${options.vary}`,
-        ...(link === undefined ? {} : { link }),
-      };
-      reply.headers(headers);
-      if (matches(request.headers['if-none-match'], etag)) {
-        options.unchanged?.();
-        return reply.code(304).send();
+    send,
+    async make(request, reply, records, read) {
+      const gone = goneSignal(reply);
+      const place = await room.enter(records * RECORD_BYTES * COPIES, gone).catch((error: unknown) => {
+        if (gone.aborted) return undefined;
+        throw error;
+      });
+      // Nobody is there to be answered, or the deadline has answered.
+      if (place === undefined) return reply.sent ? reply : reply.hijack();
+      try {
+        const options = await read();
+        place.resize((options.bytes ?? 0) * COPIES);
+        return await send(request, reply, options);
+      } finally {
+        place.leave();
       }
-      const encoding = chooseEncoding(request.headers['accept-encoding']);
-      const { bytes, isCompressed } = await encode(request.responseKey, etag, encoding, { ...options, body });
-      const bodyHeaders = {
-        'content-type': options.contentType ?? 'application/json; charset=utf-8',
-        ...(isCompressed ? { 'content-encoding': encoding } : {}),
-        'content-length': String(bytes.length),
-      };
-      const known = heads.cachedHead();
-      const { responseKey } = request;
-      if (
-        responseKey !== undefined &&
-        options.head !== undefined &&
-        known !== undefined &&
-        isSameHead(options.head, known)
-      )
-        responses.set(responseKey, { head: known, etag, headers, bodyHeaders, body: bytes });
-      return reply.sent ? reply : reply.headers(bodyHeaders).send(bytes);
     },
     bytes: responses.bytes,
   };
