@@ -26,8 +26,14 @@ export async function startNginx(
       server { listen 127.0.0.1:${port}; root ${dir}/www; } }`;
   await writeFile(join(dir, 'nginx.conf'), conf);
   const child = spawn('nginx', ['-c', join(dir, 'nginx.conf'), '-p', dir], { stdio: 'ignore' });
-  const failed = once(child, 'error').then(() => true);
-  if (await Promise.race([failed, listening(port)])) return undefined;
+  const started = new AbortController();
+  const failed = Promise.race([once(child, 'error'), once(child, 'exit')]).then(() => true);
+  try {
+    if (await Promise.race([failed, listening(port, started.signal)])) return undefined;
+  } finally {
+    // Looking on for a server that never comes would keep the benchmark from ending.
+    started.abort();
+  }
   return {
     url: `http://127.0.0.1:${port}/page.json`,
     stop: async () => {
@@ -38,8 +44,8 @@ export async function startNginx(
   };
 }
 
-async function listening(port: number): Promise<false> {
-  for (;;) {
+async function listening(port: number, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
     const up = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
       socket.unref();
@@ -47,4 +53,5 @@ async function listening(port: number): Promise<false> {
     if (up) return false;
     await sleep(50);
   }
+  return true;
 }

@@ -120,14 +120,20 @@ async function checkFeed(platform: Platform, source: NewSource, signal: AbortSig
   if (source.soort !== 'feed') return;
   const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
   const { readServiceDocument } = await import('../feed-client/service-document.ts');
+  const { findFeedHolder } = await import('../raadsfeed/aggregator/store/save-document.ts');
   const needs = openAggregatorNeeds(platform);
+  let feedUrl: string;
   try {
     const answer = await needs.client.getJson({ url: source.adres, signal, redirects: 'same-host' });
-    readServiceDocument(answer.changed ? answer.json : undefined, answer.url);
+    ({ feedUrl } = readServiceDocument(answer.changed ? answer.json : undefined, answer.url));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`${source.adres} gives no service document (${why}); --unchecked adds it all the same`);
   } finally {
     await closeAggregatorNeeds(needs);
+  }
+  const holder = await findFeedHolder(platform.pool, feedUrl, null);
+  if (holder !== undefined && holder !== source.adres) {
+    throw new CommandError(`the feed of ${source.adres}, ${feedUrl}, is followed already, as ${holder}`);
   }
 }

@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../kernel/outbound/is-record.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
+import { unwritable } from '../raadsfeed/domain/writable-json.ts';
 import { askPage, askPatiently, type Patience } from './client.ts';
 import { FeedFault } from './feed-fault.ts';
 import {
@@ -85,7 +86,10 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
     if (answer.changed) {
       const next = advance(state, answer.json, fault);
       for (const record of next.records) judge(record, phase);
-      await options.page(next.records, next.state);
+      await options.page(
+        next.records.flatMap((record) => writablePart(record, fault)),
+        next.state,
+      );
       // A redaction may name what was missing before it.
       gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(next.records.map(({ record }) => record)));
       const moved = next.state.cursor !== cursor || next.state.phase !== phase;
@@ -111,6 +115,22 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
     if (options.once) return state;
     await sleep(Math.max(1000, answer.freshForMs === 0 ? DEFAULT_WAIT_MS : answer.freshForMs), undefined, { signal });
   }
+}
+
+/**
+ * What of a record can be written as it was read; the rest is told. A redaction must not be lost over a member that nobody asked for, and
+ * content without its data is none.
+ */
+function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord[] {
+  if (unwritable(record) === undefined) return [{ sequenceNumber, record }];
+  const kept: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(record)) {
+    const wrong = unwritable(member);
+    if (wrong === undefined) kept.push([name, member]);
+    else fault(`number ${sequenceNumber}: ${name} ${wrong}; it is left out`);
+  }
+  const part = Object.fromEntries(kept);
+  return record.data !== undefined && part.data === undefined ? [] : [{ sequenceNumber, record: part }];
 }
 
 interface Advanced {

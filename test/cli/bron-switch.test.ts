@@ -43,6 +43,25 @@ async function feedState(): Promise<{ head: number; resources: string[]; origins
 const NOTUBIZ = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--vanaf', '2025-01-01'];
 const DAYS = ['--van', '2025-01-01', '--tot', '2025-03-31'];
 
+describe('bron add', () => {
+  it('refuses a source whose feed is followed already', async () => {
+    const twin = await new FakeSource('gm0363').listen();
+    twin.rule = ({ path, page, json }) =>
+      path === '/' && json({ ...page(), feedUrl: `${feed.url}/feed` }) === undefined;
+    try {
+      await program.run('bron', 'add', feed.url);
+      await program.run('bron', 'sync', feed.url);
+      expect(await program.run('bron', 'add', twin.url)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining(`is followed already, as ${feed.url}`),
+      });
+      expect((await program.json('bron', 'list')).result).toMatchObject([{ adres: feed.url }]);
+    } finally {
+      await twin.close();
+    }
+  });
+});
+
 describe('bron switch', () => {
   it('goes over from one feed to another: what both have is not published again', async () => {
     const second = await new FakeSource('gm0363').listen();

@@ -58,7 +58,7 @@ export function faultsOf(validate: ValidateFunction, value: unknown): string[] {
   // That an `if` failed says nothing: what failed in its branch is there too.
   const telling = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const places = telling.map(({ instancePath, params }) => {
-    const member: unknown = params.missingProperty ?? params.additionalProperty;
+    const member: unknown = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
     return typeof member === 'string' ? `${instancePath}/${member}` : instancePath;
   });
   return [...new Set(places)].sort();

@@ -36,6 +36,19 @@ describe('a record of the feed', () => {
     ['a delete for another reason that is told', { ...remove, verwijderreden: 'overig', toelichting: 'Dubbel' }],
     ['an upsert from elsewhere', { ...upsert, herkomst: { feedUrl: 'https://bron.example/feed', sequenceNumber: 9 } }],
     ['members that only another feed has', { ...upsert, hunId: 'x' }],
+    ['data with members that only another feed has', { ...upsert, data: { ...vergadering, bijnaam: 'x' } }],
+    [
+      'data with such members in what it holds',
+      {
+        ...upsert,
+        data: {
+          ...vergadering,
+          organisatie: { ...organisatie, logo: 1 },
+          agendapunten: [{ bronidentificatie: 'a', titel: 'T' }],
+          georganiseerddoorgremium: { gremiumidentificatie: '1', gremiumnaam: 'R', soort: 'x' },
+        },
+      },
+    ],
   ])('may be %s', (_what, value) => {
     expect(faultsOf(feedRecord, value)).toEqual([]);
   });
@@ -93,6 +106,25 @@ describe('a resource', () => {
   it.each([
     ['Vergadering', { ...vergadering, einde: '2026-01-15T22:00:00+01:00' }, '/data/aanvang'],
     ['Vergadering', { ...vergadering, bijnaam: 'x' }, '/data/bijnaam'],
+    ['Vergadering', { ...vergadering, organisatie: { ...organisatie, logo: 'x' } }, '/data/organisatie/logo'],
+    [
+      'Vergadering',
+      { ...vergadering, agendapunten: [{ bronidentificatie: 'a', titel: 'x' }] },
+      '/data/agendapunten/0/titel',
+    ],
+    [
+      'Vergadering',
+      { ...vergadering, georganiseerddoorgremium: { gremiumidentificatie: '1', gremiumnaam: 'R', soort: 'x' } },
+      '/data/georganiseerddoorgremium/soort',
+    ],
+    ['Agendapunt', { ...agendapunt, thema: 'x' }, '/data/thema'],
+    ['Agendapunt', { ...agendapunt, vergadering: { bronidentificatie: 'v', x: 1 } }, '/data/vergadering/x'],
+    ['Informatieobject', { ...document, thema: 'x' }, '/data/thema'],
+    [
+      'Informatieobject',
+      { ...document, gerelateerdinformatieobject: { informatieobject: { bronidentificatie: 'd', x: 1 }, rol: 'r' } },
+      '/data/gerelateerdinformatieobject/informatieobject/x',
+    ],
     ['Vergadering', { ...vergadering, organisatie: { ...organisatie, provincie: 'pv99' } }, '/data/organisatie'],
     ['Vergadering', { ...vergadering, organisatie: { naam: 'Niemand' } }, '/data/organisatie'],
     ['Vergadering', { ...vergadering, organisatie: { gemeente: 'GM9901', naam: 'X' } }, '/data/organisatie/gemeente'],

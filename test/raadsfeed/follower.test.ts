@@ -12,6 +12,8 @@ interface Answer {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body: object;
+  /** Stands where the body says `"HERE"`: JSON that `JSON.stringify` would not write. */
+  readonly here?: string;
 }
 
 /** What the feed answers at each address below its own; each list is given in turn, its last for ever. */
@@ -29,8 +31,11 @@ beforeAll(async () => {
       status = 200,
       headers = {},
       body,
+      here = '',
     } = (list.length > 1 ? list.shift() : list[0]) ?? { status: 404, body: {} };
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(JSON.stringify(body).replaceAll('"HERE"', here));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -83,6 +88,32 @@ it('finds nothing wrong with a feed that is right, and keeps its records', async
   expect([status, stderr]).toEqual([0, expect.stringContaining('5 records, 0 faults')]);
   const lines = (await readFile(join(dir, 'goed.json.ndjson'), 'utf8')).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).sequenceNumber)).toEqual([2, 5, 6, 7, 8]);
+});
+
+it.each([
+  ['nested', '['.repeat(20_000) + ']'.repeat(20_000), /nested more than 100 levels/],
+  ['a number that would become null', '1e400', /number/],
+])('leaves out what cannot be written as it was read, and says so: %s', async (_name, here, why) => {
+  answers = {
+    '/dienst': [service],
+    '/snapshot': [snapshot()],
+    '/feed': [
+      {
+        here,
+        body: {
+          records: [upsert(1), upsert(2, { data: { naam: 'HERE' } }), { ...redact(3, [1]), extra: 'HERE' }],
+          ...{ cursor: 'c', head: 3, hasMore: false, next: null },
+        },
+      },
+    ],
+  };
+  const { status, stderr } = await follow('onschrijfbaar.json');
+  expect(stderr).toMatch(why);
+  expect(status).toBe(1);
+  const lines = (await readFile(join(dir, 'onschrijfbaar.json.ndjson'), 'utf8')).trim().split('\n');
+  await rm(join(dir, 'onschrijfbaar.json'));
+  await rm(join(dir, 'onschrijfbaar.json.ndjson'));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([upsert(1), redact(3, [1])]);
 });
 
 describe('tells what is wrong with a feed and ends with status 1:', () => {

@@ -38,6 +38,8 @@ export interface Source {
   readonly historieGemist: boolean;
   /** As JSON; see `ReadingProgress`. */
   readonly voortgang: unknown;
+  /** As JSON; see `LookAhead`. */
+  readonly vooruit: unknown;
   /** A hash of this source was the one that we would make. */
   readonly hashKlopt: boolean;
   /** Organisations that its service document names. */

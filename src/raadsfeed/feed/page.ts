@@ -62,7 +62,9 @@ export interface FeedPage {
   /** How the feed stood when the page was read, or a moment ago when it was in memory. */
   readonly head: FeedHead;
   readonly hasMore: boolean;
-  /** The page with what follows its records. */
+  /** Of its records. */
+  readonly bytes: number;
+  /** The page with what follows its records; a full one is kept. */
   body(end: string): Buffer;
   /** The same compressed; absent when it is to be compressed as it is. */
   readonly compressed: ((encoding: CompressedEncoding, end: string) => Promise<Buffer>) | undefined;
@@ -79,7 +81,13 @@ export async function readFeedPage(source: PageSource, query: FeedQuery): Promis
     // It may come from a replica that knew more than this instance.
     const head = await heads.headAtLeast(kept.last.sequenceNumber);
     return {
-      ...{ from, last: kept.last, head, hasMore: kept.last.sequenceNumber < head.head.sequenceNumber },
+      ...{
+        from,
+        last: kept.last,
+        head,
+        hasMore: kept.last.sequenceNumber < head.head.sequenceNumber,
+        bytes: kept.bytes.length,
+      },
       body: (end) => Buffer.concat([kept.bytes, Buffer.from(end)]),
       compressed: async (encoding, end) => closeBody(await compressed(pages, key, kept, encoding), Buffer.from(end)),
     };
@@ -99,7 +107,7 @@ export async function readFeedPage(source: PageSource, query: FeedQuery): Promis
   // A full page is the same for ever; the page that reaches the head is not.
   const isFull = records.length === query.limit || hasMore;
   return {
-    ...{ from, last, head, hasMore },
+    ...{ from, last, head, hasMore, bytes: records.reduce((sum, record) => sum + record.length, 0) },
     body(end) {
       const bytes = pageBytes(records, end);
       if (isFull && heads.isCurrentHistory(head)) {

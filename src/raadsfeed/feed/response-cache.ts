@@ -4,11 +4,13 @@
  */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { RESOURCE_TYPES } from '../domain/resource-type.ts';
 import type { FeedHead } from '../store/feed-row.ts';
 import { createByteCache } from './byte-cache.ts';
-import { chooseEncoding, compress, WORTH_COMPRESSING_BYTES } from './compression.ts';
+import { chooseEncoding, compress, type Encoding, WORTH_COMPRESSING_BYTES } from './compression.ts';
 import { type HeadCache, isSameHead } from './head.ts';
+import { createMakingRoom } from './making-room.ts';
 import type { CompressedEncoding } from './splice.ts';
 
 declare module 'fastify' {
@@ -32,13 +34,28 @@ export interface ResponseCache {
   /** Answers what is kept, and notes on every other request under which key its answer may be. */
   register(app: FastifyInstance): void;
   send(request: FastifyRequest, reply: FastifyReply, options: BodyOptions): Promise<FastifyReply>;
+  /**
+   * Reads what an answer is made of, and sends it, when there is memory for it.
+   * @param records that it may hold
+   * @throws {Problem} `unavailable` when there is none in time
+   */
+  make(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    records: number,
+    read: () => Promise<BodyOptions>,
+  ): Promise<FastifyReply>;
   readonly bytes: () => number;
 }
 
 export interface BodyOptions {
-  /** The plain body, and how it is compressed when there is a better way than doing it now. */
-  readonly body: Buffer | string;
+  /** Makes the plain body, when it is needed; and how it is compressed when there is a better way than doing it now. */
+  readonly body: () => Buffer | string;
   readonly compressed?: ((encoding: CompressedEncoding) => Promise<Buffer>) | undefined;
+  /** Of the records that were read, when they are not in memory anyway. */
+  readonly bytes?: number | undefined;
+  /** Called when the client has it already, instead of making a body. */
+  readonly unchanged?: (() => void) | undefined;
   /** Absent: made from the body. */
   readonly etag?: string;
   readonly maxAgeSeconds: number;
@@ -58,13 +75,47 @@ const CACHED_OPERATIONS = new Set([
   ...['getInformatieobjecten', 'getInformatieobject'],
 ]);
 
-export function createResponseCache(maxBytes: number, heads: HeadCache): ResponseCache {
+/** What a record takes, about, before it is known. */
+const RECORD_BYTES = 2048;
+/** What was read stands in memory as texts, as the body, and compressed. */
+const COPIES = 3;
+const WAIT_MS = 5000;
+/** Pages of a thousand ordinary records, a dozen at once; one page of the largest alone is as much. */
+const MAKING_BYTES = 64 * 1024 * 1024;
+
+export function createResponseCache(
+  maxBytes: number,
+  heads: HeadCache,
+  room = createMakingRoom(MAKING_BYTES, WAIT_MS),
+): ResponseCache {
   const responses = createByteCache<CachedResponse>(
     maxBytes,
     ({ etag, headers, bodyHeaders, body }) =>
       body.length + 2 * (etag.length + Object.values({ ...headers, ...bodyHeaders }).join('').length),
   );
   heads.onChange(() => responses.clear());
+  /** Bodies that are being compressed: whoever asks for the very same meanwhile shares it. */
+  const underWay = new Map<string, Promise<Buffer>>();
+
+  /** The tag says what the body is, so with the parameters it says who may share it. */
+  const encode = async (
+    key: string | undefined,
+    etag: string,
+    encoding: Encoding,
+    { body, compressed }: Pick<BodyOptions, 'body' | 'compressed'>,
+  ): Promise<{ bytes: Buffer; isCompressed: boolean }> => {
+    if (encoding === 'identity') return { bytes: asBuffer(body()), isCompressed: false };
+    if (compressed !== undefined) return { bytes: await compressed(encoding), isCompressed: true };
+    const shared = key === undefined ? undefined : `${key} ${etag}`;
+    const present = shared === undefined ? undefined : underWay.get(shared);
+    if (present !== undefined) return { bytes: await present, isCompressed: true };
+    const plain = asBuffer(body());
+    if (plain.length < WORTH_COMPRESSING_BYTES) return { bytes: plain, isCompressed: false };
+    const work = compress(plain, encoding);
+    if (shared === undefined) return { bytes: await work, isCompressed: true };
+    underWay.set(shared, work);
+    return { bytes: await work.finally(() => underWay.delete(shared)), isCompressed: true };
+  };
 
   const answer = (request: FastifyRequest, reply: FastifyReply): boolean => {
     const { responseKey } = request;
@@ -77,6 +128,46 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
     return true;
   };
 
+  const send: ResponseCache['send'] = async (request, reply, options) => {
+    // The deadline has answered.
+    if (reply.sent) return reply;
+    const { link } = options;
+    let made: Buffer | string | undefined;
+    const body = (): Buffer | string => {
+      made ??= options.body();
+      return made;
+    };
+    const etag = options.etag ?? weakEtag(body());
+    const headers = {
+      'cache-control': `public, max-age=${options.maxAgeSeconds}`,
+      etag,
+      vary: options.vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${options.vary}`,
+      ...(link === undefined ? {} : { link }),
+    };
+    reply.headers(headers);
+    if (matches(request.headers['if-none-match'], etag)) {
+      options.unchanged?.();
+      return reply.code(304).send();
+    }
+    const encoding = chooseEncoding(request.headers['accept-encoding']);
+    const { bytes, isCompressed } = await encode(request.responseKey, etag, encoding, { ...options, body });
+    const bodyHeaders = {
+      'content-type': options.contentType ?? 'application/json; charset=utf-8',
+      ...(isCompressed ? { 'content-encoding': encoding } : {}),
+      'content-length': String(bytes.length),
+    };
+    const known = heads.cachedHead();
+    const { responseKey } = request;
+    if (
+      responseKey !== undefined &&
+      options.head !== undefined &&
+      known !== undefined &&
+      isSameHead(options.head, known)
+    )
+      responses.set(responseKey, { head: known, etag, headers, bodyHeaders, body: bytes });
+    return reply.sent ? reply : reply.headers(bodyHeaders).send(bytes);
+  };
+
   return {
     register(app) {
       app.decorateRequest('responseKey');
@@ -85,38 +176,22 @@ export function createResponseCache(maxBytes: number, heads: HeadCache): Respons
         if (!answer(request, reply)) done();
       });
     },
-    async send(request, reply, options) {
-      // The deadline has answered.
-      if (reply.sent) return reply;
-      const { body, link } = options;
-      const etag = options.etag ?? weakEtag(body);
-      const headers = {
-        'cache-control': `public, max-age=${options.maxAgeSeconds}`,
-        etag,
-        vary: options.vary === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${options.vary}`,
-        ...(link === undefined ? {} : { link }),
-      };
-      reply.headers(headers);
-      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
-      const encoding = chooseEncoding(request.headers['accept-encoding']);
-      let bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-      const isCompressed = encoding !== 'identity' && bytes.length >= WORTH_COMPRESSING_BYTES;
-      if (isCompressed) bytes = await (options.compressed?.(encoding) ?? compress(bytes, encoding));
-      const bodyHeaders = {
-        'content-type': options.contentType ?? 'application/json; charset=utf-8',
-        ...(isCompressed ? { 'content-encoding': encoding } : {}),
-        'content-length': String(bytes.length),
-      };
-      const known = heads.cachedHead();
-      const { responseKey } = request;
-      if (
-        responseKey !== undefined &&
-        options.head !== undefined &&
-        known !== undefined &&
-        isSameHead(options.head, known)
-      )
-        responses.set(responseKey, { head: known, etag, headers, bodyHeaders, body: bytes });
-      return reply.sent ? reply : reply.headers(bodyHeaders).send(bytes);
+    send,
+    async make(request, reply, records, read) {
+      const gone = goneSignal(reply);
+      const place = await room.enter(records * RECORD_BYTES * COPIES, gone).catch((error: unknown) => {
+        if (gone.aborted) return undefined;
+        throw error;
+      });
+      // Nobody is there to be answered, or the deadline has answered.
+      if (place === undefined) return reply.sent ? reply : reply.hijack();
+      try {
+        const options = await read();
+        place.resize((options.bytes ?? 0) * COPIES);
+        return await send(request, reply, options);
+      } finally {
+        place.leave();
+      }
     },
     bytes: responses.bytes,
   };
@@ -170,6 +245,10 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   const opaque = etag.replace(/^W\//, '');
   return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
+}
+
+function asBuffer(body: Buffer | string): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(body);
 }
 
 function weakEtag(body: Buffer | string): string {

@@ -49,7 +49,10 @@ export function createStreams(options: StreamsOptions): Streams {
   /** Every open stream, and those of them that have caught up. */
   const open = new Set<OpenStream>();
   const live = new Set<OpenStream>();
-  /** How far the live ones are; `undefined`: there are none. */
+  /**
+   * How far the live ones are, and how far redactions were looked for, which concern those that catch up too; `undefined`: no stream is
+   * open.
+   */
   let position: number | undefined;
   let sending = false;
   let closed = false;
@@ -62,6 +65,7 @@ export function createStreams(options: StreamsOptions): Streams {
     // A feed that was restored from a backup: its next numbers would be taken for ones that were sent.
     if (before !== undefined && head.head.sequenceNumber < before.head.sequenceNumber) {
       for (const stream of [...open]) stream.cut();
+      if (position !== undefined) position = head.head.sequenceNumber;
     }
     void sendNew();
   });
@@ -80,8 +84,10 @@ export function createStreams(options: StreamsOptions): Streams {
         const { head, events } = await reader.read((db) => readEvents(db, after, READ_LIMIT), after + 1);
         // Something was redacted while this was read: it is read again.
         if (!heads.isCurrentHistory(head)) await heads.refreshHead();
-        else if (after < head.historyAfter.sequenceNumber) for (const stream of [...live]) stream.cut();
-        else if (position === after) sendToAll(events, after);
+        else if (after < head.historyAfter.sequenceNumber) {
+          for (const stream of [...live]) stream.cut();
+          position = head.historyAfter.sequenceNumber;
+        } else if (position === after) sendToAll(events, after);
       }
     } catch (error) {
       log.warn({ err: error }, 'new records could not be read for the streams');
@@ -122,8 +128,7 @@ export function createStreams(options: StreamsOptions): Streams {
 
   /** Takes a stream in when it has had everything that was sent to the others; false: it must catch up further. */
   const join = (stream: OpenStream): boolean => {
-    position ??= stream.position;
-    if (stream.position < position) return false;
+    if (stream.position < (position ?? 0)) return false;
     live.add(stream);
     void sendNew();
     return true;
@@ -132,7 +137,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const forget = (stream: OpenStream): void => {
     open.delete(stream);
     live.delete(stream);
-    if (live.size === 0) position = undefined;
+    if (open.size === 0) position = undefined;
   };
 
   /** Sends what is there already, in order; nothing is missed before it joins the others, and nothing comes twice. */
@@ -173,6 +178,7 @@ export function createStreams(options: StreamsOptions): Streams {
     open(response, from, filter) {
       const stream = openStream(response, { ...options, position: from, filter, onEnd: forget });
       open.add(stream);
+      position ??= known?.head.sequenceNumber ?? from;
       catchUp(stream).catch((error: unknown) => {
         log.warn({ err: error }, 'a stream was cut off: its records could not be read');
         stream.cut();

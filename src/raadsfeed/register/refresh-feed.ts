@@ -1,10 +1,11 @@
 import { FeedFault } from '../../feed-client/feed-fault.ts';
 import { discover, readServiceDocument } from '../../feed-client/service-document.ts';
+import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import type { OutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
-import { noteUnreachable, type RegisterEntry, removeFeed, saveFeed } from './store/feeds.ts';
+import { findEntryOfFeed, noteUnreachable, type RegisterEntry, removeFeed, saveFeed } from './store/feeds.ts';
 
 const DAY_SECONDS = 86_400;
 /** Seconds after which one that did not answer is asked again. */
@@ -26,7 +27,10 @@ export async function refreshFeed(
   try {
     const found = await discoverFeed(client, opgegeven, signal);
     await transaction(pool, async (db) => {
-      if (found.serviceUrl !== serviceUrl) await removeFeed(db, serviceUrl);
+      if (found.serviceUrl !== serviceUrl) {
+        await assertOwnFeed(db, found, serviceUrl);
+        await removeFeed(db, serviceUrl);
+      }
       await saveFeed(db, opgegeven, found, DAY_SECONDS);
     });
     return { serviceUrl: found.serviceUrl, bereikbaar: true };
@@ -40,8 +44,17 @@ export async function refreshFeed(
 /** Finds a feed and adds it. @throws {OutboundError} {FeedFault} when there is none */
 export async function addFeed(pool: Pool, client: OutboundClient, given: string, signal: AbortSignal): Promise<string> {
   const found = await discoverFeed(client, given, signal);
+  await assertOwnFeed(pool, found, found.serviceUrl);
   await saveFeed(pool, given, found, DAY_SECONDS);
   return found.serviceUrl;
+}
+
+/** A feed stands in the register once: two documents that name the same one cannot both be its own. */
+async function assertOwnFeed(db: Db, { serviceUrl, document }: Discovered, known: string): Promise<void> {
+  const other = await findEntryOfFeed(db, document.feedUrl, known);
+  if (other !== undefined && other !== serviceUrl) {
+    throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is in the register already, by ${other}`);
+  }
 }
 
 /** Where a feed of the register is, and what it says of itself. */

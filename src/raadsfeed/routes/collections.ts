@@ -35,20 +35,23 @@ export function collectionRoutes(
       const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
       if ('fault' in after) throw invalidCursor(after.fault);
       const size = limit ?? DEFAULT_LIMIT;
-      const { found, isAll, head } = await reader.read((db) =>
-        readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
-      );
-      const results = found.slice(0, size);
-      const last = results.at(-1);
-      const isLast = isAll && found.length <= size;
-      const nextCursor = !isLast && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
-      const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
-      const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
-      return responses.send(request, reply, {
-        body: `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
-        maxAgeSeconds: settings.headMaxAgeSeconds,
-        link: nextLink(next),
-        head,
+      return responses.make(request, reply, size, async () => {
+        const { found, isAll, head } = await reader.read((db) =>
+          readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
+        );
+        const results = found.slice(0, size);
+        const last = results.at(-1);
+        const isLast = isAll && found.length <= size;
+        const nextCursor = !isLast && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
+        const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
+        const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
+        return {
+          body: () => `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
+          maxAgeSeconds: settings.headMaxAgeSeconds,
+          link: nextLink(next),
+          head,
+          bytes: results.reduce((sum, { dataText }) => sum + dataText.length, 0),
+        };
       });
     },
   );
@@ -64,7 +67,7 @@ export function collectionRoutes(
       throw new Problem(platformProblems.notFound, { detail: 'Deze resource is onbekend of verwijderd.' });
     }
     return responses.send(request, reply, {
-      body: resource.dataText,
+      body: () => resource.dataText,
       maxAgeSeconds: settings.headMaxAgeSeconds,
       head,
     });

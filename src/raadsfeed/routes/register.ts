@@ -31,7 +31,7 @@ export function registerRoute(
         ? null
         : pageUrl(`${parts.mountUrl()}/register`, { limit, organisatiecode, cursor: nextCursor });
     return parts.responses.send(request, reply, {
-      body: `{"results":${JSON.stringify(results)},${pageEnd(nextCursor, next)}`,
+      body: () => `{"results":${JSON.stringify(results)},${pageEnd(nextCursor, next)}`,
       maxAgeSeconds: parts.settings.headMaxAgeSeconds,
       link: nextLink(next),
     });

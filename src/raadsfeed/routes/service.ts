@@ -19,7 +19,7 @@ export function serviceRoute(app: FastifyInstance, contract: Contract, parts: Ra
     const document = serviceDocument(mountUrl(), settings, head, organisations);
     const page = prefersHtml(request.headers.accept);
     return responses.send(request, reply, {
-      body: page ? servicePage(document, mountUrl()) : JSON.stringify(document),
+      body: () => (page ? servicePage(document, mountUrl()) : JSON.stringify(document)),
       contentType: page ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
       maxAgeSeconds: settings.headMaxAgeSeconds,
       vary: 'Accept',

@@ -8,14 +8,18 @@ import { DEFAULT_LIMIT, type ListQuerystring, nextLink, pageEnd, pageUrl, readPa
 export function snapshotRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
   contract.serve<{ Querystring: ListQuerystring }>(app, 'getSnapshot', {}, async (request, reply) => {
     const query = readPageQuery(request);
-    const page = await readSnapshotPage(parts, { ...query, limit: query.limit ?? DEFAULT_LIMIT });
-    const next =
-      page.cursor === null ? null : pageUrl(`${parts.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
-    return parts.responses.send(request, reply, {
-      body: `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
-      maxAgeSeconds: parts.settings.headMaxAgeSeconds,
-      link: nextLink(next),
-      head: page.head,
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    return parts.responses.make(request, reply, limit, async () => {
+      const page = await readSnapshotPage(parts, { ...query, limit });
+      const next =
+        page.cursor === null ? null : pageUrl(`${parts.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
+      return {
+        body: () => `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
+        maxAgeSeconds: parts.settings.headMaxAgeSeconds,
+        link: nextLink(next),
+        head: page.head,
+        bytes: page.records.length,
+      };
     });
   });
 }

@@ -7,6 +7,7 @@ import { schemaCheck } from '../../kernel/schema-check.ts';
 import { useLinearUniqueItems } from '../../kernel/unique-items.ts';
 import { hasDoubleNames } from '../domain/member-names.ts';
 import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
+import { unwritable } from '../domain/writable-json.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 
@@ -33,6 +34,9 @@ export function createLineValidator(form: 'contract' | 'draft' = 'contract'): Li
     $ref: 'doc:#/components/schemas/PubliceerRegel',
   });
   return (value, text) => {
+    // First: everything below goes down into the value by recursion.
+    const fault = unwritable(value);
+    if (fault !== undefined) return { faults: [`the line ${fault}`] };
     const verdict = check(value);
     if ('faults' in verdict) return { faults: describe(verdict.faults) };
     // Half of a surrogate pair has no UTF-8 and no canonical form (RFC 8785): nobody could check the hash.
@@ -82,10 +86,16 @@ function describe(errors: readonly ErrorObject[]): string[] {
   return more > 0 ? [...sentences.slice(0, TOLD_FAULTS), `and ${more} more faults`] : sentences;
 }
 
+const SAID: Readonly<Record<string, string>> = {
+  'false schema': 'may not be there with this op',
+  unevaluatedProperties: 'must NOT have additional properties',
+};
+
 function sentence({ instancePath, message, params, keyword }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
-  const extra = keyword === 'additionalProperties' ? ` (${String(params.additionalProperty)})` : '';
+  const other: unknown = params.additionalProperty ?? params.unevaluatedProperty;
+  const extra = other === undefined ? '' : ` (${String(other)})`;
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
-  const said = keyword === 'false schema' ? 'may not be there with this op' : (message ?? keyword);
+  const said = SAID[keyword] ?? message ?? keyword;
   return `${place === '' ? 'the line' : place} ${said}${extra}${allowed}`;
 }

@@ -72,6 +72,21 @@ describe('the register', () => {
     }
   });
 
+  it('refuses a document that names the feed of another', async () => {
+    const claimer = await new FakeSource('gm0003').listen();
+    claimer.rule = ({ path, page, json }) =>
+      path === '/' && json({ ...page(), feedUrl: `${source.mount}/feed` }) === undefined;
+    try {
+      await addFeed(register.pool, client, source.mount, signal);
+      await expect(addFeed(register.pool, client, claimer.url, signal)).rejects.toThrow(
+        `is in the register already, by ${source.mount}`,
+      );
+      expect((await readEntries(register.pool)).map(({ serviceUrl }) => serviceUrl)).not.toContain(claimer.url);
+    } finally {
+      await claimer.close();
+    }
+  });
+
   it('keeps what it knows of a feed that does not answer, and says so', async () => {
     const fake = await new FakeSource('gm0002').listen();
     await addFeed(register.pool, client, fake.url, signal);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLineValidator } from '../../../src/raadsfeed/writer/line-validator.ts';
-import { vergadering } from '../support.ts';
+import { document, vergadering } from '../support.ts';
 
 const check = createLineValidator();
 
@@ -46,4 +46,19 @@ it('names the wrong element also when it lies beyond those that are looked throu
   expect(faultsOf(vergadering('v1', { agendapunten }))).toEqual([]);
   const faults = faultsOf(vergadering('v1', { agendapunten: [...agendapunten, { bronidentificatie: 5 }] }));
   expect(faults).toEqual([expect.stringMatching(/^data\.agendapunten\.5000\.bronidentificatie /)]);
+});
+
+it.each([
+  ['lists', '['.repeat(20_000) + ']'.repeat(20_000)],
+  ['objects', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
+])('refuses a line with %s nested deep', (_name, deep) => {
+  const text = JSON.stringify(vergadering('v1', { naam: 'HERE' })).replace('"HERE"', deep);
+  expect(check(JSON.parse(text), text)).toEqual({ faults: ['the line is nested more than 100 levels deep'] });
+});
+
+it('refuses a number that would be published as null', () => {
+  const line = JSON.stringify(document('d1', { omvang: 7 })).replace('"omvang":7', '"omvang":1e400');
+  expect(check(JSON.parse(line), line)).toEqual({
+    faults: ['the line has a number that is too large for JSON to be read'],
+  });
 });

@@ -1,5 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { FeedRecord } from '../../../feed-client/page.ts';
+import { reasonOf } from '../../../kernel/reason.ts';
 import type { Change } from '../../domain/change.ts';
 import { resourceKey } from '../../domain/resource.ts';
 import { isResourceType } from '../../domain/resource-type.ts';
@@ -41,9 +42,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
   const judged: (FeedRecord & { readonly checked: CheckedRecord | readonly Change[] })[] = [];
   for (const [i, { sequenceNumber, record }] of records.entries()) {
     if (i > 0 && i % AT_ONCE === 0) await pause();
-    const checked =
-      record.op === 'redact' ? checkRedaction(record, context) : checkRecord(record, sequenceNumber, context);
-    judged.push({ sequenceNumber, record, checked });
+    judged.push({ sequenceNumber, record, checked: judge(record, sequenceNumber, context) });
   }
   const hashKlopt =
     context.hashKlopt ||
@@ -85,6 +84,20 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
     issues.push({ what: 'content-hash', where: context.feedUrl, detail, times: 1, blocking: false });
   }
   return { changes, refused, refusedKeys: [...refusedKeys], issues, present, hashKlopt };
+}
+
+/** What cannot even be judged is refused by itself: it holds up neither the page nor the redactions on it. */
+function judge(
+  record: FeedRecord['record'],
+  sequenceNumber: number,
+  context: PageContext,
+): CheckedRecord | readonly Change[] {
+  if (record.op === 'redact') return checkRedaction(record, context);
+  try {
+    return checkRecord(record, sequenceNumber, context);
+  } catch (error) {
+    return { kind: 'refused', faults: [`it cannot be judged: ${reasonOf(error)}`] };
+  }
 }
 
 /** A redaction is not judged: only one that reaches nothing is told of. */

@@ -8,6 +8,7 @@ import { type Change, VERWIJDERREDENEN } from '../../domain/change.ts';
 import { type Origin, prepareChange } from '../../domain/prepare-change.ts';
 import { normaliseOrganisatiecode, type Resource } from '../../domain/resource.ts';
 import { isResourceType } from '../../domain/resource-type.ts';
+import { unwritable } from '../../domain/writable-json.ts';
 import type { LineValidator } from '../../writer/line-validator.ts';
 import { aggregatorId } from './aggregator-id.ts';
 
@@ -53,16 +54,18 @@ export function checkRecord(record: SourceRecord, sequenceNumber: number, contex
     return refused('gewijzigdOp is no date and time');
   }
   if (!isMoment(record.storedAt)) return refused('storedAt is no date and time');
+  const other = otherMembers(record);
   const origin: Origin = {
     herkomst: { feedUrl: context.feedUrl, sequenceNumber },
     ...(typeof gewijzigdOp === 'string' ? { gewijzigdOp } : {}),
     ...(context.ids ? { aggregatorId: aggregatorId(resourceType, resource) } : {}),
-    other: otherMembers(record),
+    other: other.members,
   };
   if (op === 'delete') {
     return { kind: 'change', change: { op, resourceType, resource, ...reasonOf(record), ...origin } };
   }
-  return checkUpsert(record, resource, { ...origin }, context);
+  if (other.fault !== undefined) return refused(`what it has besides the members that are known ${other.fault}`);
+  return checkUpsert(record, resource, origin, context);
 }
 
 function checkUpsert(
@@ -72,6 +75,8 @@ function checkUpsert(
   { validate }: RecordContext,
 ): CheckedRecord {
   if (!isRecord(record.data)) return refused('an upsert has no data');
+  const fault = unwritable(record.data);
+  if (fault !== undefined) return refused(`data ${fault}`);
   const data = withLowerCodes(record.data);
   const address = oddAddress(data);
   if (address !== undefined) return refused(`${address} is no address of the web (http or https)`);
@@ -132,12 +137,21 @@ const KNOWN_MEMBERS = new Set([
   ...['herkomst', 'aggregatorId', 'data', 'verwijderreden', 'toelichting', 'geredigeerdeSequenceNumbers'],
 ]);
 
-/** The members that we do not know, if the database can hold them. */
-export function otherMembers(record: SourceRecord): Readonly<Record<string, unknown>> | undefined {
-  const members = Object.entries(record).filter(([name]) => !KNOWN_MEMBERS.has(name));
-  if (members.length === 0) return undefined;
+/** Bytes of the members of a record that we do not know, as JSON: they stand in every answer that holds the record. */
+const MAX_OTHER_BYTES = 65_536;
+
+/** The members that we do not know, if the database can hold them; `fault`: why they cannot be published as they are. */
+export function otherMembers(record: SourceRecord): {
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly fault?: string;
+} {
+  const members = Object.fromEntries(Object.entries(record).filter(([name]) => !KNOWN_MEMBERS.has(name)));
+  if (Object.keys(members).length === 0) return {};
+  const fault = unwritable(members);
+  if (fault !== undefined) return { fault };
   const text = JSON.stringify(members);
-  return /\\u(0000|[dD][89a-fA-F])/.test(text) ? undefined : Object.fromEntries(members);
+  if (Buffer.byteLength(text) > MAX_OTHER_BYTES) return { fault: `takes more than ${MAX_OTHER_BYTES} bytes` };
+  return /\\u(0000|[dD][89a-fA-F])/.test(text) ? {} : { members };
 }
 
 /**

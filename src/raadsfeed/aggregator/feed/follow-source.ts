@@ -50,7 +50,7 @@ const PATIENCE = 3;
 export async function followSource(start: Lease, needs: AggregatorNeeds, options: TurnOptions): Promise<TurnResult> {
   let lease = await readDocument(start, needs, options.signal);
   if (lease.source.hervergelijken !== null && lease.source.hervergelijken <= needs.clock.now()) {
-    lease = await restart(lease, needs, { cursorLost: false });
+    lease = await restart(lease, needs, { wholeHistory: false });
   }
   const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
   const organisations = await readOwnedOrganisations(needs.pool, lease.source.id);
@@ -64,11 +64,12 @@ export async function followSource(start: Lease, needs: AggregatorNeeds, options
     throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
   }
   const pageNeeds: PageNeeds = { ...needs, organisations, named: new Set(lease.source.genoemd), options };
-  for (let pages = 0; pages < options.maxPages; pages += 1) {
+  for (let pages = 0; pages < options.maxPages; ) {
     options.signal.throwIfAborted();
     const at = needs.clock.now();
-    const page = await readOrRestart(lease, pageNeeds);
+    const page = await readOrRestart(lease, pageNeeds, options.maxPages - pages);
     if (page === 'restarted') return { ...sum, caughtUp: false, inMs: 0 };
+    pages += page.pages;
     sum.read += page.read;
     sum.published += page.published;
     sum.refused += page.refused;
@@ -100,15 +101,15 @@ function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorNeeds): number 
   return Math.max(pollMs, Math.min(freshForMs, 3_600_000));
 }
 
-async function readOrRestart(lease: Lease, needs: PageNeeds): Promise<PageOutcome | 'restarted'> {
+async function readOrRestart(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome | 'restarted'> {
   try {
-    return await readPage(lease, needs);
+    return await readPage(lease, needs, pagesLeft);
   } catch (error) {
     const { source } = lease;
     if (source.fase === 'historie' && (await leaveHistory(lease, error, needs))) return 'restarted';
     if (!(error instanceof FeedFault) || !mayRestart(lease, error, needs)) throw error;
     needs.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
-    await restart(lease, needs, { cursorLost: source.fase === 'feed' && error.code === 'cursor-refused' });
+    await restart(lease, needs, { wholeHistory: source.fase === 'feed' && error.code === 'cursor-refused' });
     return 'restarted';
   }
 }
@@ -153,7 +154,11 @@ async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Aggrega
   return true;
 }
 
-async function restart(lease: Lease, { pool }: AggregatorNeeds, how: { readonly cursorLost: boolean }): Promise<Lease> {
+async function restart(
+  lease: Lease,
+  { pool }: AggregatorNeeds,
+  how: { readonly wholeHistory: boolean },
+): Promise<Lease> {
   return await transaction(pool, async (client) => {
     await restartSnapshot(client, lease, { compare: true, ...how });
     return await rereadLease(client, lease);

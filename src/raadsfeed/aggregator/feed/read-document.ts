@@ -9,8 +9,8 @@ import { addIssues } from '../store/issues.ts';
 import { rereadLease } from '../store/leases.ts';
 import { noteOrganisations, readOwnedOrganisations, showOrigin } from '../store/organisations.ts';
 import { restartSnapshot } from '../store/restart-snapshot.ts';
-import { saveDocument } from '../store/save-document.ts';
-import { hasState } from '../store/seen.ts';
+import { findFeedHolder, saveDocument } from '../store/save-document.ts';
+import { hasRecords, hasState } from '../store/seen.ts';
 
 /** Milliseconds that a service document is believed. */
 const DOCUMENT_MS = 60_000;
@@ -54,6 +54,10 @@ async function keepDocument(
     ({ organisatiecode }) => wanted.size === 0 || wanted.has(organisatiecode),
   );
   return await transaction(pool, async (client) => {
+    const holder = await findFeedHolder(client, document.feedUrl, source.id);
+    if (holder !== undefined) {
+      throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is that of another source, ${holder}`);
+    }
     await saveDocument(client, lease, { document, etag });
     const { added, elsewhere } = await noteOrganisations(client, source.id, offered);
     const issues = elsewhere.map(
@@ -68,10 +72,13 @@ async function keepDocument(
     await addIssues(client, source.id, issues, clock.now());
     const owned = await readOwnedOrganisations(client, source.id);
     await showOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
-    // What was passed over of an organisation before it was this source's is found in the snapshot only.
-    if (added.length > 0) {
+    const moved = source.feedUrl !== null && source.feedUrl !== document.feedUrl;
+    // What was passed over of an organisation before it was this source's is found in the snapshot only, and in the history its
+    // redactions. A cursor means nothing at another address, even where it is taken.
+    if (added.length > 0 || moved) {
       const codes = owned.map(({ organisatiecode }) => organisatiecode);
-      await restartSnapshot(client, lease, { compare: await hasState(client, codes), cursorLost: false });
+      const wholeHistory = moved || (await hasRecords(client, added));
+      await restartSnapshot(client, lease, { compare: await hasState(client, codes), wholeHistory });
     }
     return await rereadLease(client, lease);
   });

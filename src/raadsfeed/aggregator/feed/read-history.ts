@@ -7,7 +7,7 @@ import type { Lease, Source } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/records-of-source.ts';
 import { type Position, saveProgress } from '../store/save-progress.ts';
 import type { PageNeeds, PageOutcome } from './read-page.ts';
-import { believe, larger, positionOf } from './read-page.ts';
+import { larger, positionOf, redactingOnError } from './read-page.ts';
 import { cleanFiles, isKnown, numbersIn, redactPast } from './redactions.ts';
 
 /**
@@ -20,8 +20,8 @@ export async function readHistoryPage(lease: Lease, needs: PageNeeds): Promise<P
   const { signal } = needs.options;
   const answer = await askPage(needs.client, { url: feedUrl ?? '', cursor: at, limit, redirects: 'same-host', signal });
   if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
-  const { records, cursor, hasMore, head } = await believe(lease, answer.json, needs, async () =>
-    // What its numbers say is judged when they are read for their content.
+  // What its numbers say is judged when they are read for their content.
+  const { records, cursor, hasMore, head } = await redactingOnError(lease, answer.json, needs, async () =>
     readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined),
   );
   const numbers = records.map(({ sequenceNumber }) => sequenceNumber);
@@ -64,7 +64,7 @@ export async function readHistoryPage(lease: Lease, needs: PageNeeds): Promise<P
     return recorded;
   });
   if (published > 0) await cleanFiles(needs);
-  return { ends: 'more', saved: true, read: records.length, published, refused: 0, freshForMs: 0 };
+  return { ends: 'more', saved: true, read: records.length, published, refused: 0, freshForMs: 0, pages: 1 };
 }
 
 /**

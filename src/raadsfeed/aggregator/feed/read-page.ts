@@ -3,8 +3,9 @@ import { askPage } from '../../../feed-client/client.ts';
 import { FeedFault } from '../../../feed-client/feed-fault.ts';
 import { type FeedRecord, type Report, readFeedPage, readSnapshotPage } from '../../../feed-client/page.ts';
 import { NO_PROGRESS, notePage, toProgress } from '../../../feed-client/progress.ts';
+import type { OutboundAnswer } from '../../../kernel/outbound/outbound-client.ts';
 import type { AggregatorNeeds } from '../needs.ts';
-import type { Lease, Source } from '../source.ts';
+import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
 import { readTaken } from '../store/records-of-source.ts';
 import { type Position, saveProgress } from '../store/save-progress.ts';
@@ -26,9 +27,13 @@ export interface PageOutcome {
   readonly published: number;
   readonly refused: number;
   readonly freshForMs: number;
+  /** Pages that were asked of the source for it. */
+  readonly pages: number;
 }
 
-const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0 } as const;
+type ChangedAnswer = Extract<OutboundAnswer, { readonly changed: true }>;
+
+const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0, pages: 1 } as const;
 /** Records of a page at most: pages of several sources are in memory at once. */
 const MAX_LIMIT = 1000;
 
@@ -41,32 +46,39 @@ export interface PageNeeds extends AggregatorNeeds {
 
 /**
  * Reads one page, judges it and publishes it. The redactions on it are carried out even when the rest cannot be believed.
+ * @param pagesLeft of this turn; it may take several, and takes two where it must
  * @throws {FeedFault} {OutboundError} {LeaseLostError}
  */
-export async function readPage(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+export async function readPage(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome> {
   const { fase } = lease.source;
   if (fase === 'stand') return await readSnapshot(lease, needs);
-  return fase === 'historie' ? await readHistoryPage(lease, needs) : await readFeed(lease, needs);
+  return fase === 'historie' ? await readHistoryPage(lease, needs) : await readFeed(lease, needs, pagesLeft);
 }
 
 /** The place of a source as it is, for what a page changes of it. */
 export function positionOf(source: Source): Position {
   const { fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte } = source;
-  const { historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, hashKlopt } = source;
+  const { historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, vooruit, hashKlopt } = source;
   return {
     ...{ fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte },
-    ...{ historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, hashKlopt },
+    ...{ historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, vooruit, hashKlopt },
   };
 }
 
 async function readSnapshot(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
   const { source } = lease;
-  const { snapshotUrl, standCursor, standFeedCursor, paginagrootte: limit } = source;
+  const { snapshotUrl, standCursor, paginagrootte: limit } = source;
   const { signal } = needs.options;
   const request = { url: snapshotUrl ?? '', cursor: standCursor, limit, redirects: 'same-host', signal } as const;
   const answer = await askPage(needs.client, request);
   if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
-  const { page, records, cursor, feedCursor } = await believe(lease, answer.json, needs, async (report) => {
+  return await redactingOnError(lease, answer.json, needs, () => takeSnapshot(lease, answer, needs));
+}
+
+async function takeSnapshot(lease: Lease, answer: ChangedAnswer, needs: PageNeeds): Promise<PageOutcome> {
+  const { source } = lease;
+  const { standCursor, standFeedCursor, paginagrootte: limit } = source;
+  const { page, records, cursor, feedCursor } = await believe(async (report) => {
     const read = readSnapshotPage(answer.json, { cursor: standCursor, feedCursor: standFeedCursor }, report);
     return { ...read, page: await check(lease, read.records, needs) };
   });
@@ -94,23 +106,41 @@ async function readSnapshot(lease: Lease, needs: PageNeeds): Promise<PageOutcome
     hashKlopt: page.hashKlopt,
   };
   const published = await publishPage(lease, { ...page, read: records.length }, { position }, needs);
-  return { ends: 'more', saved: true, read: records.length, published, refused: page.refused, freshForMs: 0 };
+  return { ends: 'more', saved: true, read: records.length, published, refused: page.refused, freshForMs: 0, pages: 1 };
 }
 
-async function readFeed(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+async function readFeed(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome> {
   const { source } = lease;
-  const { feedUrl, cursor: at, paginagrootte: limit, laatsteNummer } = source;
+  const { feedUrl, cursor: at, paginagrootte: limit } = source;
   if (feedUrl === null || at === null) throw new TypeError('a feed is read from a place that is not known');
   const { signal } = needs.options;
   const etag = source.etag ?? undefined;
   const answer = await askPage(needs.client, { url: feedUrl, cursor: at, limit, etag, redirects: 'same-host', signal });
+  if (!answer.changed) return { ...UNCHANGED, ends: 'head', freshForMs: answer.freshForMs };
+  return await redactingOnError(lease, answer.json, needs, () => takeFeed(lease, { at, answer, pagesLeft }, needs));
+}
+
+async function takeFeed(
+  lease: Lease,
+  { at, answer, pagesLeft }: { readonly at: string; readonly answer: ChangedAnswer; readonly pagesLeft: number },
+  needs: PageNeeds,
+): Promise<PageOutcome> {
+  const { source } = lease;
+  const { paginagrootte: limit, laatsteNummer } = source;
   const { freshForMs } = answer;
-  if (!answer.changed) return { ...UNCHANGED, ends: 'head', freshForMs };
-  const { page, records, cursor, head, hasMore } = await believe(lease, answer.json, needs, async (report) => {
+  const { page, records, cursor, head, hasMore, ahead, pages } = await believe(async (report) => {
     const read = readFeedPage(answer.json, { cursor: at, after: laatsteNummer ?? undefined }, report);
-    if (read.gaps.length > 0) await explainGaps(lease, read, needs);
-    return { ...read, page: read.records.length === 0 ? undefined : await check(lease, read.records, needs) };
+    const looked =
+      read.gaps.length === 0
+        ? { pages: 0, ahead: null }
+        : await explainGaps(lease, read, Math.max(1, pagesLeft - 1), needs);
+    const isEmpty = read.records.length === 0 || looked.ahead !== null;
+    return { ...read, ...looked, page: isEmpty ? undefined : await check(lease, read.records, needs) };
   });
+  if (ahead !== null) {
+    await saveProgress(needs.pool, lease, { ...positionOf(source), vooruit: ahead }, { head });
+    return { ...UNCHANGED, saved: true, ends: 'more', freshForMs, pages: 1 + pages };
+  }
   const atEnd = !hasMore && cursor === at;
   const paginagrootte = larger(limit, answer.bytes, needs);
   const position: Position = {
@@ -121,6 +151,7 @@ async function readFeed(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
     laatsteNummer: records.at(-1)?.sequenceNumber ?? laatsteNummer ?? (hasMore ? null : head),
     paginagrootte,
     voortgang: hasMore && cursor !== at ? step(source, cursor, records, needs) : null,
+    vooruit: null,
     hashKlopt: page?.hashKlopt ?? source.hashKlopt,
   };
   if (page === undefined) {
@@ -135,7 +166,7 @@ async function readFeed(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
     return { ...UNCHANGED, saved: !isSame, ends: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
   }
   const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, needs);
-  const outcome = { saved: true, read: records.length, published, refused: page.refused, freshForMs };
+  const outcome = { saved: true, read: records.length, published, refused: page.refused, freshForMs, pages: 1 + pages };
   return { ...outcome, ends: hasMore ? 'more' : 'head' };
 }
 
@@ -146,25 +177,34 @@ function step(source: Source, cursor: string, records: readonly FeedRecord[], ne
   return notePage(toProgress(source.voortgang), page);
 }
 
+/** Reads an answer, and stops at the first thing that is doubted. @throws {FeedFault} */
+async function believe<T>(read: (report: Report) => Promise<T>): Promise<T> {
+  const faults: FeedFault[] = [];
+  const found = await read((code, message) => faults.push(new FeedFault(code, message))).catch((error: unknown) => {
+    throw faults[0] ?? error;
+  });
+  const [first] = faults;
+  if (first !== undefined) throw first;
+  return found;
+}
+
 /**
- * Reads an answer, and stops at the first thing that is doubted; the redactions on it are carried out all the same.
- * @throws {FeedFault}
+ * Takes an answer; when anything goes wrong with it, at the source or here, the redactions on it are carried out all the same. Not when
+ * the source is another's by now, or this process stops: then they are read again.
  */
-export async function believe<T>(
+export async function redactingOnError<T>(
   lease: Lease,
   json: unknown,
-  needs: AggregatorNeeds,
-  read: (report: Report) => Promise<T>,
+  needs: PageNeeds,
+  take: () => Promise<T>,
 ): Promise<T> {
-  const faults: FeedFault[] = [];
   try {
-    const found = await read((code, message) => faults.push(new FeedFault(code, message)));
-    const [first] = faults;
-    if (first !== undefined) throw first;
-    return found;
+    return await take();
   } catch (error) {
-    if (error instanceof FeedFault) await carryOutRedactions(lease, json, needs);
-    throw faults[0] ?? error;
+    if (!(error instanceof LeaseLostError) && !needs.options.signal.aborted) {
+      await carryOutRedactions(lease, json, needs);
+    }
+    throw error;
   }
 }
 

@@ -45,7 +45,8 @@ export function redactionChanges(
     ...reasonOf(record),
     ...(number === undefined ? {} : { herkomst: { feedUrl: context.feedUrl, sequenceNumber: number }, sourceNumbers }),
     ...(context.ids ? { aggregatorId: aggregatorId(resourceType, resource) } : {}),
-    other: otherMembers(record),
+    // What of it cannot be published is left out: the redaction itself is not held up by it.
+    other: otherMembers(record).members,
   });
   const resource = resourceOf(record);
   if (resource !== undefined) {

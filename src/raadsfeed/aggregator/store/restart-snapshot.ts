@@ -6,13 +6,17 @@ import { forgetSeen } from './seen.ts';
 export interface Restart {
   /** What is not seen in the new snapshot is gone. */
   readonly compare: boolean;
-  /** The source does not know our place in its feed any more: only the beginning of its history is left to read. */
-  readonly cursorLost: boolean;
+  /**
+   * Its history is read from the beginning: it does not know our place in it any more, or it was not read up to there for all that is
+   * taken from it now.
+   */
+  readonly wholeHistory: boolean;
 }
 
 /**
  * Begins the snapshot of a source anew. The place in its feed that is given up with it is remembered, so that the redactions after it
- * are found in the history; also when the source was removed and added again.
+ * are found in the history; also when what we have came from elsewhere: the source was removed and added again, it moved to another
+ * address, or its organisations were another source's.
  * @throws {LeaseLostError}
  */
 export async function restartSnapshot(db: Db, { source, number }: Lease, restart: Restart): Promise<void> {
@@ -21,16 +25,21 @@ export async function restartSnapshot(db: Db, { source, number }: Lease, restart
     text: `update aggregator.bron b
               set fase = 'stand',
                   vergelijken = $3::boolean or b.historie_lezen or b.cursor is not null or eigen.hoogste is not null, stand_cursor = null, stand_feed_cursor = null, cursor = null, etag = null,
-                  laatste_nummer = null, hervergelijken = null, stand_begonnen = now(), voortgang = null, hash_klopt = false,
+                  laatste_nummer = null, hervergelijken = null, stand_begonnen = now(), voortgang = null, vooruit = null, hash_klopt = false,
                   historie_cursor = case when $4::boolean then null when b.historie_lezen then b.historie_cursor else b.cursor end,
                   historie_na = case when b.historie_lezen then b.historie_na else coalesce(b.laatste_nummer, eigen.hoogste) end,
-                  historie_sluit_aan = case when $4::boolean then null when b.historie_lezen then b.historie_sluit_aan
-                                            when b.cursor is not null then true end,
-                  historie_lezen = b.historie_lezen or b.cursor is not null or eigen.hoogste is not null
-             from (select max(herkomst_nummer) as hoogste from raadsfeed.record 
-                    where herkomst_feed = (select feed_url from aggregator.bron where id = $1::integer)) as eigen
+                  -- Nothing of a feed was published before: no redaction of one can have been missed.
+                  historie_sluit_aan = case when not eigen.van_feed then true when $4::boolean then null
+                                            when b.historie_lezen then b.historie_sluit_aan when b.cursor is not null then true end,
+                  historie_lezen = b.historie_lezen or b.cursor is not null or eigen.hoogste is not null or eigen.iets
+             from (select (select max(herkomst_nummer) from raadsfeed.record
+                            where herkomst_feed = (select feed_url from aggregator.bron where id = $1::integer)) as hoogste,
+                          exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
+                                   where o.bron_id = $1::integer) as iets,
+                          exists (select from raadsfeed.record r join aggregator.bron_organisatie o using (organisatiecode)
+                                   where o.bron_id = $1::integer and r.herkomst_feed is not null) as van_feed) as eigen
             where b.id = $1::integer and b.huur_nummer = $2::bigint`,
-    values: [source.id, number, restart.compare, restart.cursorLost],
+    values: [source.id, number, restart.compare, restart.wholeHistory],
   });
   if (rowCount !== 1) throw new LeaseLostError();
   await forgetSeen(db, source.id);

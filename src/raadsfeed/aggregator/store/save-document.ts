@@ -26,3 +26,23 @@ export async function saveDocument(
   });
   if (rowCount !== 1) throw new LeaseLostError();
 }
+
+/** Every document that names a feed takes its turn here: of two that name the same one, the second sees the first. */
+const FEED_URL_LOCK = 'aggregator.bron.feed_url';
+
+/**
+ * The address of another source whose feed is at this address; its numbers and redactions are that one's. Within a transaction nobody
+ * else comes between this and what is written.
+ */
+export async function findFeedHolder(db: Db, feedUrl: string, sourceId: number | null): Promise<string | undefined> {
+  await db.query('select pg_advisory_xact_lock(hashtext($1::text))', [FEED_URL_LOCK]);
+  const { rows } = await db.query<{ adres: string }>(
+    `select adres from aggregator.bron b
+      where feed_url = $1::text and id is distinct from $2::integer
+        -- Where two have it already, the one that was first keeps it.
+        and not exists (select from aggregator.bron own where own.id = $2::integer and own.feed_url = $1::text and own.id < b.id)
+      order by id limit 1`,
+    [feedUrl, sourceId],
+  );
+  return rows[0]?.adres;
+}

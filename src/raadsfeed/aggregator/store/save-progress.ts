@@ -17,6 +17,7 @@ export type Position = Pick<
   | 'historieSluitAan'
   | 'historieGemist'
   | 'voortgang'
+  | 'vooruit'
   | 'hashKlopt'
 >;
 
@@ -47,7 +48,7 @@ export async function saveProgress(
                   etag = $8::text, laatste_nummer = $9::bigint, paginagrootte = $10::integer, head = coalesce($11::bigint, head),
                   gelezen = gelezen + $12::bigint, gepubliceerd = gepubliceerd + $13::bigint, geweigerd = geweigerd + $14::bigint,
                   historie_lezen = $15::boolean, historie_cursor = $16::text, historie_sluit_aan = $17::boolean,
-                  historie_gemist = $18::boolean, voortgang = $19::jsonb, hash_klopt = $20::boolean
+                  historie_gemist = $18::boolean, voortgang = $19::jsonb, hash_klopt = $20::boolean, vooruit = $21::jsonb
             where id = $1::integer and huur_nummer = $2::bigint`,
     values: [
       source.id,
@@ -70,6 +71,7 @@ export async function saveProgress(
       position.historieGemist,
       position.voortgang === null ? null : JSON.stringify(position.voortgang),
       position.hashKlopt,
+      position.vooruit === null ? null : JSON.stringify(position.vooruit),
     ],
   });
   if (rowCount !== 1) throw new LeaseLostError();

@@ -82,3 +82,12 @@ export async function hasState(db: Db, organisatiecodes: readonly string[]): Pro
   );
   return rows[0]?.found ?? false;
 }
+
+/** Whether the feed ever had anything of these organisations. */
+export async function hasRecords(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    'select exists (select from raadsfeed.record where organisatiecode = any ($1::text[])) as found',
+    [organisatiecodes],
+  );
+  return rows[0]?.found ?? false;
+}

@@ -66,6 +66,16 @@ export async function saveFeed(
   );
 }
 
+/** The service document, at another address, of the feed at this one. */
+export async function findEntryOfFeed(db: Db, feedUrl: string, serviceUrl: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ serviceUrl: string }>(
+    `select service_url as "serviceUrl" from aggregator.register
+      where feed_url = $1::text and service_url <> $2::text order by service_url limit 1`,
+    [feedUrl, serviceUrl],
+  );
+  return rows[0]?.serviceUrl;
+}
+
 /** Notes that a feed did not answer; what is known of it stays. */
 export async function noteUnreachable(db: Db, serviceUrl: string, why: string, again: number): Promise<void> {
   await db.query(

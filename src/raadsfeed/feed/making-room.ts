@@ -1,0 +1,81 @@
+/** The memory for answers that are being made: rows that were read, the body of them, and what it is compressed to. */
+import { platformProblems } from '../../http/problems.ts';
+import { Problem } from '../../kernel/problem.ts';
+
+export interface MakingRoom {
+  /**
+   * Waits until there is room, in the order of asking. What would be alone is let in however large it is.
+   * @param bytes about how many it will take
+   * @throws {Problem} `unavailable` when there was no room in time; the signal's reason
+   */
+  enter(bytes: number, signal: AbortSignal): Promise<MakingPlace>;
+  readonly used: () => number;
+}
+
+export interface MakingPlace {
+  /** Says how many bytes it really takes. */
+  resize(bytes: number): void;
+  leave(): void;
+}
+
+interface Waiting {
+  readonly bytes: number;
+  readonly admit: () => void;
+}
+
+export function createMakingRoom(maxBytes: number, waitMs: number): MakingRoom {
+  const queue = new Set<Waiting>();
+  let used = 0;
+
+  const fits = (bytes: number): boolean => used === 0 || used + bytes <= maxBytes;
+  const admit = (): void => {
+    for (const first of queue) {
+      if (!fits(first.bytes)) return;
+      queue.delete(first);
+      first.admit();
+    }
+  };
+  const take = (bytes: number): MakingPlace => {
+    let mine = bytes;
+    used += mine;
+    const resize = (actual: number): void => {
+      used += actual - mine;
+      mine = actual;
+      admit();
+    };
+    return { resize, leave: () => resize(0) };
+  };
+
+  return {
+    used: () => used,
+    async enter(bytes, signal) {
+      signal.throwIfAborted();
+      if (queue.size === 0 && fits(bytes)) return take(bytes);
+      return await new Promise<MakingPlace>((resolve, reject) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', gone);
+        };
+        const giveUp = (reason: unknown): void => {
+          end();
+          queue.delete(me);
+          // Those behind it may be smaller.
+          admit();
+          reject(reason);
+        };
+        const me: Waiting = {
+          bytes,
+          admit: () => {
+            end();
+            resolve(take(bytes));
+          },
+        };
+        const gone = (): void => giveUp(signal.reason);
+        const full = (): void => giveUp(new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } }));
+        const timer = setTimeout(full, waitMs);
+        signal.addEventListener('abort', gone, { once: true });
+        queue.add(me);
+      });
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** A stream that catches up while no other is open, and something is redacted that it was sent a moment ago. */
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Listener } from '../../src/kernel/database/listen.ts';
+import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
+import { createFeedReader, type FeedReader } from '../../src/raadsfeed/feed/reader.ts';
+import { createStreams } from '../../src/raadsfeed/feed/stream.ts';
+import { type FeedServer, PATIENT, quiet, removal, startFeed, vergadering } from './support.ts';
+
+let feed: FeedServer;
+beforeAll(async () => {
+  feed = await startFeed();
+});
+afterAll(() => feed.stop());
+
+/** Nothing is told: what has changed is found by the poll alone. */
+const listener: Listener = {
+  subscribe: () => () => undefined,
+  isLive: () => true,
+  state: () => 'live',
+  close: async () => undefined,
+};
+
+it.each([
+  ['is cut when the system may still hold it for its client', 'v-0', true],
+  ['goes on when it never had it', 'v-240', false],
+])('%s', async (_name, redacted, isCut) => {
+  await feed.publish(Array.from({ length: 250 }, (_, i) => vergadering(`v-${i}`, { locatie: redacted })));
+  const heads = createHeadCache({ primary: feed.pool, listener, log: quiet });
+  const real = createFeedReader({ primary: feed.pool, replica: undefined, heads, log: quiet });
+  const from = (await heads.head()).head.sequenceNumber - 250;
+  let waiting = false;
+  // What it catches up with second takes long; what is new is read beside it.
+  const reader: FeedReader = {
+    ...real,
+    async read(query, reach) {
+      if (reach === from + 200) {
+        waiting = true;
+        await new Promise(() => undefined);
+      }
+      return await real.read(query, reach);
+    },
+  };
+  const streams = createStreams({
+    ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
+    ...{ heartbeatSeconds: 15, bufferBytes: 1_000_000, drainTimeoutMs: 60_000 },
+  });
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    streams.open(response, from, {});
+  });
+  try {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const { port } = address;
+    const incoming = await new Promise<IncomingMessage>((resolve) => {
+      get({ port, host: '127.0.0.1' }, resolve).on('error', () => undefined);
+    });
+    let ended = false;
+    incoming.resume().on('error', () => undefined);
+    incoming.on('close', () => {
+      ended = true;
+    });
+    await expect.poll(() => waiting, PATIENT).toBe(true);
+    await feed.publish([removal('redact', 'Vergadering', redacted)]);
+    if (isCut) await expect.poll(() => ended, { timeout: 5000 }).toBe(true);
+    else await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(ended).toBe(isCut);
+  } finally {
+    streams.close();
+    heads.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
