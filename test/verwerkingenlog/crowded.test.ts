@@ -160,6 +160,8 @@ it('leaves other clients their connections when one changes many different thing
 
 /** Connections of the service that wait for what another transaction does. */
 async function waitingConnections(): Promise<number> {
+  // Within a transaction the view is read once otherwise.
+  await holder.query('select pg_stat_clear_snapshot()');
   const { rows } = await holder.query(
     `select count(*)::int as n from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'`,
