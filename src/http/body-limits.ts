@@ -37,9 +37,7 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     done();
   });
   app.addHook('preParsing', (request, reply, payload, done) => {
-    const isChunked = request.headers['transfer-encoding'] !== undefined;
-    const announced = announcedBytes(request);
-    if (!isChunked && announced === 0) return done(null, payload);
+    if (request.headers['transfer-encoding'] === undefined && announcedBytes(request) === 0) return done(null, payload);
     // To who has gone the end of the exchange is never told again, and nothing more is read for them.
     if (reply.raw.destroyed) return done(null, payload);
     const client = clientKey(request);
@@ -55,30 +53,52 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
     const take = (bytes: number): void => {
       // What still comes after the answer (a body that was refused half-way) is thrown away unread.
       if (holders === 0) return;
-      const refused = budget.take(client, bytes, CLIENT_SHARE);
+      const refused = budget.take(client, bytes, CLIENT_SHARE, taken);
       if (refused !== undefined) throw noRoom(refused);
       taken += bytes;
     };
     request.holdBody = hold;
     // Fires however the exchange ends, also when the client goes away.
     reply.raw.once('close', hold());
-    take(REQUEST_BYTES + announced);
-    return done(null, isChunked ? metered(payload, take) : payload);
+    take(REQUEST_BYTES);
+    return done(null, metered(payload, take));
   });
 }
 
 /**
- * A body of unknown length takes room as it comes. Nothing is read before somebody reads from the result, so that a refusal always has
- * a listener. The request itself is not destroyed by a refusal: the answer goes out on the same connection.
+ * A body takes room as it comes, and not for what it says it will be: else connections that send nothing would keep the bodies of others
+ * out. Nothing is read before somebody reads from the result, so that a refusal always has a listener. The request itself is not
+ * destroyed by a refusal: the answer goes out on the same connection.
  */
 function metered(payload: RequestPayload, take: (bytes: number) => void): RequestPayload {
-  async function* counted(): AsyncGenerator<Buffer> {
-    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+  let isReading = false;
+  const pass = (chunk: Buffer): void => {
+    try {
       take(chunk.length);
-      yield chunk;
+    } catch (error) {
+      stop();
+      result.destroy(error instanceof Error ? error : new Error(String(error)));
+      return;
     }
-  }
-  return Readable.from(counted(), { objectMode: false });
+    if (!result.push(chunk)) payload.pause();
+  };
+  const end = (): void => void result.push(null);
+  const fail = (error: Error): void => void result.destroy(error);
+  const stop = (): void => {
+    payload.off('data', pass).off('end', end).off('error', fail);
+    // What still comes is thrown away: else the next request on the connection would never be read.
+    payload.on('error', () => undefined).resume();
+  };
+  const result = new Readable({
+    read() {
+      // It broke off before anybody read it: then it tells of that no more.
+      if (payload.errored) return fail(payload.errored);
+      if (isReading) return void payload.resume();
+      isReading = true;
+      payload.on('data', pass).on('end', end).on('error', fail);
+    },
+  });
+  return result;
 }
 
 function announcedBytes({ headers }: FastifyRequest): number {

@@ -15,12 +15,13 @@ export class ByteBudget {
   /**
    * Takes room for bytes of a client.
    * @param share the part of all that this client may hold
+   * @param taken what was taken before for the same thing: it does not keep itself out
    * @returns whose bound kept it from that, if any
    */
-  take(client: string, bytes: number, share = ByteBudget.CLIENT_SHARE): 'client' | 'all' | undefined {
+  take(client: string, bytes: number, share = ByteBudget.CLIENT_SHARE, taken = 0): 'client' | 'all' | undefined {
     const ofClient = this.#ofClients.get(client) ?? 0;
-    if (ofClient > 0 && ofClient + bytes > this.#max * share) return 'client';
-    if (this.#used > 0 && this.#used + bytes > this.#max) return 'all';
+    if (ofClient > taken && ofClient + bytes > this.#max * share) return 'client';
+    if (this.#used > taken && this.#used + bytes > this.#max) return 'all';
     this.#used += bytes;
     this.#ofClients.set(client, ofClient + bytes);
     return undefined;

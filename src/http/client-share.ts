@@ -3,6 +3,13 @@ import type { Pool } from '../kernel/database/pool.ts';
 import { Problem } from '../kernel/problem.ts';
 import { platformProblems } from './problems.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Keeps the client's place taken until the function that it returns is called. Absent where the request takes none. */
+    holdPlace?: () => () => void;
+  }
+}
+
 export interface ClientShareOptions {
   /** The connections that a request will need; undefined when it needs none of its own. */
   readonly poolOf: (request: FastifyRequest) => Pool | undefined;
@@ -21,18 +28,31 @@ interface Client {
 /**
  * Works on at most three quarters as many requests of one client at a time as there are connections for them; more wait, and are
  * answered 503 when that takes too long or too many do. So no client can keep the others of an area from the database, whatever he asks.
- * @returns limits a mount; mounts that are limited by the same share a client's part of it
+ * A request is done when its exchange has ended and its handler too: who hangs up early gains no place for the next one.
+ * @returns limits a mount, called before its routes are made; mounts that are limited by the same share a client's part of it
  */
 export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app: FastifyInstance) => void {
   const clientsOf = new Map<Pool, Map<string, Client>>();
   return (app) => {
+    app.decorateRequest('holdPlace');
+    app.addHook('onRoute', (route) => {
+      const { handler } = route;
+      route.handler = async function holding(request, reply) {
+        const release = request.holdPlace?.();
+        try {
+          return await handler.call(this, request, reply);
+        } finally {
+          release?.();
+        }
+      };
+    });
     // Behind `onRequest`, where the token is verified, and before the body.
     app.addHook('preParsing', async (request, reply) => {
       const pool = request.caller === undefined ? undefined : poolOf(request);
       if (pool === undefined || request.caller === undefined) return;
       const clients = clientsOf.get(pool) ?? new Map<string, Client>();
       clientsOf.set(pool, clients);
-      await takeTurn(clients, request.caller.subject, mostOf(pool), reply);
+      await takeTurn(clients, request.caller.subject, mostOf(pool), request, reply);
     });
   };
 
@@ -40,6 +60,7 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app:
     clients: Map<string, Client>,
     subject: string,
     most: number,
+    request: FastifyRequest,
     { raw }: FastifyReply,
   ): Promise<void> {
     const client = clients.get(subject) ?? { running: 0, waiting: new Set() };
@@ -52,9 +73,22 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app:
       if (next !== undefined) next();
       else if (client.running === 0) clients.delete(subject);
     };
-    // However the exchange ends; the client may have gone while this request waited.
-    if (raw.destroyed) release();
-    else raw.once('close', release);
+    if (raw.destroyed) {
+      // The client went while this request waited: there is nobody to answer.
+      release();
+      throw busy();
+    }
+    let holders = 0;
+    const hold = (): (() => void) => {
+      holders += 1;
+      return () => {
+        holders -= 1;
+        if (holders === 0) release();
+      };
+    };
+    // However the exchange ends.
+    raw.once('close', hold());
+    request.holdPlace = hold;
   }
 
   function waitForTurn({ waiting }: Client, most: number, raw: FastifyReply['raw']): Promise<void> {

@@ -39,3 +39,13 @@ export function createTurnMeasure({ shareMs, now = () => performance.now() }: Tu
 
 /** A fifth of what the event loop may be held: small requests, and collecting what they leave behind, need the rest. */
 export const turn: TurnMeasure = createTurnMeasure({ shareMs: 10 });
+
+/** As `items.map`, for so many that one turn is too short for them. */
+export async function mapInTurns<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
+  const made: R[] = [];
+  for (const item of items) {
+    if (turn.spent()) await turn.breathe();
+    made.push(make(item));
+  }
+  return made;
+}

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { Histogram } from 'prom-client';
 import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import type { OneAtATime } from '../kernel/one-at-a-time.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import { turn } from '../kernel/turn.ts';
@@ -8,13 +9,13 @@ import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { type Ahead, createAhead } from './make-ahead.ts';
-import { type Asked, callersKey, idempotencyOf, type Made, makeAppend } from './make-append.ts';
+import { type Asked, callersKey, idempotencyOf, type Made, makeAppend, makeAppendInTurns } from './make-append.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies } from './store/append-versies.ts';
 import { readIdempotency } from './store/idempotency.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
 import { readVersie } from './store/read-versie.ts';
-import { reveal } from './store/stored-versie.ts';
+import { revealInTurns } from './store/stored-versie.ts';
 
 /** A second one would take few at a time, at the cost of a whole group: the first is large, and while it is committed few more come. */
 const GROUPS_IN_FLIGHT = 1;
@@ -22,10 +23,18 @@ const MAX_WAITING = 20_000;
 /** Processed objects that go to the database together, unless one action has more; and from how many on an action counts as large. */
 const GROUP_OBJECTS = 5000;
 const LARGE = 100;
+/** An action about more persons is made and kept, or changed, one at a time. */
+export const LARGE_OBJECTS = 1000;
 /** What the database does not take, and what cannot even be written for it. */
 const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
 /** A replayed key can vanish while it is looked at (its 24 hours end); then it is free. */
 const REPLAY_TRIES = 3;
+
+export interface AppendOptions {
+  readonly idempotencyKey?: string | undefined;
+  /** An entry of the service itself is kept in any case: else who deletes its activity from the register stops what must be logged. */
+  readonly isOwn?: boolean;
+}
 
 export interface AppendActie {
   /**
@@ -33,7 +42,7 @@ export interface AppendActie {
    * version that it stands for.
    * @throws {Problem} 409, 503, or 400 for an unknown activity when that is refused
    */
-  append(actie: Actie, auteur: Auteur, idempotencyKey?: string): Promise<Versie>;
+  append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
@@ -42,10 +51,10 @@ export interface AppendActie {
 export function createAppendActie(
   { config, pool, clock, log, metrics }: Platform,
   keys: IdentityKeys,
+  large: OneAtATime,
   appended: (result: Appended) => void,
 ): AppendActie {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
-  const options = { refuseUnknownActivity: unknownActivity === 'refuse' };
   const groupSizes = new Histogram({
     name: 'verwerkingenlog_group_size',
     help: 'Appends that shared one transaction',
@@ -55,12 +64,12 @@ export function createAppendActie(
 
   async function keep(appends: readonly Append[]): Promise<Appended[]> {
     try {
-      return await appendVersies(pool, appends, options);
+      return await appendVersies(pool, appends);
     } catch (error) {
       if (!isMissingMonth(error)) throw error;
       log.info('making the partition of a month that was not made ahead');
       for (const month of registrationMonths(appends)) await makeMonths(pool, month, MONTHS_AHEAD);
-      return await appendVersies(pool, appends, options);
+      return await appendVersies(pool, appends);
     }
   }
 
@@ -95,7 +104,7 @@ export function createAppendActie(
     if (known === undefined) return undefined;
     if (known.content !== content) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
     const stored = await readVersie(pool, known.actieId, 1);
-    if (stored !== undefined) return reveal(stored, keys);
+    if (stored !== undefined) return await revealInTurns(stored, keys);
     throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
       detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
     });
@@ -111,24 +120,43 @@ export function createAppendActie(
     return undefined;
   }
 
+  async function add(ask: () => Asked): Promise<Made & { readonly result: Appended }> {
+    const asked = ask();
+    if (asked.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add(ahead(asked));
+    return await large.run(asked.auteur.door, async () => {
+      const item = ask();
+      const made = await makeAppendInTurns(item, keys);
+      return await groups.add({ item, makeSoon: () => undefined, made: () => made });
+    });
+  }
+
   return {
-    async append(actie, auteur, idempotencyKey) {
+    async append(actie, auteur, { idempotencyKey, isOwn = false } = {}) {
+      const refuseUnknownActivity = unknownActivity === 'refuse' && !isOwn;
       if (idempotencyKey !== undefined && otherKeys.length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
         if (earlier !== undefined) return earlier;
       }
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
-        const asked = ahead({ actie, auteur, at: clock.now(), idempotencyKey });
-        const { versie, append, result } = await groups.add(asked);
+        const { versie, append, result } = await add(() => ({
+          actie,
+          auteur,
+          at: clock.now(),
+          idempotencyKey,
+          refuseUnknownActivity,
+        }));
         appended(result);
         if (result.kept) return versie;
-        if (result.unknownActivity && options.refuseUnknownActivity) throw unknownActivityProblem();
+        if (result.unknownActivity && refuseUnknownActivity) throw unknownActivityProblem();
         const earlier = append.idempotency && (await replay(append.idempotency));
         if (earlier !== undefined) return earlier;
       }
       throw logFull();
     },
-    idle: groups.idle,
+    async idle() {
+      await large.idle();
+      await groups.idle();
+    },
   };
 }
 

@@ -1,19 +1,23 @@
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
-import { unknownActivityProblem } from './append-actie.ts';
+import { LARGE_OBJECTS, unknownActivityProblem } from './append-actie.ts';
 import { TooManyObjectsError } from './domain/change-versie.ts';
 import type { Versie } from './domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import type { LogOfActies } from './processing-log.ts';
 import { lockOfActie, lockOfVerwerking } from './store/lock-changes.ts';
-import { readCurrent } from './store/read-versie.ts';
+import { readCurrent, readStanding } from './store/read-versie.ts';
 import { lastObjectNumber, replaceVersie } from './store/replace-versie.ts';
-import { protect, reveal } from './store/stored-versie.ts';
+import { protectInTurns, revealInTurns } from './store/stored-versie.ts';
 
 export interface ActieChange {
   readonly actieId: string;
   /** The processing that the action will belong to. */
   readonly verwerkingId: string | null;
+  /** How many objects the action will have. */
+  readonly objects: number;
+  /** Who asks. */
+  readonly client: string;
   /** Fires when the client went away. */
   readonly gone: AbortSignal;
   /**
@@ -32,21 +36,23 @@ const TRIES = 5;
  * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { pool, config }: Platform,
+  { config }: Platform,
   log: LogOfActies,
-  { actieId, verwerkingId, gone, change }: ActieChange,
+  { actieId, verwerkingId, objects, client, gone, change }: ActieChange,
 ): Promise<Versie | undefined> {
   const options = { refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse' };
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const seen = await readCurrent(pool, actieId);
+    const seen = await log.changes.read({ client, gone }, (db) => readStanding(db, actieId));
     if (seen === undefined) return undefined;
     const names = [lockOfActie(actieId), ...lockOfVerwerking(seen.verwerkingId), ...lockOfVerwerking(verwerkingId)];
-    const outcome = await log.changes.run(names, gone, async (db) => {
+    const isLarge = Math.max(objects, seen.objects) > LARGE_OBJECTS;
+    const outcome = await log.changes.run({ names, client, gone, isLarge }, async (db) => {
       const current = await readCurrent(db, actieId);
       if (current === undefined) return {};
       if (current.verwerkingId !== seen.verwerkingId) return { again: true };
-      const next = changed(change, reveal(current, log.keys), await lastObjectNumber(db, actieId));
-      const appended = await replaceVersie(db, current, protect(next, log.keys), options);
+      const lastNumber = await lastObjectNumber(db, actieId);
+      const next = changed(change, await revealInTurns(current, log.keys), lastNumber);
+      const appended = await replaceVersie(db, current, await protectInTurns(next, log.keys), options);
       if (!appended.kept) throw unknownActivityProblem();
       log.count(appended);
       return { next };

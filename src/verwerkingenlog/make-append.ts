@@ -2,7 +2,7 @@ import { newActieId } from './domain/actie-id.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, type Versie } from './domain/verwerkingsactie.ts';
 import type { Append } from './store/append-versies.ts';
-import { protect } from './store/stored-versie.ts';
+import { protect, protectInTurns, type StoredVersie } from './store/stored-versie.ts';
 
 /** An action that somebody asks to keep. */
 export interface Asked {
@@ -11,6 +11,8 @@ export interface Asked {
   /** When it was asked: the moment of registration. */
   readonly at: Date;
   readonly idempotencyKey: string | undefined;
+  /** @see Append.refuseUnknownActivity */
+  readonly refuseUnknownActivity: boolean;
 }
 
 /** Its first version, and what of that goes to the database. */
@@ -20,11 +22,30 @@ export interface Made {
 }
 
 /** Makes a first version: gives the action its identity, and encrypts. */
-export function makeAppend({ actie, auteur, at, idempotencyKey }: Asked, keys: IdentityKeys): Made {
-  const versie = eersteVersie(actie, newActieId(at), at, auteur);
+export function makeAppend(asked: Asked, keys: IdentityKeys): Made {
+  const versie = firstOf(asked);
+  return madeOf(asked, versie, protect(versie, keys), keys);
+}
+
+/** The same for an action about very many persons. */
+export async function makeAppendInTurns(asked: Asked, keys: IdentityKeys): Promise<Made> {
+  const versie = firstOf(asked);
+  return madeOf(asked, versie, await protectInTurns(versie, keys), keys);
+}
+
+function firstOf({ actie, at, auteur }: Asked): Versie {
+  return eersteVersie(actie, newActieId(at), at, auteur);
+}
+
+function madeOf(
+  { actie, auteur, idempotencyKey, refuseUnknownActivity }: Asked,
+  versie: Versie,
+  stored: StoredVersie,
+  keys: IdentityKeys,
+): Made {
   const idempotency =
     idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
-  return { versie, append: { versie: protect(versie, keys), idempotency } };
+  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity } };
 }
 
 /**

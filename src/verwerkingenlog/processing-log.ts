@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Counter } from 'prom-client';
 import { longerDuration, shorterDuration } from '../kernel/duration.ts';
+import { createOneAtATime } from '../kernel/one-at-a-time.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { entryFromHeaders } from '../kernel/processing-headers.ts';
 import type { OwnEntry, OwnKind, ProcessingEntry, ProcessingLog } from '../kernel/processing-log.ts';
 import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
-import { createAppendActie } from './append-actie.ts';
+import { type AppendActie, createAppendActie } from './append-actie.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
-import { type Actie, type Auteur, moment, type Versie } from './domain/verwerkingsactie.ts';
+import { type Actie, moment } from './domain/verwerkingsactie.ts';
 import { startMaintenance } from './maintenance.ts';
 import { startRetention } from './retention-schedule.ts';
 import { createSerialChanges, type SerialChanges } from './serial-changes.ts';
@@ -25,7 +26,7 @@ const LONGEST_ASKED = 'P20Y';
 export interface LogOfActies extends ProcessingLog {
   readonly keys: IdentityKeys;
   /** @see AppendActie.append */
-  append(actie: Actie, auteur: Auteur, idempotencyKey?: string): Promise<Versie>;
+  append: AppendActie['append'];
   /** Where what exists is changed. */
   readonly changes: SerialChanges;
   /** Counts what was appended, for who writes in a transaction of his own. */
@@ -46,17 +47,19 @@ export async function openProcessingLog(platform: Platform): Promise<LogOfActies
   }
   const rules = platform.config.verwerkingenlog;
   const count = countAppends(platform);
-  const { append, idle } = createAppendActie(platform, keys, count);
+  // Of actions about very many persons the process works on one at a time, whoever asks for it.
+  const large = createOneAtATime();
+  const { append, idle } = createAppendActie(platform, keys, large, count);
   const maintenance = startMaintenance(platform);
   const retention = startRetention(platform);
   return {
     keys,
-    changes: createSerialChanges(platform),
+    changes: createSerialChanges(platform, large),
     append,
     count,
     checks: [retention.check, { name: 'own activities', vital: false, check: () => checkActivities(platform) }],
     async record(entry, { subject, requestId }) {
-      await append(ownActie(entry, rules), { door: subject, verzoekId: requestId });
+      await append(ownActie(entry, rules), { door: subject, verzoekId: requestId }, { isOwn: true });
     },
     async close() {
       await idle();
@@ -99,15 +102,14 @@ function ownActivity(kind: OwnKind, { ownActivities }: OwnRules): string {
   return ownActivities.get(kind) ?? DEFAULT_ACTIVITY;
 }
 
-/** Own entries name activities that somebody can look up; one that is not in the register is refused where unknown ones are. */
+/** Own entries name activities that somebody can look up. One that is not in the register stops no delivery, but should be put there. */
 async function checkActivities({ pool, config }: Platform): Promise<ReadinessResult> {
   const { verwerkingenlog } = config;
   const wanted = new Set((['shv', 'vs', 'log'] as const).map((kind) => ownActivity(kind, verwerkingenlog)));
   const found = await Promise.all([...wanted].map(async (id) => ({ id, known: await readActiviteit(pool, id) })));
   const missing = found.filter(({ known }) => known === undefined).map(({ id }) => id);
   if (missing.length === 0) return { ok: true };
-  const effect = verwerkingenlog.unknownActivity === 'refuse' ? '; entries of deliveries are refused' : '';
-  return { ok: true, warning: `not in the register: ${missing.join(', ')}${effect}` };
+  return { ok: true, warning: `not in the register: ${missing.join(', ')}` };
 }
 
 /** An entry as an action: what it does not say is `null`. */

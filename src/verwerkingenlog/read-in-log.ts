@@ -8,14 +8,14 @@ import { type Auteur, eersteVersie } from './domain/verwerkingsactie.ts';
 import { type LogOfActies, ownActie } from './processing-log.ts';
 import { appendVersies } from './store/append-versies.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
-import { protect } from './store/stored-versie.ts';
+import { protectInTurns, type StoredVersie } from './store/stored-versie.ts';
 
 /** What a reading of the log was about, for the entry that it leaves. */
 export interface Reading<T> {
   /** May still be under way: nothing waits for it before the entry is sent. */
   readonly result: T | Promise<T>;
   readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
-  /** Whether confidential actions were asked for: then that somebody looked is confidential too. */
+  /** Whether any of the actions that were read is confidential: then that somebody read it is confidential too. */
   readonly confidential: boolean;
 }
 
@@ -24,6 +24,8 @@ export interface Reader {
   readonly auteur: Auteur;
   /** What was asked, as a citizen would understand it. */
   readonly handelingNaam: string;
+  /** Fires when nobody waits for the answer any more: then the reading ends, and leaves no entry. */
+  readonly gone: AbortSignal;
 }
 
 export type ReadInLog = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
@@ -36,14 +38,18 @@ export function createReadInLog({ pool, pipelinePool, clock, config }: Platform,
 
   /** The entry goes out behind the questions of the reading, and the commit behind the entry. */
   function once<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
-    return pipelinedTransaction(pipelinePool, async (db) => {
+    const readAndLog = async (db: pg.PoolClient) => {
       const reading = await read(db);
-      const entry = logReads ? appendEntry(db, reader, reading) : undefined;
-      return { result: Promise.all([reading.result, entry]).then(([result]) => result) };
-    });
+      // Awaited with the rest; until then a failure must not count as unhandled.
+      const result = Promise.resolve(reading.result);
+      result.catch(() => undefined);
+      const entry = logReads ? appendEntry(db, await makeEntry(reader, reading)) : undefined;
+      return { result: Promise.all([result, entry]).then(([value]) => value) };
+    };
+    return pipelinedTransaction(pipelinePool, readAndLog, reader.gone);
   }
 
-  async function appendEntry(db: pg.PoolClient, reader: Reader, reading: Reading<unknown>): Promise<void> {
+  function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<StoredVersie> {
     const now = clock.now();
     const entry: OwnEntry = {
       kind: 'log',
@@ -61,8 +67,11 @@ export function createReadInLog({ pool, pipelinePool, clock, config }: Platform,
       })),
     };
     const actie = ownActie(entry, config.verwerkingenlog);
-    const versie = protect(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
-    for (const result of await appendVersies(db, [{ versie }], { refuseUnknownActivity: false })) log.count(result);
+    return protectInTurns(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
+  }
+
+  async function appendEntry(db: pg.PoolClient, versie: StoredVersie): Promise<void> {
+    for (const result of await appendVersies(db, [{ versie, refuseUnknownActivity: false }])) log.count(result);
   }
 
   return async (reader, read) => {

@@ -135,6 +135,60 @@ it('gives up after ten seconds when another instance does not let go', { timeout
   expect((await KINDS.DELETE(actieId)).json).toMatchObject({ status: 503, code: 'processing-busy' });
 });
 
+it('leaves other clients their connections when one changes many different things that take long', async () => {
+  const actions = await Promise.all(Array.from({ length: 12 }, () => posted(randomUUID())));
+  const [others, ...slow] = actions;
+  // Another instance is about to add the same version: whoever changes one of these waits for it, with a connection.
+  await holder.query(
+    `insert into verwerkingenlog.versies select (json_populate_record(v, '{"versie": 2}')).*
+     from verwerkingenlog.versies v where actie_id = any($1)`,
+    [slow.map(({ actieId }) => actieId)],
+  );
+  const token = async (subject: string) => log.tokens.bearer(ALL, { subject });
+  const put = async (subject: string, { actieId, body }: (typeof actions)[number]) =>
+    log.api.call('PUT', `/verwerkingsacties/${actieId}`, { headers: await token(subject), body });
+  const changes = slow.map((one) => put('druk', one));
+  await expect.poll(waitingConnections).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  for (let i = 0; i < 3; i += 1) {
+    if (others === undefined) throw new Error('nothing was posted');
+    expect((await put('ander', others)).status).toBe(200);
+  }
+  await holder.query('rollback');
+  expect((await Promise.all(changes)).map(({ status }) => status)).toEqual(Array(11).fill(200));
+});
+
+/** Connections of the service that wait for what another transaction does. */
+async function waitingConnections(): Promise<number> {
+  // Within a transaction the view is read once otherwise.
+  await holder.query('select pg_stat_clear_snapshot()');
+  const { rows } = await holder.query(
+    `select count(*)::int as n from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and wait_event_type = 'Lock'`,
+  );
+  return rows[0].n;
+}
+
+it('ends the reading of who hangs up: it takes no connection any more, and leaves no entry', async () => {
+  await holder.query('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+  const person = newPerson();
+  const headers = await log.tokens.bearer(ALL);
+  const leaving = new AbortController();
+  const gone = Array.from({ length: 3 }, () =>
+    fetch(`${log.server.url}/verwerkingenlog/v1/verwerkingsacties?${ofPerson(person)}`, {
+      headers,
+      signal: leaving.signal,
+    }).catch(() => undefined),
+  );
+  await expect.poll(waitingConnections).toBeGreaterThan(0);
+  leaving.abort();
+  await Promise.all(gone);
+  await expect.poll(waitingConnections).toBe(0);
+  await holder.query('rollback');
+  const list = await log.call(ALL, 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
+  expect(list).toMatchObject({ status: 200, json: { count: 0 } });
+});
+
 it('goes for an activity of the register too', async () => {
   const id = randomUUID();
   await hold(`verwerkingsactiviteit ${id}`);

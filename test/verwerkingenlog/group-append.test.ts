@@ -1,4 +1,5 @@
 /** Actions that are kept in one group, past the contract that would refuse what is wrong with them. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
@@ -12,20 +13,45 @@ let open: OpenPlatform;
 let log: LogOfActies;
 beforeAll(async () => {
   database = await createDatabase();
-  const env = {
+  open = await openPlatform({ config: readConfig(env(), 'serve'), log: createLogger('silent'), purpose: 'service' });
+  log = await openProcessingLog(open.platform);
+});
+function env() {
+  return {
     DATABASE_URL: database.url,
     AREAS: 'verwerkingenlog',
     OAUTH_ISSUER: 'http://127.0.0.1:9',
     OAUTH_AUDIENCE: 'koppelvlak',
   };
-  open = await openPlatform({ config: readConfig(env, 'serve'), log: createLogger('silent'), purpose: 'service' });
-  log = await openProcessingLog(open.platform);
-});
+}
 afterAll(async () => {
   open?.beginStop();
   await log?.close();
   await open?.close();
   await database?.drop();
+});
+
+it('keeps an entry of the service itself, also when its activity was deleted and others are refused for that', async () => {
+  const config = readConfig({ ...env(), VERWERKINGENLOG_UNKNOWN_ACTIVITY: 'refuse' }, 'serve');
+  const strict = await openPlatform({ config, log: createLogger('silent'), purpose: 'service' });
+  const refusing = await openProcessingLog(strict.platform);
+  try {
+    await strict.platform.pool.query('delete from verwerkingenlog.verwerkingsactiviteiten');
+    const before = await count();
+    const kept = await Promise.allSettled([
+      refusing.append(actie({ verwerkingsactiviteitId: randomUUID() }), auteur),
+      refusing.record(
+        { kind: 'shv', actieNaam: 'Leveren', consumer: {}, confidential: false, tijdstip: new Date() },
+        { subject: 'afnemer', requestId: 'verzoek' },
+      ),
+    ]);
+    expect(kept.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect((await count()) - before).toBe(1);
+  } finally {
+    strict.beginStop();
+    await refusing.close();
+    await strict.close();
+  }
 });
 
 const auteur = { door: 'balie', verzoekId: 'verzoek' };

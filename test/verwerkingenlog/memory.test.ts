@@ -73,7 +73,7 @@ it('survives sixty actions of nearly a megabyte at once', { timeout: 120_000 }, 
   expect(small.status).toBe(201);
 });
 
-it('counts the bytes of all bodies and of each client’s, from before they come until the action is kept', async () => {
+it('counts the bytes of all bodies and of each client’s, from when they come until the action is kept', async () => {
   const log = await startLog({ tokens, env: { BODIES_IN_PROGRESS_BYTES: '100000' } });
   const sockets: Socket[] = [];
   const head = async (subject: string, length: number) => {
@@ -87,12 +87,12 @@ it('counts the bytes of all bodies and of each client’s, from before they come
       '\r\n',
     ].join('\r\n');
   };
-  /** Announces a body that does not come yet. */
-  const announce = async (subject: string, length: number): Promise<Socket> => {
+  /** Announces a body, and sends so much of it. */
+  const announce = async (subject: string, length: number, sent = ''): Promise<Socket> => {
     const { hostname, port } = new URL(log.server.url);
     const socket = connect(Number(port), hostname);
     sockets.push(socket);
-    socket.write(await head(subject, length));
+    socket.write((await head(subject, length)) + sent);
     await pause(200);
     return socket;
   };
@@ -109,7 +109,17 @@ it('counts the bytes of all bodies and of each client’s, from before they come
       ...(typeof body === 'string' ? {} : { duplex: 'half' }),
     });
   try {
-    const waiting = await announce('a', 45_000);
+    // What does not come takes no room, however much is announced.
+    const idle = await Promise.all(
+      ['a', 'b', 'c'].flatMap((subject) => [1, 2, 3].map(() => announce(subject, 900_000))),
+    );
+    expect((await post('a', sized(44_000))).status).toBe(201);
+    expect((await post('d', sized(44_000))).status).toBe(201);
+    for (const socket of idle) socket.destroy();
+    await pause(200);
+
+    const slow = sized(45_000);
+    const waiting = await announce('a', 45_000, slow.slice(0, 44_000));
     const refused = await post('a', sized(10_000));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
     expect(await refused.json()).toMatchObject({ status: 429, code: 'rate-limit' });
@@ -117,12 +127,12 @@ it('counts the bytes of all bodies and of each client’s, from before they come
     expect((await post('b', sized(56_000))).status).toBe(503);
     // One that does not say how long it is counts as it comes.
     expect((await post('b', new Blob([sized(1000)]).stream())).status).toBe(201);
-    expect((await post('b', new Blob([sized(60_000)]).stream())).status).toBe(429);
-    waiting.write(sized(45_000));
+    expect((await post('b', new Blob([sized(60_000)]).stream())).status).toBe(503);
+    waiting.write(slow.slice(44_000));
     expect(String(await once(waiting, 'data'))).toMatch(/^HTTP\/1.1 201 /);
     expect((await post('a', sized(50_000))).status).toBe(201);
 
-    const leaving = await announce('a', 45_000);
+    const leaving = await announce('a', 45_000, ' '.repeat(44_000));
     expect((await post('a', sized(10_000))).status).toBe(429);
     leaving.destroy();
     await pause(200);

@@ -5,7 +5,13 @@ import type { Db } from '../../src/kernel/database/db.ts';
 import { countPlaces, findPlaces, readPlaces } from '../../src/verwerkingenlog/store/find-by-person.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
 import { patchVerwerking, readCategorieen } from '../../src/verwerkingenlog/store/patch-verwerking.ts';
-import { readCurrent, readHistory, readVersie } from '../../src/verwerkingenlog/store/read-versie.ts';
+import {
+  readCurrent,
+  readCurrentPart,
+  readHistory,
+  readStanding,
+  readVersie,
+} from '../../src/verwerkingenlog/store/read-versie.ts';
 import { lastObjectNumber, removePlaces } from '../../src/verwerkingenlog/store/replace-versie.ts';
 import type { StoredVersie } from '../../src/verwerkingenlog/store/stored-versie.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -100,12 +106,10 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   ],
   ['the count of objects', (db) => countPlaces(db, OBJECTS), PERSON],
   ['the count of a person', (db) => countPlaces(db, QUESTION), PERSON],
-  [
-    'the versions of a page',
-    (db) => readPlaces(db, [{ tijdstip: '', actieId: ACTIE, versie: 1, posities: '{0}' }]),
-    VERSION,
-  ],
+  ['the versions of a page', (db) => readPlaces(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]), VERSION],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
+  ['a part of the current version', (db) => readCurrentPart(db, ACTIE, { hashes: [ID] }), VERSION],
+  ['what decides how it can be changed', (db) => readStanding(db, ACTIE), VERSION],
   ['one version', (db) => readVersie(db, ACTIE, 1), VERSION],
   ['the history', (db) => readHistory(db, ACTIE), VERSION],
   ['the highest number of an object', (db) => lastObjectNumber(db, ACTIE), VERSION],
@@ -129,15 +133,12 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
 it('reads a person from the one partition that he is in, and a version from its month', async () => {
   const [places] = await plansOf((db) => findPlaces(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
   expect(places).toHaveLength(1);
-  const [versions] = await plansOf((db) =>
-    readPlaces(db, [{ tijdstip: '', actieId: ACTIE, versie: 1, posities: '{0}' }]),
-  );
+  const [versions] = await plansOf((db) => readPlaces(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
   expect(versions).toHaveLength(1);
 });
 
 it('looks up each version of a page by its key, however little the months between hold', async () => {
   const places = [ACTIE, '019c77d8-0000-7000-8000-000000010000'].map((actieId) => ({
-    tijdstip: '',
     actieId,
     versie: 1,
     posities: '{0}',

@@ -61,13 +61,58 @@ describe('reading the log', () => {
     expect(await readings(person)).toHaveLength(4);
   });
 
-  it('keeps a look at confidential actions confidential, whatever the consumer says', async () => {
+  const keepConfidential = (person: string) =>
+    log.call(
+      ['create:confidential'],
+      'POST',
+      '/verwerkingsacties',
+      actie(person, { vertrouwelijkheid: 'vertrouwelijk' }),
+    );
+
+  it('of confidential actions is confidential, whatever the consumer says', async () => {
     const person = newPerson();
+    await keepConfidential(person);
     const path = `/verwerkingsacties?${ofPerson(person)}`;
     await log.call(READ, 'GET', path);
     await log.call(READ, 'GET', path, undefined, HEADERS);
     expect(await readings(person, NORMAL)).toHaveLength(0);
     expect(await readings(person, { vertrouwelijkheid: 'vertrouwelijk' })).toHaveLength(2);
+  });
+
+  it('that could have shown confidential actions and showed none is not hidden from the person by that', async () => {
+    const person = newPerson();
+    await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(person));
+    for (const query of [
+      {},
+      { vertrouwelijkheid: 'vertrouwelijk' },
+      { vertrouwelijkheid__in: 'normaal,vertrouwelijk' },
+    ]) {
+      await log.call(READ, 'GET', `/verwerkingsacties?${ofPerson(person, query)}`, undefined, HEADERS);
+    }
+    const seen = listIn(
+      await log.call(['read:restricted'], 'GET', `/verwerkte-objecten?${ofPerson(person)}`, undefined, HEADERS),
+    );
+    expect(seen.results.map(({ verwerkingsactie }) => Object(verwerkingsactie).actieNaam)).toEqual([
+      'Raadplegen verwerkingenlog',
+      'Raadplegen verwerkingenlog',
+      'Raadplegen verwerkingenlog',
+      'Zoeken persoon',
+    ]);
+  });
+
+  it('is judged by the page: the next one, with what is confidential on it, is', async () => {
+    const person = newPerson();
+    const at = (tijdstip: string, vertrouwelijkheid: string) =>
+      log.call(['create:confidential'], 'POST', '/verwerkingsacties', actie(person, { tijdstip, vertrouwelijkheid }));
+    await at('2999-01-02T00:00:00Z', 'normaal');
+    await at('2999-01-01T00:00:00Z', 'vertrouwelijk');
+    const first = listIn(
+      await log.call(READ, 'GET', `/verwerkingsacties?${ofPerson(person, { limit: '1' })}`, undefined, HEADERS),
+    );
+    expect(await readings(person, NORMAL)).toHaveLength(1);
+    const { search } = new URL(first.next ?? '');
+    await log.call(READ, 'GET', `/verwerkingsacties${search}`, undefined, HEADERS);
+    expect(await readings(person, { vertrouwelijkheid: 'vertrouwelijk' })).toHaveLength(1);
   });
 
   it.each([
@@ -119,11 +164,13 @@ describe('reading the log', () => {
   it('can be found by the officer and kept or lifted by its processing, like any other', async () => {
     const person = newPerson();
     const all = ['read:confidential', 'update:confidential'];
+    const kept = actieIn(await keepConfidential(person));
     await log.call(READ, 'GET', `/verwerkingsacties?${ofPerson(person)}`, undefined, HEADERS);
     const [entry] = await readings(person, { vertrouwelijkheid: 'vertrouwelijk' });
     const path = `/verwerkingsacties?verwerkingId=${entry?.verwerkingId}`;
     const change = { vertrouwelijkheid: 'opgeheven', bewaartermijn: 'P30Y' };
     expect((await log.call(all, 'PATCH', path, change)).status).toBe(204);
+    expect(kept.verwerkingId).not.toBe(entry?.verwerkingId);
     const seen = listIn(
       await log.call(['read:confidential'], 'GET', `/verwerkte-objecten?${ofPerson(person)}`, undefined, HEADERS),
     );

@@ -140,6 +140,23 @@ describe('the schedule', () => {
     });
   });
 
+  it('that is refused for its clock is told in the log, in metrics and in readiness', async () => {
+    await owner.query('truncate verwerkingenlog.opschoningen');
+    const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
+    const clock = { now: () => new Date(Date.now() + 3_600_000) };
+    const log = await startLog({ databaseUrl: urls.service, env, clock });
+    try {
+      await expect.poll(async () => (await ready(log)).retention.warning).toContain('ahead of the database');
+      expect(await metric(log, 'verwerkingenlog_prune_failures_total')).toBe(1);
+      expect(log.server.logged).toContainEqual(
+        expect.objectContaining({ level: 50, msg: 'removing actions past their term failed' }),
+      );
+      expect((await owner.query('select from verwerkingenlog.opschoningen')).rowCount).toBe(0);
+    } finally {
+      await log.stop();
+    }
+  });
+
   it('tells of a run of another process that failed, and of runs that do not happen', async () => {
     await owner.query('truncate verwerkingenlog.opschoningen');
     await owner.query(

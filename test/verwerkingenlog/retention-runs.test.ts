@@ -77,9 +77,9 @@ describe('a run', () => {
     await log.client.query(`
       select verwerkingenlog.maak_maanden('2085-01-01Z', 1);
       insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
-        ooit_vertrouwelijk, bewaartermijn, vervalt_op, tijdstip, objecten)
+        ooit_vertrouwelijk, bewaartermijn, vervalt_op, tijdstip, objecten, sleutelnaam)
       select overlay(verwerkingenlog.eerste_id(m)::text placing lpad(to_hex(i), 6, '0') from 27)::uuid, v, m, 't', 't', false, 'normaal',
-        false, case when i % 25 = 0 then 'P1Y' else 'P50Y' end, 'infinity', m, '[]'
+        false, case when i % 25 = 0 then 'P1Y' else 'P50Y' end, 'infinity', m, '[]', 'eerste'
       from generate_series(1, 12000) i, generate_series(1, 2) v,
         lateral (select '2085-01-01Z'::timestamptz + i * interval '1 minute') as t(m);`);
     log.at('2087-01-01');
@@ -126,6 +126,24 @@ describe('a run', () => {
     }
   });
 
+  it('is refused by a clock that is ahead of the database’s: nothing goes, and it leaves no line', async () => {
+    log.at('2076-01-01');
+    const kept = await log.keep({ tijdstip: '2076-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
+    log.at('2078-01-01');
+    const before = await log.lastLine();
+    const behind = (seconds: number) => new Date(log.now().getTime() - seconds * 1000);
+    for (const dryRun of [false, true]) {
+      log.databaseAt(behind(6));
+      await expect(log.prune({}, { dryRun })).rejects.toThrow('6 seconds ahead of the database');
+    }
+    expect(await log.lastLine()).toEqual(before);
+    expect(await log.versionsOf(kept.actieId)).toBe(1);
+    log.databaseAt(behind(4));
+    await log.prune();
+    log.databaseAt(undefined);
+    expect(await log.versionsOf(kept.actieId)).toBe(0);
+  });
+
   it('drops a month that is over and empty, and only such a one', async () => {
     log.at('2080-06-01');
     await log.client.query(`select verwerkingenlog.maak_maanden('2080-03-01Z', 5)`);
@@ -142,6 +160,8 @@ describe('a run', () => {
     const past = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
     log.at(new Date());
     const recent = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'PT1H' });
+    // The clock of the database stands still, and the machine's does not.
+    log.databaseAt(new Date(Date.now() + 3_600_000));
     const dry = await koppelvlak(log.url, ['log', 'prune', '--dry-run', '--json']);
     expect(dry).toMatchObject({ code: 0, json: { dryRun: true, removed: 1, droppedMonths: [] } });
     expect(await log.versionsOf(past.actieId)).toBe(1);

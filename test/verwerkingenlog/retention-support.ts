@@ -33,6 +33,8 @@ export interface RetentionLog {
   now(): Date;
   /** Moves the clock: to noon of a day, or to a moment. */
   at(time: string | Date): void;
+  /** Sets the database's clock, which goes with the other one by default, to another time; undefined: back to that. */
+  databaseAt(time: Date | undefined): void;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   keep(wishes: Record<string, unknown>): Promise<Kept>;
   put(kept: Kept, wishes: object): Promise<Answer>;
@@ -46,13 +48,27 @@ export interface RetentionLog {
   close(): Promise<void>;
 }
 
+/** Gives new connections a `clock_timestamp()` that the test moves; what the database itself writes goes by the real one. */
+async function moveClocks(client: pg.Client, at: Date): Promise<void> {
+  await client.query(`
+    create schema nep;
+    grant usage on schema nep to public;
+    create table nep.klok (nu timestamptz not null);
+    grant select on nep.klok to public;
+    create function nep.clock_timestamp() returns timestamptz language sql as 'select nu from nep.klok';
+    do $$ begin execute format('alter database %I set search_path = nep, public, pg_catalog', current_database()); end $$;`);
+  await client.query('insert into nep.klok values ($1)', [at]);
+}
+
 export async function openRetention(start: Date): Promise<RetentionLog> {
   let now = start;
+  let databaseTime: Date | undefined;
   const clock = { now: () => now };
   const database = await createDatabase();
-  const log = await startLog({ databaseUrl: database.url, clock, env: { VERWERKINGENLOG_LOG_READS: 'false' } });
   const client = new pg.Client(database.url);
   await client.connect();
+  await moveClocks(client, start);
+  const log = await startLog({ databaseUrl: database.url, clock, env: { VERWERKINGENLOG_LOG_READS: 'false' } });
   const retention = createPool({
     url: database.url,
     size: 1,
@@ -74,6 +90,11 @@ export async function openRetention(start: Date): Promise<RetentionLog> {
     now: clock.now,
     at(time) {
       now = typeof time === 'string' ? new Date(`${time}T12:00:00Z`) : time;
+      void client.query('update nep.klok set nu = $1', [databaseTime ?? now]);
+    },
+    databaseAt(time) {
+      databaseTime = time;
+      void client.query('update nep.klok set nu = $1', [databaseTime ?? now]);
     },
     call,
     async keep(wishes) {
@@ -83,15 +104,18 @@ export async function openRetention(start: Date): Promise<RetentionLog> {
     },
     put: ({ actieId, body }, wishes) => call('PUT', `/verwerkingsacties/${actieId}`, { ...body, ...wishes }),
     patch: ({ body }, change) => call('PATCH', `/verwerkingsacties?verwerkingId=${body.verwerkingId}`, change),
-    prune: (rules = {}, more = {}) =>
-      prune({
+    prune: async (rules = {}, more = {}) => {
+      // Behind what moved the clock of the database.
+      await client.query('select');
+      return prune({
         pool: retention,
         clock,
         rules: { ...RULES, ...rules },
         dryRun: false,
         signal: new AbortController().signal,
         ...more,
-      }),
+      });
+    },
     async versionsOf(actieId) {
       const { rows } = await client.query(
         'select count(*)::int as count from verwerkingenlog.versies where actie_id = $1',

@@ -156,6 +156,16 @@ describe('retention', () => {
 });
 
 describe('the term of an activity', () => {
+  it('that was noted last counts, also when the machine that noted it has a clock that is behind', async () => {
+    const id = randomUUID();
+    log.at('2086-01-02');
+    await activity(id, 'P2Y');
+    const kept = await under(id);
+    log.at('2086-01-01');
+    await activity(id, 'P4Y');
+    await staysUntil(kept.actieId, '2089-01-01', '2090-03-01');
+  });
+
   const activity = (id: string, bewaartermijn: string | null) =>
     log.call('PUT', `/verwerkingsactiviteiten/${id}`, {
       naam: 'Activiteit',

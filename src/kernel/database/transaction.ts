@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { isDatabaseAway } from './database-away.ts';
 import type { Pool } from './pool.ts';
+import { cancelOnAbort } from './with-abort.ts';
 
 export interface TransactionOptions {
   /** Default `read committed`. */
@@ -35,14 +36,20 @@ export async function transaction<T>(
  * The same for a connection that pipelines: `fn` resolves when all of its statements have been sent, and `commit` is sent right behind
  * them. So what does not depend on an earlier answer costs one round trip together.
  * @param pool made with `pipeline`
+ * @param signal fires when nobody waits for the result any more: then what runs is cancelled at the server
+ * @throws the signal's reason when it fired
  */
 export async function pipelinedTransaction<T>(
   pool: Pool,
   fn: (client: pg.PoolClient) => Promise<{ readonly result: Promise<T> }>,
+  signal: AbortSignal,
 ): Promise<T> {
+  signal.throwIfAborted();
   const client = await pool.connect();
+  const cancellation = cancelOnAbort(client, signal);
   let broken: Error | undefined;
   try {
+    signal.throwIfAborted();
     const begun = client.query(beginText({}));
     // Awaited with the rest; until then a failure must not count as unhandled.
     begun.catch(() => undefined);
@@ -51,10 +58,11 @@ export async function pipelinedTransaction<T>(
     if (command === 'ROLLBACK') throw new Error('the transaction was rolled back: a statement in it had failed');
     return value;
   } catch (error) {
-    broken = await rollBack(client, error);
-    throw error;
+    broken = signal.aborted ? undefined : await rollBack(client, error);
+    throw signal.aborted ? signal.reason : error;
   } finally {
-    client.release(broken);
+    const isCancelled = await cancellation.end();
+    client.release(isCancelled || broken);
   }
 }
 

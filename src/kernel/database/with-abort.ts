@@ -15,11 +15,7 @@ export async function withAbort<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const client = await pool.connect();
-  let cancelling: Promise<void> | undefined;
-  const abort = (): void => {
-    cancelling = cancelAndClose(client);
-  };
-  signal.addEventListener('abort', abort, { once: true });
+  const cancellation = cancelOnAbort(client, signal);
   let isLost = false;
   try {
     signal.throwIfAborted();
@@ -29,11 +25,28 @@ export async function withAbort<T>(
     isLost = isDatabaseAway(error);
     throw signal.aborted ? signal.reason : error;
   } finally {
-    signal.removeEventListener('abort', abort);
-    await cancelling;
-    // A late cancellation must not hit the next user's statement, so an aborted connection is not used again.
-    client.release(cancelling !== undefined || isLost);
+    const isCancelled = await cancellation.end();
+    client.release(isCancelled || isLost);
   }
+}
+
+/**
+ * Cancels what runs on a connection when the signal fires, and closes it: a late cancellation must not hit the next user's statement.
+ * @returns ends that before the connection is given back, and says whether it must not be used again
+ */
+export function cancelOnAbort(client: pg.PoolClient, signal: AbortSignal): { readonly end: () => Promise<boolean> } {
+  let cancelling: Promise<void> | undefined;
+  const abort = (): void => {
+    cancelling = cancelAndClose(client);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  return {
+    async end() {
+      signal.removeEventListener('abort', abort);
+      await cancelling;
+      return cancelling !== undefined;
+    },
+  };
 }
 
 /** The connection is closed in any case: else `fn`, which may be between two statements, would go on. */

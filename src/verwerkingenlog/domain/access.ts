@@ -10,6 +10,13 @@ export function categorieNummer(categorie: Categorie): number {
   return CATEGORIEEN.indexOf(categorie);
 }
 
+/** @throws {RangeError} for a number that no category has */
+export function categorieVan(nummer: number): Categorie {
+  const categorie = CATEGORIEEN[nummer];
+  if (categorie === undefined) throw new RangeError(`no category has the number ${nummer}`);
+  return categorie;
+}
+
 /** What was confidential once never counts as `normaal` again, whatever it was changed to. */
 export function categorieOf(versie: {
   readonly vertrouwelijkheid: Categorie;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../http/auth.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { changeActie } from '../change-actie.ts';
@@ -34,6 +35,8 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       const versie = await changeActie(platform, log, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie.verwerkingId,
+        objects: actie.verwerkteObjecten.length,
+        client: callerOf(request).subject,
         gone: goneSignal(reply),
         change: (current, lastNumber) => {
           allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
@@ -50,6 +53,8 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
     const versie = await changeActie(platform, log, {
       actieId: request.params.actieId.toLowerCase(),
       verwerkingId: null,
+      objects: 0,
+      client: callerOf(request).subject,
       gone: goneSignal(reply),
       change: (current) => {
         allow(request, 'verwijderen', [categorieOf(current)]);

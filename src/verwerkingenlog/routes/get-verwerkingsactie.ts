@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
+import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import { categorieOf } from '../domain/access.ts';
 import { etag } from '../domain/etag.ts';
-import { readCurrent } from '../store/read-versie.ts';
-import { reveal } from '../store/stored-versie.ts';
+import { personText } from '../domain/person-text.ts';
+import type { VerwerktObject } from '../domain/verwerkingsactie.ts';
+import { readCurrentPart } from '../store/read-versie.ts';
+import { revealInTurns } from '../store/stored-versie.ts';
 import { actieAnswer } from './answers.ts';
-import { type AskedPerson, shownObjects } from './person-query.ts';
-import { allow, may, type RouteNeeds, readerOf, sendTagged } from './route-needs.ts';
+import { type AskedPerson, hashesOf, namedPerson, shownObjects } from './person-query.ts';
+import { allow, may, type RouteNeeds, readerOf, refuse, sendTagged } from './route-needs.ts';
 
 /** One action by its identity. */
 export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
@@ -17,24 +19,47 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
     'getVerwerkingsactie',
     { authenticate: access },
     async (request, reply) => {
-      const reader = readerOf(request, needs, 'Verwerkingsactie opvragen');
+      const reader = readerOf(request, reply, needs, 'Verwerkingsactie opvragen');
+      const person = namedPerson(request.query);
       const { versie, beperkteSet } = await needs.readInLog(reader, async (db) => {
-        const stored = await readCurrent(db, request.params.actieId);
-        if (stored === undefined) throw notFound();
+        const wanted = person === undefined ? { most: MOST_UNNAMED } : { hashes: hashesOf(person, needs.log.keys) };
+        const part = await readCurrentPart(db, request.params.actieId, wanted);
+        if (part === undefined) throw notFound();
+        const { stored } = part;
         const categorie = categorieOf(stored);
         // Unasked, all that the caller may see: who changes an action must give every field of it back.
         const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
         allow(request, 'opvragen', [categorie], beperkteSet);
-        const whole = reveal(stored, needs.log.keys);
+        const read = await revealInTurns(stored, needs.log.keys);
         // Asked last: of a confidential action nobody learns who stands in it.
-        const objecten = shownObjects(request, request.query, whole.objecten);
+        const objecten = shownObjects(request, request.query, read.objecten);
         if (objecten === undefined) throw notFound();
-        const confidential = categorie === 'vertrouwelijk';
-        return { result: { versie: { ...whole, objecten }, beperkteSet }, persons: objecten, confidential };
+        if (person === undefined && part.objects > MOST_UNNAMED) refuse(nameAPerson());
+        return {
+          result: { versie: { ...read, objecten }, beperkteSet },
+          persons: person === undefined ? differentPersons(objecten) : [person],
+          confidential: categorie === 'vertrouwelijk',
+        };
       });
       return sendTagged(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
     },
   );
+}
+
+/**
+ * An action about more persons is read for one who is named: the entry of a reading names everybody whose data were read, and is kept for
+ * ten years.
+ */
+const MOST_UNNAMED = 1000;
+
+function nameAPerson(): InvalidParam[] {
+  const reason = `ontbreekt: van een actie met meer dan ${MOST_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
+  return ['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, code: 'required', reason }));
+}
+
+/** Each person once, however many of the objects are his. */
+function differentPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
+  return [...new Map(objects.map((object) => [personText(object), object])).values()];
 }
 
 function notFound(): Problem {

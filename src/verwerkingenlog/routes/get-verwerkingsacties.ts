@@ -26,11 +26,10 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
       allow(request, 'opvragen', categorieen, query.beperkteSet);
       const address = `${base()}/verwerkingsacties`;
       const read = preparePersonPage(request, query, needs, { categorieen, address, per: 'actie' });
-      const reader = readerOf(request, needs, 'Verwerkingsacties van een persoon opvragen');
+      const reader = readerOf(request, reply, needs, 'Verwerkingsacties van een persoon opvragen');
       const { versies, ...page } = await needs.readInLog(reader, async (db) => ({
         ...(await read(db)),
         persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
-        confidential: categorieen.includes('vertrouwelijk'),
       }));
       const results = versies.map((versie) => actieAnswer(versie, base(), query.beperkteSet));
       return sendJson(reply, { ...page, results });

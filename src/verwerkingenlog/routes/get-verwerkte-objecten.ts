@@ -5,7 +5,7 @@ import { Problem } from '../../kernel/problem.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
 import { parseVerwerktObjectId } from '../domain/actie-id.ts';
 import { etag } from '../domain/etag.ts';
-import { readCurrent } from '../store/read-versie.ts';
+import { readCurrentPart } from '../store/read-versie.ts';
 import { reveal } from '../store/stored-versie.ts';
 import { objectAnswer } from './answers.ts';
 import { type AskedPerson, type PersonQuery, questionFaults, shownObjects } from './person-query.ts';
@@ -34,11 +34,10 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
         per: 'object',
       });
       const { versies, ...page } = await needs.readInLog(
-        readerOf(request, needs, 'Inzage door de betrokkene'),
+        readerOf(request, reply, needs, 'Inzage door de betrokkene'),
         async (db) => ({
           ...(await read(db)),
           persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
-          confidential: false,
         }),
       );
       const results = versies.flatMap((versie) =>
@@ -54,15 +53,14 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
     { authenticate: access },
     async (request, reply) => {
       const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
-      const reader = readerOf(request, needs, 'Inzage door de betrokkene');
+      const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
       const { object, versie } = await needs.readInLog(reader, async (db) => {
-        const stored = await readCurrent(db, actieId);
+        const part = await readCurrentPart(db, actieId, { number });
         const versie =
-          stored !== undefined && shownCategorieen(request).includes(categorieOf(stored))
-            ? reveal(stored, needs.log.keys)
+          part !== undefined && shownCategorieen(request).includes(categorieOf(part.stored))
+            ? reveal(part.stored, needs.log.keys)
             : undefined;
-        const wanted = versie?.objecten.filter(({ nummer }) => nummer === number) ?? [];
-        const [object] = shownObjects(request, request.query, wanted) ?? [];
+        const [object] = shownObjects(request, request.query, versie?.objecten ?? []) ?? [];
         if (versie === undefined || object === undefined) {
           throw new Problem(platformProblems.notFound, {
             detail: 'Het verwerkte object bestaat niet of is vervallen.',

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../http/auth.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { termFaults } from '../domain/actie-faults.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
@@ -20,7 +21,8 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const given = request.body.vertrouwelijkheid;
     const vertrouwelijkheid = given === undefined ? undefined : readVertrouwelijkheid(given);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
-    await needs.log.changes.run(lockOfVerwerking(verwerkingId), goneSignal(reply), async (db) => {
+    const names = lockOfVerwerking(verwerkingId);
+    await needs.log.changes.run({ names, client: callerOf(request).subject, gone: goneSignal(reply) }, async (db) => {
       const touched = await readCategorieen(db, verwerkingId);
       if (touched.length === 0) throw unknown('verwerkingId');
       const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';

@@ -49,6 +49,22 @@ export function shownObjects<T extends { readonly soortObjectId: string; readonl
   return theirs.length === 0 ? undefined : theirs;
 }
 
+/** The person of a query that names one whole. */
+export function namedPerson({ objecttype, soortObjectId, objectId }: AskedPerson): Person | undefined {
+  if (objecttype === undefined || soortObjectId === undefined || objectId === undefined) return undefined;
+  return { soortObjectId, objectId };
+}
+
+/** What a person is found by: a hash for each key that the log may have been written with. */
+export function hashesOf({ soortObjectId, objectId }: Person, keys: IdentityKeys): string[] {
+  return keys.names.map((name) => keys.hash(name, soortObjectId, objectId));
+}
+
+interface Person {
+  readonly soortObjectId: string;
+  readonly objectId: string;
+}
+
 const ACTIE_PARTS = [
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/,
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
@@ -88,7 +104,7 @@ export function readPersonQuery(
 ): { question: PersonQuestion; cursor: Cursor<readonly string[]> | undefined } {
   const { beginDatum, eindDatum, cursor } = query;
   const question = {
-    hashes: keys.names.map((name) => keys.hash(name, query.soortObjectId, query.objectId)),
+    hashes: hashesOf(query, keys),
     categorieen,
     per,
     begin: beginDatum === undefined ? undefined : toUtc(beginDatum),

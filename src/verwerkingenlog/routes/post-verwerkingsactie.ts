@@ -20,7 +20,7 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
       // It is kept also when the client goes away meanwhile.
       const release = request.holdBody?.();
       const versie = await log
-        .append(actie, auteurOf(request), request.headers['idempotency-key'])
+        .append(actie, auteurOf(request), { idempotencyKey: request.headers['idempotency-key'] })
         .finally(() => release?.());
       const answer = actieAnswer(versie, base(), false);
       return sendJson(reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) }), answer);

@@ -3,8 +3,9 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { Categorie } from '../domain/access.ts';
 import { pageOf } from '../domain/page.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
+import type { Reading } from '../read-in-log.ts';
 import { countPlaces, findPlaces, type PersonQuestion, readPlaces } from '../store/find-by-person.ts';
-import { reveal } from '../store/stored-versie.ts';
+import { revealInTurns } from '../store/stored-versie.ts';
 import { type PersonQuery, pageLink, questionFaults, readPersonQuery } from './person-query.ts';
 import { type RouteNeeds, refuse } from './route-needs.ts';
 
@@ -29,7 +30,7 @@ export function preparePersonPage(
     readonly address: string;
     readonly per: PersonQuestion['per'];
   },
-): (db: Db) => Promise<{ readonly result: Promise<PersonPage> }> {
+): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
   const { keys } = needs.log;
   refuse(questionFaults(query, options.per));
   const { question, cursor } = readPersonQuery(query, keys, options);
@@ -39,12 +40,17 @@ export function preparePersonPage(
     const alone = !page.next && !page.previous;
     const rest = Promise.all([alone ? page.rows.length : countPlaces(db, question), readPlaces(db, page.rows)]);
     return {
-      result: rest.then(([count, stored]) => ({
-        count,
-        next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,
-        previous: page.previous ? pageLink(request, options.address, options.per, 'before', page.rows.at(0)) : null,
-        versies: stored.map((row) => onlyPerson(reveal(row, keys), query)),
-      })),
+      confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
+      result: rest.then(async ([count, stored]) => {
+        const versies: Versie[] = [];
+        for (const row of stored) versies.push(onlyPerson(await revealInTurns(row, keys), query));
+        return {
+          count,
+          next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,
+          previous: page.previous ? pageLink(request, options.address, options.per, 'before', page.rows.at(0)) : null,
+          versies,
+        };
+      }),
     };
   };
 }

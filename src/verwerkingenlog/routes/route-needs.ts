@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf, insufficientScope } from '../../http/auth.ts';
 import type { Contract, ServeOptions } from '../../http/contract.ts';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { MAX_FAULTS } from '../../http/invalid-params.ts';
 import { platformProblems } from '../../http/problems.ts';
 import type { Platform } from '../../kernel/platform.ts';
@@ -30,8 +31,13 @@ export function auteurOf(request: FastifyRequest): Auteur {
   return { door: callerOf(request).subject, verzoekId: request.id };
 }
 
-export function readerOf(request: FastifyRequest, needs: RouteNeeds, handelingNaam: string): Reader {
-  return { context: needs.headersOf(request), auteur: auteurOf(request), handelingNaam };
+export function readerOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  needs: RouteNeeds,
+  handelingNaam: string,
+): Reader {
+  return { context: needs.headersOf(request), auteur: auteurOf(request), handelingNaam, gone: goneSignal(reply) };
 }
 
 /** Whether the caller's scopes allow it by the matrix. */

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { callerOf } from '../../http/auth.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
@@ -8,6 +9,7 @@ import { illFormedTexts } from '../domain/ill-formed-text.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
 import { type Activiteit, type ActiviteitBody, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
+import type { Change } from '../serial-changes.ts';
 import {
   countActiviteiten,
   deleteActiviteit,
@@ -79,7 +81,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
       const id = request.params.verwerkingsactiviteitId.toLowerCase();
       refuse([...illFormedTexts(request.body), ...termFaults(request.body.bewaartermijn, clock.now())]);
       const velden = readActiviteitBody(request.body);
-      const activiteit = await needs.log.changes.run([lockOfActiviteit(id)], goneSignal(reply), async (db) => {
+      const activiteit = await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
         demand(request.headers['if-match'], await readActiviteit(db, id));
         return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
       });
@@ -91,7 +93,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 
   contract.serve<One>(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
-    await needs.log.changes.run([lockOfActiviteit(id)], goneSignal(reply), async (db) => {
+    await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
       demand(request.headers['if-match'], known);
@@ -99,6 +101,10 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     });
     return reply.code(204).send();
   });
+}
+
+function changeOf(id: string, request: FastifyRequest, reply: FastifyReply): Change {
+  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, gone: goneSignal(reply) };
 }
 
 /** `If-Match` on what is not there is never met (RFC 9110 section 13.1.1). */

@@ -116,11 +116,16 @@ export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Aut
   await noteTerm(db, id, null, at, auteur);
 }
 
-/** Keeps what the term of an activity was from when to when: retention asks whether it was shortened. */
+/**
+ * Keeps what the term of an activity was from when to when: retention asks whether it was shortened. A term never begins before the one
+ * that it follows, though another machine with another clock may have noted that.
+ */
 async function noteTerm(db: Db, id: string, term: string | null, at: Date, auteur: Auteur): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, bewaartermijn, door, verzoek_id)
-     select $1::uuid, $2::timestamptz, $3::text, $4::text, $5::text
+     select $1::uuid, greatest($2::timestamptz, (
+       select max(vanaf) from verwerkingenlog.activiteit_termijnen where verwerkingsactiviteit_id = $1::uuid
+     )), $3::text, $4::text, $5::text
      where $3::text is distinct from (
        select bewaartermijn from verwerkingenlog.activiteit_termijnen
        where verwerkingsactiviteit_id = $1::uuid order by vanaf desc, nummer desc limit 1)`,

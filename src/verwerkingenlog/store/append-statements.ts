@@ -6,15 +6,16 @@ type Value = string | number | boolean | null;
 
 /** What is given of each version: column, kind, and where it comes from. */
 export const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append: Append) => Value])[] = [
+  ['weigert', 'boolean', ({ refuseUnknownActivity }) => refuseUnknownActivity],
   ['idempotentie', 'uuid', ({ idempotency }) => idempotency?.key ?? null],
   ['inhoud', 'uuid', ({ idempotency }) => idempotency?.content ?? null],
   ['objecten', 'json', ({ versie }) => JSON.stringify(versie.objecten)],
   ...VERSIE_COLUMNS.map(([column, kind, member]) => [column, kind, ({ versie }: Append) => versie[member]] as const),
 ];
 
-// Parameters of both statements: whether an unknown activity is refused, the persons' hashes, their positions, and the input. With many
-// versions the last one says in which of them, counted from 1, each person stands.
-const FIRST_COLUMN = 4;
+// Parameters of both statements: the persons' hashes, their positions, and the input. With many versions the last one says in which of
+// them, counted from 1, each person stands.
+const FIRST_COLUMN = 3;
 const LAST = FIRST_COLUMN + INPUT.length;
 
 /** A used key is taken over when it is older than it is kept. */
@@ -34,11 +35,11 @@ export const APPEND_MANY = {
   ), sleutels as (
     insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
     select idempotentie, inhoud, actie_id, tijdstip_registratie from invoer
-    where idempotentie is not null and not ($1::boolean and onbekend) order by idempotentie${TAKE_OVER}
+    where idempotentie is not null and not (weigert and onbekend) order by idempotentie${TAKE_OVER}
     returning actie_id
   ), nieuw as materialized (
     select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op from invoer
-    where not ($1::boolean and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
+    where not (weigert and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
   ), versies as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
     select ${VERSIE_NAMES}, objecten, vervalt_op from nieuw
@@ -47,7 +48,7 @@ export const APPEND_MANY = {
       (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
     select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
       n.verwerkingsactiviteit_id, p.posities::integer[]
-    from unnest($2::uuid[], $3::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
+    from unnest($1::uuid[], $2::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
   )
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`,
 };
@@ -71,10 +72,10 @@ export const APPEND_ONE = {
   ), sleutels as (
     insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
     select ${['idempotentie', 'inhoud', 'actie_id', 'tijdstip_registratie'].map(given).join(', ')} from register
-    where ${given('idempotentie')} is not null and not ($1::boolean and onbekend)${TAKE_OVER}
+    where ${given('idempotentie')} is not null and not (${given('weigert')} and onbekend)${TAKE_OVER}
     returning actie_id
   ), oordeel as (
-    select onbekend, not ($1::boolean and onbekend) and (${given('idempotentie')} is null or exists (select from sleutels)) as nieuw
+    select onbekend, not (${given('weigert')} and onbekend) and (${given('idempotentie')} is null or exists (select from sleutels)) as nieuw
     from register
   ), versies as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
@@ -85,7 +86,7 @@ export const APPEND_ONE = {
     select p.sleutel, ${['tijdstip', 'actie_id', 'versie'].map(given).join(', ')},
       verwerkingenlog.categorie(${given('vertrouwelijkheid')}, ${given('ooit_vertrouwelijk')}),
       ${given('verwerkingsactiviteit_id')}, p.posities::integer[]
-    from oordeel, unnest($2::uuid[], $3::text[]) as p(sleutel, posities) where nieuw
+    from oordeel, unnest($1::uuid[], $2::text[]) as p(sleutel, posities) where nieuw
   )
   select nieuw as kept, onbekend as "unknownActivity" from oordeel`,
 };

@@ -7,6 +7,8 @@ import { placesByPerson, type StoredVersie } from './stored-versie.ts';
 export interface Append {
   readonly versie: StoredVersie;
   readonly idempotency?: { readonly key: string; readonly content: string } | undefined;
+  /** Whether it is not kept when its activity is not in the register. */
+  readonly refuseUnknownActivity: boolean;
 }
 
 export interface Appended {
@@ -22,22 +24,14 @@ export interface Appended {
  * @returns what became of each, in the order given
  * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
  */
-export async function appendVersies(
-  db: Db,
-  appends: readonly Append[],
-  options: { readonly refuseUnknownActivity: boolean },
-): Promise<Appended[]> {
+export async function appendVersies(db: Db, appends: readonly Append[]): Promise<Appended[]> {
   const places = appends.flatMap(({ versie }, i) =>
     versie.vervallen
       ? []
       : [...placesByPerson(versie)].map(([key, at]) => ({ row: i + 1, key, at: `{${at.join(',')}}` })),
   );
   return await withArrays(async (arrayOf) => {
-    const shared = [
-      options.refuseUnknownActivity,
-      arrayOf.uuid(places.map(({ key }) => key)),
-      arrayOf.text(places.map(({ at }) => at)),
-    ];
+    const shared = [arrayOf.uuid(places.map(({ key }) => key)), arrayOf.text(places.map(({ at }) => at))];
     const [lone] = appends;
     const query =
       lone !== undefined && appends.length === 1

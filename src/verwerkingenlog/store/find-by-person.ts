@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/database/db.ts';
-import { type Categorie, categorieNummer } from '../domain/access.ts';
+import { type Categorie, categorieNummer, categorieVan } from '../domain/access.ts';
 import type { Cursor } from '../domain/page.ts';
 import { moment } from '../domain/verwerkingsactie.ts';
 import { fromRow } from './read-versie.ts';
@@ -24,6 +24,7 @@ export interface Place {
   readonly tijdstip: string;
   readonly actieId: string;
   readonly versie: number;
+  readonly categorie: Categorie;
   /** Array literal of the places in `objecten`, counted from 0. */
   readonly posities: string;
 }
@@ -43,9 +44,9 @@ function perKey(count: number, rows: (parameter: string) => string): string {
 
 /** A person can stand in one action more than once, in several roles: then each is a row, in the order of the action. */
 const SOURCES = {
-  actie: { columns: 'tijdstip, actie_id, versie, posities', from: 'verwerkingenlog.vindplaatsen' },
+  actie: { columns: 'tijdstip, actie_id, versie, categorie, posities', from: 'verwerkingenlog.vindplaatsen' },
   object: {
-    columns: 'tijdstip, actie_id, versie, array[plaats] as posities, plaats',
+    columns: 'tijdstip, actie_id, versie, categorie, array[plaats] as posities, plaats',
     from: 'verwerkingenlog.vindplaatsen cross join lateral unnest(posities) as o(plaats)',
   },
 } as const;
@@ -64,7 +65,7 @@ function placesText(keys: number, direction: 'after' | 'before', per: PersonQues
     (key) => `select ${SOURCES[per].columns} from ${SOURCES[per].from}
       where sleutel = ${key} and ${MATCHES} and ${beyond} ${order} limit $7::integer`,
   );
-  return `select tijdstip, actie_id as "actieId", versie, posities::text as posities from (${rows}) as p ${order} limit $7::integer`;
+  return `select tijdstip, actie_id as "actieId", versie, categorie, posities::text as posities from (${rows}) as p ${order} limit $7::integer`;
 }
 
 /**
@@ -78,7 +79,7 @@ export async function findPlaces(
   limit: number,
 ): Promise<Place[]> {
   const direction = cursor?.direction ?? 'after';
-  const { rows } = await db.query<Omit<Place, 'tijdstip'> & { tijdstip: Date }>({
+  const { rows } = await db.query<Omit<Place, 'tijdstip' | 'categorie'> & { tijdstip: Date; categorie: number }>({
     name: `verwerkingenlog-places-${direction}-${question.per}-${question.hashes.length}`,
     text: placesText(question.hashes.length, direction, question.per),
     values: [
@@ -90,7 +91,7 @@ export async function findPlaces(
       ...(question.per === 'object' ? [cursor?.key[2] ?? -1] : []),
     ],
   });
-  return rows.map((row) => ({ ...row, tijdstip: moment(row.tijdstip) }));
+  return rows.map((row) => ({ ...row, tijdstip: moment(row.tijdstip), categorie: categorieVan(row.categorie) }));
 }
 
 /** How many rows there are, counted no further than `MAX_COUNT`. */
@@ -119,7 +120,10 @@ function conditions(question: PersonQuestion): unknown[] {
 }
 
 /** The versions at these places, in their order, each with only the objects that the place names. */
-export async function readPlaces(db: Db, places: readonly Place[]): Promise<StoredVersie[]> {
+export async function readPlaces(
+  db: Db,
+  places: readonly Pick<Place, 'actieId' | 'versie' | 'posities'>[],
+): Promise<StoredVersie[]> {
   if (places.length === 0) return [];
   const ids = places.map(({ actieId }) => actieId);
   const ordered = ids.toSorted();
@@ -129,7 +133,7 @@ export async function readPlaces(db: Db, places: readonly Place[]): Promise<Stor
       select ${SELECT_VERSIE},
         -- The list is read once, however many of its objects are of one person.
         (select json_agg(o.object order by o.nummer) from json_array_elements(v.objecten) with ordinality as o(object, nummer)
-         where o.nummer - 1 = any(k.posities::integer[])) as objecten
+         where (o.nummer - 1)::integer in (select unnest(k.posities::integer[]))) as objecten
       from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)
         cross join lateral (
           select * from verwerkingenlog.versies w where w.actie_id = k.actie_id and w.versie = k.versie

@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { ConfigError, type ConfigFault } from '../../kernel/config/read-config.ts';
 import type { Db } from '../../kernel/database/db.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
 import { createIdentityKeys, type IdentityKeys } from '../domain/identity-keys.ts';
 import { fromRow } from './read-versie.ts';
 import { reveal } from './stored-versie.ts';
@@ -18,24 +20,35 @@ interface KnownKey {
 
 /**
  * The keys of a configuration, after it was made sure that they are those that the log was written with: with a wrong or missing one a
- * person would not be found, and entries would be added that the right key cannot read.
+ * person would not be found, and entries would be added that the right key cannot read. Their names have `null` among them only as long
+ * as something may be kept without a key: a lookup without one sends a hash that a BSN can be guessed from.
  * @param use `write` also keeps the check values of keys that are new
  * @throws {ConfigError} naming every key that is wrong or missing
  */
 export async function openIdentityKeys(
-  db: Db,
+  pool: Pool,
   setting: string | undefined,
   use: 'read' | 'write',
 ): Promise<IdentityKeys> {
   const keys = createIdentityKeys(setting);
-  await check(db, keys);
+  const { current } = keys;
+  await check(pool, keys);
   if (use === 'write') {
-    await addKeys(db, keys);
+    await addKeys(pool, keys);
     // Once more: of two instances that start with different keys under one new name, the first decides.
-    await check(db, keys);
-    if (keys.current !== null) await markUsed(db, keys.current);
+    await check(pool, keys);
+    if (current !== null) await transaction(pool, (db) => markUsed(db, current));
   }
-  return keys;
+  if (current === null || (await isKeptWithoutKey(pool))) return keys;
+  return { ...keys, names: keys.names.filter((name) => name !== null) };
+}
+
+/** The name of the row that says that versions may have been kept without a key. */
+const WITHOUT_KEY = '';
+
+async function isKeptWithoutKey(db: Db): Promise<boolean> {
+  const { rows } = await db.query('select from verwerkingenlog.sleutels where naam = $1::text', [WITHOUT_KEY]);
+  return rows.length > 0;
 }
 
 async function check(db: Db, keys: IdentityKeys): Promise<void> {
@@ -54,7 +67,8 @@ async function check(db: Db, keys: IdentityKeys): Promise<void> {
 async function readKnown(db: Db): Promise<KnownKey[]> {
   try {
     const { rows } = await db.query<KnownKey>(
-      'select naam, controle, gebruikt from verwerkingenlog.sleutels order by naam',
+      'select naam, controle, gebruikt from verwerkingenlog.sleutels where naam <> $1::text order by naam',
+      [WITHOUT_KEY],
     );
     return rows;
   } catch (error) {
@@ -63,8 +77,15 @@ async function readKnown(db: Db): Promise<KnownKey[]> {
   }
 }
 
-/** Keeps the check values of keys that have none. */
+/** Keeps the check values of keys that have none; without a key, that there is none. */
 async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
+  if (keys.current === null) {
+    await db.query(
+      `insert into verwerkingenlog.sleutels (naam, gebruikt)
+       select $1::text, false where not exists (select from verwerkingenlog.sleutels where gebruikt) on conflict do nothing`,
+      [WITHOUT_KEY],
+    );
+  }
   const names = keys.names.filter((name) => name !== null);
   await db.query(
     `insert into verwerkingenlog.sleutels as bekend (naam, controle, gebruikt)
@@ -91,9 +112,10 @@ async function isSame(db: Db, { naam, controle }: KnownKey, keys: IdentityKeys):
 
 /**
  * From here on versions are written with this key. When it is the first key that the log ever had, what was kept of idempotency keys was
- * hashed without one.
+ * hashed without one. Once this is committed nothing can be kept without a key that was not announced before (migration 0032).
  */
 async function markUsed(db: Db, name: string): Promise<void> {
+  await db.query(`select pg_advisory_xact_lock(hashtextextended('verwerkingenlog sleutels', 0))`);
   await db.query(
     `with eerste as (
        select not exists (select from verwerkingenlog.sleutels where gebruikt) as is
@@ -106,12 +128,27 @@ async function markUsed(db: Db, name: string): Promise<void> {
 }
 
 /** Forgets the keys that no version needs any more; a start without them is then no fault. As the retention role. */
-export async function forgetKeys(db: Db, needed: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ naam: string }>(
-    'delete from verwerkingenlog.sleutels where naam <> all($1::text[]) returning naam',
-    [needed],
+export async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ naam: string }>(
+    'delete from verwerkingenlog.sleutels where naam <> all($1::text[]) and naam <> $2::text returning naam',
+    [needed, WITHOUT_KEY],
   );
+  await forgetWithoutKey(pool);
   return rows.map(({ naam }) => naam);
+}
+
+/** Forgets that anything may be kept without a key, when nothing is. Whoever is about to keep something so holds the row until he has. */
+async function forgetWithoutKey(pool: Pool): Promise<void> {
+  if (!(await isKeptWithoutKey(pool))) return;
+  await transaction(pool, async (db) => {
+    await db.query('select from verwerkingenlog.sleutels where naam = $1::text for update', [WITHOUT_KEY]);
+    // A statement of its own, so that it sees what was committed until the row was held.
+    await db.query(
+      `delete from verwerkingenlog.sleutels
+       where naam = $1::text and not exists (select from verwerkingenlog.versies where sleutelnaam is null)`,
+      [WITHOUT_KEY],
+    );
+  });
 }
 
 function missing(name: string): ConfigFault {

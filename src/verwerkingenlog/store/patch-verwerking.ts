@@ -1,5 +1,5 @@
 import type { Db } from '../../kernel/database/db.ts';
-import { CATEGORIEEN, type Categorie } from '../domain/access.ts';
+import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
 import { preferIndexes } from './prefer-indexes.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
@@ -31,7 +31,7 @@ interface CategorieRow {
 }
 
 function categorieen(rows: readonly CategorieRow[]): Categorie[] {
-  return rows.map(({ categorie }) => CATEGORIEEN[categorie]).filter((categorie) => categorie !== undefined);
+  return rows.map(({ categorie }) => categorieVan(categorie));
 }
 
 export interface VerwerkingChange {

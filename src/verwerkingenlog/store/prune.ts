@@ -42,6 +42,8 @@ export interface Pruned {
 /** Versions that are read in one statement, and actions that are removed in one transaction. */
 const SCAN = 20_000;
 const REMOVE = 500;
+/** As far ahead of the database's as the clock of this process may be. */
+const MAX_AHEAD_MS = 5000;
 
 interface Work extends PruneOptions {
   readonly now: Date;
@@ -53,11 +55,13 @@ interface Work extends PruneOptions {
 /**
  * Removes, in batches, the actions for which the latest of these has passed: `tijdstip` plus term, first registration plus the minimum,
  * and the last change that brought removal forward plus the grace. Each run leaves a line that is never removed.
- * @throws the signal's reason when it fires, or the failure; what was removed stays removed, and stands in the line
+ * @throws {ClockAheadError} before anything else, without a line; the signal's reason when it fires, or the failure: what was removed
+ *   stays removed, and stands in the line
  */
 export async function prune(options: PruneOptions): Promise<Pruned> {
   const { pool, clock, dryRun } = options;
   const now = clock.now();
+  await assertClock(pool, now);
   const run = dryRun ? undefined : await beginRun(pool, now);
   const work: Work = { ...options, now, run, withoutTerm: 0 };
   const end = async (fault: string | null): Promise<void> => {
@@ -73,6 +77,23 @@ export async function prune(options: PruneOptions): Promise<Pruned> {
     await end(error instanceof Error ? error.message : String(error)).catch(() => undefined);
     throw error;
   }
+}
+
+/** The clock of this process is ahead of the database's: by it terms would pass too early, and what is removed does not come back. */
+export class ClockAheadError extends Error {
+  override readonly name = 'ClockAheadError';
+}
+
+async function assertClock(db: Db, now: Date): Promise<void> {
+  const { rows } = await db.query<{ ahead: number }>(
+    'select (extract(epoch from $1::timestamptz - clock_timestamp()) * 1000)::float8 as ahead',
+    [now],
+  );
+  const ahead = rows[0]?.ahead ?? Number.POSITIVE_INFINITY;
+  if (ahead <= MAX_AHEAD_MS) return;
+  throw new ClockAheadError(
+    `the clock of this machine is ${Math.ceil(ahead / 1000)} seconds ahead of the database's: nothing was removed`,
+  );
 }
 
 async function pruneMonths(work: Work): Promise<Pruned> {

@@ -8,10 +8,10 @@ export async function replaceVersie(
   db: Db,
   current: StoredVersie,
   next: StoredVersie,
-  options: { readonly refuseUnknownActivity: boolean },
+  { refuseUnknownActivity }: { readonly refuseUnknownActivity: boolean },
 ): Promise<Appended> {
   await removePlaces(db, current);
-  const [appended] = await appendVersies(db, [{ versie: next }], options);
+  const [appended] = await appendVersies(db, [{ versie: next, refuseUnknownActivity }]);
   if (appended === undefined) throw new TypeError('nothing was appended');
   return appended;
 }

@@ -1,3 +1,4 @@
+import { mapInTurns } from '../../kernel/turn.ts';
 import { isOrganisation } from '../domain/identification.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
 import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
@@ -22,20 +23,24 @@ export interface StoredVersie extends Omit<Versie, 'objecten'> {
 
 /** A version ready to be kept: identifiers encrypted with the current key, and hashed. */
 export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
-  const { actieId, objecten } = versie;
-  const name = keys.current;
+  const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
+  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+}
+
+/** The same for a version that may have very many objects. */
+export async function protectInTurns(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
+  const objecten = await mapInTurns(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
+  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+}
+
+function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {
   return {
-    ...versie,
-    sleutelnaam: name,
-    afnemerId: protectAfnemer(versie, keys),
-    objecten: objecten.map((object) => ({
-      nr: object.nummer,
-      soort: object.soortObjectId,
-      id: keys.encrypt(name, actieId, object.objectId),
-      sleutel: keys.hash(name, object.soortObjectId, object.objectId),
-      ...(object.betrokkenheid === null ? {} : { betrokkenheid: object.betrokkenheid }),
-      ...(object.soortenGegevens === null ? {} : { gegevens: object.soortenGegevens }),
-    })),
+    nr: object.nummer,
+    soort: object.soortObjectId,
+    id: keys.encrypt(keys.current, actieId, object.objectId),
+    sleutel: keys.hash(keys.current, object.soortObjectId, object.objectId),
+    ...(object.betrokkenheid === null ? {} : { betrokkenheid: object.betrokkenheid }),
+    ...(object.soortenGegevens === null ? {} : { gegevens: object.soortenGegevens }),
   };
 }
 
@@ -49,6 +54,19 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
     objecten: objecten.map((object) => revealObject(object, stored, keys)),
+  };
+}
+
+/**
+ * The same for a version that may have very many objects.
+ * @throws {UnknownKeyError} as `reveal`
+ */
+export async function revealInTurns(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
+  const { sleutelnaam, objecten, ...versie } = stored;
+  return {
+    ...versie,
+    afnemerId: revealAfnemer(stored, keys),
+    objecten: await mapInTurns(objecten, (object) => revealObject(object, stored, keys)),
   };
 }
 

@@ -18,46 +18,87 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const never = new AbortController().signal;
 const count = async () => (await pool.query('select count(*)::int as count from t')).rows[0].count;
 
 it('commits what was sent, in the order that it was sent', async () => {
-  const counts = await pipelinedTransaction(pool, async (db) => ({
-    result: Promise.all(
-      [1, 2].map(async (a) => {
-        const inserted = db.query('insert into t values ($1)', [a]);
-        const { rows } = await db.query('select count(*)::int as count from t');
-        await inserted;
-        return rows[0].count;
-      }),
-    ),
-  }));
+  const counts = await pipelinedTransaction(
+    pool,
+    async (db) => ({
+      result: Promise.all(
+        [1, 2].map(async (a) => {
+          const inserted = db.query('insert into t values ($1)', [a]);
+          const { rows } = await db.query('select count(*)::int as count from t');
+          await inserted;
+          return rows[0].count;
+        }),
+      ),
+    }),
+    never,
+  );
   expect(counts).toEqual([1, 2]);
   expect(await count()).toBe(2);
 });
 
 it('keeps nothing when a statement fails, and uses the connection again', async () => {
-  const work = pipelinedTransaction(pool, async (db) => {
-    const results = [1, 1, 2].map((a) => db.query('insert into t values ($1)', [a]));
-    return { result: Promise.all(results) };
-  });
+  const work = pipelinedTransaction(
+    pool,
+    async (db) => {
+      const results = [1, 1, 2].map((a) => db.query('insert into t values ($1)', [a]));
+      return { result: Promise.all(results) };
+    },
+    never,
+  );
   await expect(work).rejects.toMatchObject({ code: '23505' });
   expect(await count()).toBe(0);
 });
 
 it('keeps nothing when the work itself fails, and does not hide why', async () => {
-  const work = pipelinedTransaction(pool, async (db) => {
-    await db.query('insert into t values (1)');
-    throw new Error('no');
-  });
+  const work = pipelinedTransaction(
+    pool,
+    async (db) => {
+      await db.query('insert into t values (1)');
+      throw new Error('no');
+    },
+    never,
+  );
   await expect(work).rejects.toThrow('no');
   expect(await count()).toBe(0);
 });
 
 it('does not call committed what a caught failure has rolled back', async () => {
-  const work = pipelinedTransaction(pool, async (db) => {
-    await db.query('insert into t values (1)');
-    return { result: db.query('select 1/0').catch(() => 'caught') };
-  });
+  const work = pipelinedTransaction(
+    pool,
+    async (db) => {
+      await db.query('insert into t values (1)');
+      return { result: db.query('select 1/0').catch(() => 'caught') };
+    },
+    never,
+  );
   await expect(work).rejects.toThrow('rolled back');
   expect(await count()).toBe(0);
+});
+
+it('is cancelled at the server when nobody waits for it any more, and gives a connection back that works', async () => {
+  const gone = new AbortController();
+  const started = Date.now();
+  const work = pipelinedTransaction(
+    pool,
+    async (db) => {
+      db.query('insert into t values (1)').catch(() => undefined);
+      return { result: db.query('select pg_sleep(30)') };
+    },
+    gone.signal,
+  );
+  setTimeout(() => gone.abort(new Error('gone')), 200);
+  await expect(work).rejects.toThrow('gone');
+  expect(await count()).toBe(0);
+  const { rows } = await pool.query(
+    `select from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`,
+  );
+  expect(rows).toEqual([]);
+  expect(Date.now() - started).toBeLessThan(10_000);
+  await expect(pipelinedTransaction(pool, async () => ({ result: Promise.resolve() }), gone.signal)).rejects.toThrow(
+    'gone',
+  );
 });
