@@ -1,7 +1,7 @@
 /** Who hangs up while his request is worked on: his place among the requests of a client is not free before that work has ended. */
 import fastify from 'fastify';
 import { afterEach, expect, it } from 'vitest';
-import { shareAmongClients } from '../../src/http/client-share.ts';
+import { createClientShare } from '../../src/http/client-share.ts';
 import { openPool } from '../kernel/database/support.ts';
 
 const app = fastify();
@@ -20,7 +20,7 @@ it('waits for the handler as well as for the exchange', async () => {
     request.caller = { kind: 'oauth', subject: 'balie', scopes: new Set(), expiresAt: new Date(), tokenHash: '' };
     done();
   });
-  shareAmongClients(app, { poolOf: () => pool, waitMs: 5000 });
+  createClientShare({ poolOf: () => pool, waitMs: 5000 })(app);
   app.get<{ Params: { name: string } }>('/:name', async ({ params: { name } }) => {
     begun.push(name);
     await new Promise<void>((resolve) => works.set(name, resolve));
