@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { migrate } from '../src/kernel/database/migrate.ts';
 import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
 import { createPool, type Pool } from '../src/kernel/database/pool.ts';

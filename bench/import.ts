@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { migrate } from '../src/kernel/database/migrate.ts';
 import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
 import { createLogger } from '../src/kernel/log.ts';

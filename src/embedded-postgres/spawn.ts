@@ -1,9 +1,30 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { chown, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Logger } from '../log.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
-import { POSTGRES_ENV, type PostgresUser } from './postgres-user.ts';
-import { type Owner, ownerSetting } from './postmaster.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../kernel/log.ts';
+import { type Owner, ownerSetting, type Postmaster, signalPostmaster } from './postmaster.ts';
+import { POSTGRES_ENV, type PostgresBinaries, type PostgresUser } from './programs.ts';
+
+/** Postgres names its socket after its port. */
+export const SOCKET_NAME = '.s.PGSQL.5432';
+/** `sun_path` has 108 bytes with the closing zero. */
+const SOCKET_PATH_BYTES = 107;
+
+/** A private directory for the socket when its path in the data directory would be too long; undefined when it is not. */
+export async function separateSocketDir(dataDir: string, user: PostgresUser): Promise<string | undefined> {
+  if (fits(dataDir)) return undefined;
+  const base = fits(join(tmpdir(), 'koppelvlak-XXXXXX')) ? tmpdir() : '/tmp';
+  const socketDir = await mkdtemp(join(base, 'koppelvlak-'));
+  if (user.ids !== undefined) await chown(socketDir, user.ids.uid, user.ids.gid);
+  return socketDir;
+}
+
+function fits(socketDir: string): boolean {
+  return Buffer.byteLength(join(socketDir, SOCKET_NAME)) <= SOCKET_PATH_BYTES;
+}
 
 /**
  * Ends Postgres when the pipe on its standard input closes, and that happens however this process ends, SIGKILL included.
@@ -96,4 +117,27 @@ async function watch(child: ChildProcess, stderr: NodeJS.ReadableStream, log: Lo
     child.once('error', reject);
     child.once('close', () => resolve(tail.join('\n')));
   });
+}
+
+/** Times in milliseconds after which a shutdown is made harder; both ways lose nothing that was committed. */
+const FAST_MS = 30_000;
+const IMMEDIATE_MS = 10_000;
+
+/** Ends a Postgres of this process: fast, then immediate, then by force. */
+export async function stopPostgres(postgres: SpawnedPostgres, postmaster: Postmaster, log: Logger): Promise<void> {
+  postgres.end();
+  if (await endsWithin(postgres, FAST_MS)) return;
+  log.warn('the embedded Postgres does not end; ending it at once, the next start recovers from its log');
+  signalPostmaster(postmaster, 'SIGQUIT');
+  if (await endsWithin(postgres, IMMEDIATE_MS)) return;
+  signalPostmaster(postmaster, 'SIGKILL');
+  await postgres.exited;
+}
+
+async function endsWithin(postgres: SpawnedPostgres, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
+  const ended = await Promise.race([postgres.exited.then(() => true), late]);
+  timer.abort();
+  return ended;
 }

@@ -1,20 +1,21 @@
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../log.ts';
-import { answers } from './answers.ts';
-import { EmbeddedPostgresError } from './embedded-error.ts';
-import { endOrphan } from './end-orphan.ts';
-import { ensureDatabase } from './ensure-database.ts';
-import { removeForeignLock } from './foreign-lock.ts';
-import { initialiseData } from './initialise-data.ts';
-import { postgresBinaries } from './postgres-binaries.ts';
-import { choosePostgresUser } from './postgres-user.ts';
-import { isOwned, type Owner, type Postmaster, type Purpose, readPostmaster, thisOwner } from './postmaster.ts';
-import { SOCKET_NAME, separateSocketDir } from './socket-dir.ts';
-import { socketUrl } from './socket-url.ts';
-import { type SpawnedPostgres, spawnPostgres } from './spawn-postgres.ts';
-import { stopPostgres } from './stop-postgres.ts';
+import type { Logger } from '../kernel/log.ts';
+import { ensureDatabase, initialiseData, socketUrl } from './data-directory.ts';
+import {
+  answers,
+  endOrphan,
+  isOwned,
+  type Owner,
+  type Postmaster,
+  type Purpose,
+  readPostmaster,
+  removeForeignLock,
+  thisOwner,
+} from './postmaster.ts';
+import { choosePostgresUser, EmbeddedPostgresError, postgresBinaries } from './programs.ts';
+import { SOCKET_NAME, type SpawnedPostgres, separateSocketDir, spawnPostgres, stopPostgres } from './spawn.ts';
 
 /** A running embedded Postgres. */
 export interface EmbeddedPostgres {
@@ -26,7 +27,7 @@ export interface EmbeddedPostgres {
   readonly exited: Promise<void>;
 }
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** The home directory; the data goes in `postgres` under it. Made when absent. */
   readonly dir: string;
   readonly log: Logger;

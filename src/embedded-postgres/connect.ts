@@ -2,11 +2,11 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Logger } from '../log.ts';
-import { type EmbeddedPostgres, startEmbedded } from './embedded.ts';
-import { EmbeddedPostgresError } from './embedded-error.ts';
+import type { Logger } from '../kernel/log.ts';
+import { socketUrl } from './data-directory.ts';
 import { isOwned, type Postmaster, readPostmaster } from './postmaster.ts';
-import { socketUrl } from './socket-url.ts';
+import { EmbeddedPostgresError } from './programs.ts';
+import { type EmbeddedPostgres, startEmbedded } from './start.ts';
 
 /** How long to wait, in milliseconds, for one that is starting or stopping, and for other commands before ending ours. */
 const SETTLE_WAIT_MS = 60_000;

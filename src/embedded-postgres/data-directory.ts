@@ -2,11 +2,28 @@ import { execFile } from 'node:child_process';
 import { chown, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { EmbeddedPostgresError } from './embedded-error.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
-import { POSTGRES_ENV, type PostgresUser } from './postgres-user.ts';
-import { isRunning, processIdentity } from './process-identity.ts';
-import { EMBEDDED_NAME } from './socket-url.ts';
+import pg from 'pg';
+import { isRunning, processIdentity } from './postmaster.ts';
+import { EmbeddedPostgresError, POSTGRES_ENV, type PostgresBinaries, type PostgresUser } from './programs.ts';
+
+/** Name of the superuser and of the database of the embedded Postgres. */
+const EMBEDDED_NAME = 'koppelvlak';
+
+/**
+ * Address of a database behind a socket directory. The user stands in the query: `postgres://user@/database` is understood
+ * by psql and pg, but is no URL to the URL standard.
+ */
+export function socketUrl(socketDir: string, database: string = EMBEDDED_NAME): string {
+  const host = socketDir.split('/').map(encodeURIComponent).join('/');
+  return `postgres:///${encodeURIComponent(database)}?host=${host}&port=5432&user=${EMBEDDED_NAME}`;
+}
+
+/** The same server and login, another database. */
+export function withDatabase(url: string, database: string): string {
+  const parsed = new URL(url);
+  parsed.pathname = `/${encodeURIComponent(database)}`;
+  return parsed.href;
+}
 
 const TEMPORARY = /^postgres-new-(\d+)-(\d+)-/;
 const run = promisify(execFile);
@@ -76,5 +93,21 @@ async function entries(dir: string): Promise<string[]> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;
+  }
+}
+
+/** Makes the database of the embedded Postgres unless it is there; only its starter does, so nobody does it at the same time. */
+export async function ensureDatabase(socketDir: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: socketUrl(socketDir, 'postgres'),
+    connectionTimeoutMillis: 30_000,
+    query_timeout: 60_000,
+  });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1::text', [EMBEDDED_NAME]);
+    if (rowCount === 0) await client.query(`create database ${EMBEDDED_NAME}`);
+  } finally {
+    await client.end();
   }
 }
