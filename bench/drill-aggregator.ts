@@ -6,8 +6,7 @@ import process from 'node:process';
 import pg from 'pg';
 import { withDatabase } from '../src/embedded-postgres/data-directory.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { migrate } from '../src/kernel/database/migrate.ts';
-import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
+import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { runAggregatorDrill } from './support/aggregator-drill.ts';
 

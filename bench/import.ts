@@ -13,8 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { migrate } from '../src/kernel/database/migrate.ts';
-import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
+import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { writeSample } from './support/sample-delivery.ts';
 

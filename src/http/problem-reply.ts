@@ -1,6 +1,6 @@
 /** The only place that writes an error body: problem documents (RFC 9457) and, for area A, FSC errors. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import { isDatabaseAway } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem } from '../kernel/problem.ts';
 import { allowedMethods } from './methods.ts';

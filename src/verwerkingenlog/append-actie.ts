@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Histogram } from 'prom-client';
-import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import { isDatabaseAway } from '../kernel/database/database-unavailable.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import { turn } from '../kernel/turn.ts';

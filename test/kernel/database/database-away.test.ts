@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isDatabaseAway } from '../../../src/kernel/database/database-away.ts';
+import { isDatabaseAway } from '../../../src/kernel/database/database-unavailable.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { openPool } from './support.ts';
 

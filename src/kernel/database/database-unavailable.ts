@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { reasonOf } from '../reason.ts';
 
 /** Said by this program and not by `pg`: no host can be used, or too many wait for a connection already. */
 export class DatabaseUnavailableError extends Error {
@@ -55,4 +56,19 @@ function isConnectionFailure(error: Error): boolean {
 /** Whether the server ended a statement: its time was up, or it was cancelled. */
 export function isStatementCancelled(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '57014';
+}
+
+/** SQLSTATE of a login or a database that is not let in: the setting is wrong, and stays so. */
+const REFUSED = /^(28...|3D000)$/;
+
+/** The error of a connection that could not be made, naming the setting that holds the address; what else went wrong stays as it is. */
+export function connectionError(error: unknown, variable: string | undefined): unknown {
+  if (variable === undefined || !(error instanceof Error)) return error;
+  if (error instanceof pg.DatabaseError && REFUSED.test(error.code ?? '')) {
+    return new Error(`${variable}: the database refuses the connection: ${error.message}`, { cause: error });
+  }
+  if (!isDatabaseAway(error)) return error;
+  return new DatabaseUnavailableError(`${variable}: the database cannot be reached: ${reasonOf(error)}`, {
+    cause: error,
+  });
 }
