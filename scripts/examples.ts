@@ -13,8 +13,7 @@ import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
 import { followFeed } from '../src/demo/tour/follow-feed.ts';
 import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
 import { isRecord } from '../src/http/openapi-document.ts';
-import { processEnvironment } from '../src/kernel/config/environment.ts';
-import { readConfig } from '../src/kernel/config/read-config.ts';
+import { processEnvironment, readConfig } from '../src/kernel/config/read-config.ts';
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
 const RECORDS = { shv: 'schuldhulptrajecten', vs: 'vroegsignalen' } as const;

@@ -1,13 +1,13 @@
 import process from 'node:process';
-import { processEnvironment } from '../kernel/config/environment.ts';
 import {
   type Config,
   ConfigError,
   type Environment,
   knownVariables,
+  processEnvironment,
   readConfig,
+  unknownVariables,
 } from '../kernel/config/read-config.ts';
-import { unknownVariables } from '../kernel/config/unknown-variables.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import { reasonOf } from '../kernel/reason.ts';

@@ -1,7 +1,6 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { processEnvironment } from '../kernel/config/environment.ts';
-import { readConfig } from '../kernel/config/read-config.ts';
+import { processEnvironment, readConfig } from '../kernel/config/read-config.ts';
 import { openPlatform } from '../kernel/platform.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { createDemoClient } from './client/demo-client.ts';

@@ -4,7 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { builtInModel, defaultModels, modelsDirectory } from '../../../kernel/config/exchange-models.ts';
+import { builtInModel, defaultModels, modelsDirectory } from '../../../kernel/config/gegevens-settings.ts';
 import { useLinearUniqueItems } from '../../../kernel/unique-items.ts';
 import { isJsonObject, type JsonObject, toPointer, valueAt } from './json-pointer.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
