@@ -5,15 +5,14 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { ReadinessCheck } from '../readiness.ts';
 import { watchFiles } from '../watch-files.ts';
+import type { KeySource } from './caller.ts';
 import { isObject } from './claims.ts';
-import { type FetchJson, fetchJson } from './fetch-json.ts';
-import { createRemoteKeys } from './remote-keys.ts';
+import type { VerifierLog } from './remote-keys.ts';
+import { createRemoteKeys, type FetchJson, fetchJson } from './remote-keys.ts';
 import { TokenError } from './token-error.ts';
-import type { KeySource } from './verified-token.ts';
-import type { VerifierLog } from './verifier-log.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */
-export type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };
+type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };
 
 type FscKeyMap = ReadonlyMap<string, FscKey>;
 
@@ -32,7 +31,7 @@ export type FscKeys = KeySource & {
   close(): void;
 };
 
-export type FscKeysOptions = {
+type FscKeysOptions = {
   /** Path of a PEM bundle, or http(s) address of a JSON Web Key Set. */
   source: string;
   cacheMs: number;
@@ -137,7 +136,7 @@ function lastEnd(keys: FscKeyMap): Date | undefined {
  *
  * @throws {Error} without a certificate, with an unreadable one, or with a key that no allowed algorithm can use
  */
-export function readFscCertificates(pem: string): FscKeyMap {
+function readFscCertificates(pem: string): FscKeyMap {
   const blocks = pem.match(block) ?? [];
   if (blocks.length === 0) throw new Error('the FSC token certificates hold no PEM certificate');
   return new Map(blocks.map((text, index) => readCertificate(text, `FSC token certificate ${index + 1}`)));
