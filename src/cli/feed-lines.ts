@@ -1,4 +1,4 @@
-import { keepHeapSmall } from '../kernel/bounded-heap.ts';
+import { keepHeapSmall } from '../kernel/limit-young-generation.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { Change } from '../raadsfeed/domain/change.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';

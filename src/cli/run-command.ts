@@ -8,9 +8,9 @@ import {
   readConfig,
   unknownVariables,
 } from '../kernel/config/read-config.ts';
+import { reasonOf } from '../kernel/error-text.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
-import { reasonOf } from '../kernel/reason.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command could not do what was asked; the message is for people and says why. */

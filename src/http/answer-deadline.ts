@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Line } from '../kernel/line.ts';
+import { Line } from '../kernel/linked-list.ts';
 import { Problem } from '../kernel/problem.ts';
 import { platformProblems } from './problems.ts';
 

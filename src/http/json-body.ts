@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
-import { createRow } from '../kernel/in-a-row.ts';
+import { createRow } from '../kernel/event-loop.ts';
 import { Problem } from '../kernel/problem.ts';
 import { platformProblems } from './problems.ts';
 

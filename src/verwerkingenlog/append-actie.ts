@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { Histogram } from 'prom-client';
 import { isDatabaseAway } from '../kernel/database/database-unavailable.ts';
+import { turn } from '../kernel/event-loop.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
-import { turn } from '../kernel/turn.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';

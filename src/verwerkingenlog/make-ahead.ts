@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { turn as sharedTurn, type TurnMeasure } from '../kernel/turn.ts';
+import { turn as sharedTurn, type TurnMeasure } from '../kernel/event-loop.ts';
 
 /** An item, and what is made of it: once, when that is asked for or before that when there was time. */
 export interface Ahead<T, M> {

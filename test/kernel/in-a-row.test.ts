@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRow } from '../../src/kernel/in-a-row.ts';
+import { createRow } from '../../src/kernel/event-loop.ts';
 
 it('does the work of a turn in its order at the end of that turn, and later work in a later one', async () => {
   const inARow = createRow();

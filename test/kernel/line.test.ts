@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { Line } from '../../src/kernel/line.ts';
+import { Line } from '../../src/kernel/linked-list.ts';
 
 function itemsOf<T>(line: Line<T>): T[] {
   const items: T[] = [];

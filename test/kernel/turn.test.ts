@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createTurnMeasure } from '../../src/kernel/turn.ts';
+import { createTurnMeasure } from '../../src/kernel/event-loop.ts';
 
 function measure() {
   const clock = { ms: 1000 };

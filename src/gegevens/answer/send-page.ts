@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { turn } from '../../kernel/turn.ts';
+import { turn } from '../../kernel/event-loop.ts';
 import type { PageBytes } from './piece-writer.ts';
 
 /** What a reply sends of an answer: its pieces, but no more of them in one turn of the event loop than others can bear. */

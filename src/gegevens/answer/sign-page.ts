@@ -1,4 +1,4 @@
-import { turn } from '../../kernel/turn.ts';
+import { turn } from '../../kernel/event-loop.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/sign.ts';
 import type { PageBytes } from './piece-writer.ts';

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { reasonOf } from '../../kernel/reason.ts';
+import { reasonOf } from '../../kernel/error-text.ts';
 import { isJsonObject } from '../domain/model/json-pointer.ts';
 import { RequesterError } from './requester-error.ts';
 

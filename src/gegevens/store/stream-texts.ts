@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { turn } from '../../kernel/turn.ts';
+import { turn } from '../../kernel/event-loop.ts';
 import type { TextsPart } from '../domain/answer-frame.ts';
 
 declare module 'pg' {

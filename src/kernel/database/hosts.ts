@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { reasonOf } from '../reason.ts';
+import { reasonOf } from '../error-text.ts';
 import { type Addresses, readAddresses } from './addresses.ts';
 import { DatabaseUnavailableError } from './database-unavailable.ts';
 

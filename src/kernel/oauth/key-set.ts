@@ -1,3 +1,5 @@
+// The public keys of the token issuer (RFC 7517), and where its metadata says they are (RFC 8414 section 3, OpenID Connect Discovery 1.0
+// section 4).
 import { hash } from 'node:crypto';
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import type { Clock } from '../clock.ts';
@@ -6,7 +8,6 @@ import { isObject } from './claims.ts';
 import { createRemoteKeys, type FetchJson, type FetchJsonOptions, fetchJson, type VerifierLog } from './remote-keys.ts';
 import { TokenError } from './token-error.ts';
 
-// The public keys of the token issuer. @see RFC 7517
 
 type KeySetOptions = {
   issuer: string;
@@ -97,7 +98,6 @@ async function pick(
   }
 }
 
-// Finding the keys of an authorization server by its name. @see RFC 8414 section 3, OpenID Connect Discovery 1.0 section 4
 
 /**
  * The address of an issuer's key set, from its metadata.

@@ -1,3 +1,4 @@
+// Keys that another service publishes: fetched, kept for a while, and served from memory while that service is away.
 import type { Clock } from '../clock.ts';
 
 /** What the verifier writes: trouble with the issuer's keys, never a token. A pino logger is one. */
@@ -47,7 +48,6 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<un
   }
 }
 
-// Keys that another service publishes: fetched, kept for a while, and served from memory while that service is away.
 
 /** Everything must arrive within this time (ms). */
 const timeoutMs = 5_000;

@@ -1,8 +1,9 @@
+// What a request says of its caller before any signature is verified: its access token (the FSC header first where it counts, then RFC 6750
+// section 2.1), the client certificate that a proxy handed on (RFC 9440, RFC 8705 section 3.1), the header of the token.
 import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { TokenError } from './token-error.ts';
 
-// Where a request carries its access token: the FSC header first where it counts, then RFC 6750 section 2.1.
 
 /** A header as received: every occurrence of it. `headers` of Node has only the first `Authorization`, where two must be refused. */
 export type HeaderValue = string | readonly string[] | undefined;
@@ -57,7 +58,6 @@ function checkShape(token: string): string {
   return token;
 }
 
-// The client certificate that a proxy took from its mTLS connection and handed on. @see RFC 9440, RFC 8705 section 3.1
 
 /** Far above any certificate in use (an RSA-4096 leaf takes 3 KB), and below what a proxy passes as one header. */
 const maxHeaderLength = 16_384;

@@ -3,17 +3,17 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { type Dispatcher, request as undiciRequest } from 'undici';
 import type { Clock } from '../clock.ts';
-import { freshForMs, retryAfterMs } from './caching-headers.ts';
 import { createOutboundAgent, type ProxySettings, systemResolve } from './outbound-agent.ts';
 import { OutboundError } from './outbound-error.ts';
 import { isForbiddenAddress, isPublicAddress } from './public-address.ts';
 import { ACCEPT_ENCODING, readBody } from './read-body.ts';
+import { freshForMs, retryAfterMs } from './retry.ts';
 
 const MAX_REDIRECTS = 3;
 const ERROR_BODY_BYTES = 65_536;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-export interface OutboundOptions {
+interface OutboundOptions {
   readonly clock: Clock;
   /** Time in milliseconds for one call, redirects and body included. */
   readonly timeoutMs: number;

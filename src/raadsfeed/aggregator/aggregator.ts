@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { keepHeapSmall } from '../../kernel/bounded-heap.ts';
+import { keepHeapSmall } from '../../kernel/limit-young-generation.ts';
 import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { openNotubiz } from '../notubiz/open-notubiz.ts';

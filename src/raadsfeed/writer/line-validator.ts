@@ -3,8 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
-import { schemaCheck } from '../../kernel/schema-check.ts';
-import { useLinearUniqueItems } from '../../kernel/unique-items.ts';
+import { schemaCheck, useLinearUniqueItems } from '../../kernel/schema-check.ts';
 import { hasDoubleNames } from '../domain/member-names.ts';
 import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
 

@@ -2,10 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { backoffMs } from '../../../src/kernel/outbound/backoff.ts';
-import { freshForMs, retryAfterMs } from '../../../src/kernel/outbound/caching-headers.ts';
 import { createOutboundClient, type OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
 import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/public-address.ts';
+import { backoffMs, freshForMs, retryAfterMs } from '../../../src/kernel/outbound/retry.ts';
 import { aggregatorId } from '../../../src/raadsfeed/aggregator/feed/aggregator-id.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');

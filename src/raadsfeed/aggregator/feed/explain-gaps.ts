@@ -1,7 +1,7 @@
 import { askPage } from '../../../feed-client/client.ts';
 import { FeedFault } from '../../../feed-client/feed-fault.ts';
 import { describeGap, type FeedPage, looseRecords, namedNumbers, withoutNamed } from '../../../feed-client/page.ts';
-import { isRecord } from '../../../kernel/outbound/is-record.ts';
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { Lease } from '../source.ts';
 import type { PageNeeds } from './read-page.ts';
 import { carryOutRedactions } from './redactions.ts';

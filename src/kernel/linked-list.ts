@@ -22,7 +22,7 @@ interface Ends<T> {
 }
 
 /** Something in a line. Made by joining it. */
-export class Place<T> {
+class Place<T> {
   readonly item: T;
   #ends: Ends<T> | undefined;
   #before: Place<T> | undefined;
