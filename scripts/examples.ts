@@ -12,8 +12,8 @@ import { checkMessage, signMessage } from '../src/demo/client/signed-message.ts'
 import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
 import { followFeed } from '../src/demo/tour/follow-feed.ts';
 import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
-import { isRecord } from '../src/http/openapi-document.ts';
 import { processEnvironment, readConfig } from '../src/kernel/config/read-config.ts';
+import { isRecord } from '../src/kernel/is-record.ts';
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
 const RECORDS = { shv: 'schuldhulptrajecten', vs: 'vroegsignalen' } as const;

@@ -14,7 +14,7 @@ import { processingHeaders } from '../src/demo/client/processing-headers.ts';
 import { signMessage } from '../src/demo/client/signed-message.ts';
 import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
 import { readEvents } from '../src/demo/tour/event-stream.ts';
-import { isRecord } from '../src/http/openapi-document.ts';
+import { isRecord } from '../src/kernel/is-record.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/cli/main.ts');

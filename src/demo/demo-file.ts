@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isRecord } from '../http/openapi-document.ts';
+import { isRecord } from '../kernel/is-record.ts';
 import { readKept, writeKept } from './authorization-server/kept-file.ts';
 
 export interface DemoClientEntry {

@@ -1,4 +1,4 @@
-import { isRecord } from '../../http/openapi-document.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import type { DemoFile } from '../demo-file.ts';
 
 /** Milliseconds that one call of a demo client may take. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../http/openapi-document.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import type { DemoClient } from '../client/demo-client.ts';
 
 /** Everything that was read on the way to the end. */

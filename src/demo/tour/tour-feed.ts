@@ -1,4 +1,4 @@
-import { isRecord } from '../../http/openapi-document.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import { raden, vergadering } from '../data/raadsinformatie.ts';
 import { publish } from '../load-example-data.ts';
 import { readEvents } from './event-stream.ts';

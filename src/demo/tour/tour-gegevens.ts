@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isRecord } from '../../http/openapi-document.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import { mintFscToken } from '../authorization-server/mint-fsc-token.ts';
 import type { DemoAnswer } from '../client/demo-client.ts';
 import { processingHeaders } from '../client/processing-headers.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../http/openapi-document.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import type { DemoAnswer } from '../client/demo-client.ts';
 import { processingHeaders } from '../client/processing-headers.ts';
 import { persons } from '../data/organisations.ts';

@@ -3,10 +3,10 @@
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
+import { isRecord } from '../is-record.ts';
 import type { ReadinessCheck } from '../readiness.ts';
 import { watchFiles } from '../watch-files.ts';
 import type { KeySource } from './caller.ts';
-import { isObject } from './claims.ts';
 import type { VerifierLog } from './remote-keys.ts';
 import { createRemoteKeys, type FetchJson, fetchJson } from './remote-keys.ts';
 import { TokenError } from './token-error.ts';
@@ -147,7 +147,7 @@ function readFscCertificates(pem: string): FscKeyMap {
  * Keys of another kind are left out: a Manager may publish those too.
  */
 export function readFscKeySet(document: unknown): FscKeyMap {
-  if (!isObject(document) || !Array.isArray(document.keys)) throw new Error('the answer is not a JSON Web Key Set');
+  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('the answer is not a JSON Web Key Set');
   const keys = new Map<string, FscKey>();
   for (const jwk of document.keys) {
     try {
@@ -162,7 +162,7 @@ export function readFscKeySet(document: unknown): FscKeyMap {
 }
 
 function readJwk(jwk: unknown): [string, FscKey] {
-  if (!isObject(jwk)) throw new Error('no key');
+  if (!isRecord(jwk)) throw new Error('no key');
   const { x5c, 'x5t#S256': thumbprint } = jwk;
   const leaf: unknown = Array.isArray(x5c) ? x5c[0] : undefined;
   if (typeof leaf === 'string') {

@@ -3,11 +3,10 @@
 import { hash } from 'node:crypto';
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import type { Clock } from '../clock.ts';
+import { isRecord } from '../is-record.ts';
 import type { KeySource } from './caller.ts';
-import { isObject } from './claims.ts';
 import { createRemoteKeys, type FetchJson, type FetchJsonOptions, fetchJson, type VerifierLog } from './remote-keys.ts';
 import { TokenError } from './token-error.ts';
-
 
 type KeySetOptions = {
   issuer: string;
@@ -83,7 +82,7 @@ function fingerprintOf({ keys }: JSONWebKeySet): string {
 }
 
 function isKeySet(value: unknown): value is JSONWebKeySet {
-  return isObject(value) && Array.isArray(value.keys) && value.keys.every(isObject);
+  return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);
 }
 
 async function pick(
@@ -97,7 +96,6 @@ async function pick(
     throw new TokenError('invalid', 'unknown-key', { cause });
   }
 }
-
 
 /**
  * The address of an issuer's key set, from its metadata.
@@ -131,7 +129,7 @@ function metadataUrls(issuer: string): URL[] {
 }
 
 function keysUrl(metadata: unknown, issuer: string, source: URL): URL {
-  if (!isObject(metadata)) throw new Error(`${source.href} is not a JSON object`);
+  if (!isRecord(metadata)) throw new Error(`${source.href} is not a JSON object`);
   // RFC 8414 section 3.3: or one issuer could hand out the keys of another.
   if (metadata.issuer !== issuer) throw new Error(`${source.href} is metadata of another issuer`);
   const address = metadata.jwks_uri;

@@ -48,7 +48,6 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<un
   }
 }
 
-
 /** Everything must arrive within this time (ms). */
 const timeoutMs = 5_000;
 /** An unknown key, or a refresh that failed, leads to another fetch at most this often (ms). */

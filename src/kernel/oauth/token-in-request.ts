@@ -4,7 +4,6 @@ import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { TokenError } from './token-error.ts';
 
-
 /** A header as received: every occurrence of it. `headers` of Node has only the first `Authorization`, where two must be refused. */
 export type HeaderValue = string | readonly string[] | undefined;
 
@@ -57,7 +56,6 @@ function checkShape(token: string): string {
   if (!jws.test(token)) throw new TokenError('invalid', 'malformed');
   return token;
 }
-
 
 /** Far above any certificate in use (an RSA-4096 leaf takes 3 KB), and below what a proxy passes as one header. */
 const maxHeaderLength = 16_384;

@@ -9,9 +9,10 @@ import { loadModel, type Model } from '../../../src/gegevens/domain/model/model.
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
 import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import { type Imported, importFile } from '../../../src/gegevens/store/import-file.ts';
-import { isRecord, readOpenapi } from '../../../src/http/openapi-document.ts';
+import { readOpenapi } from '../../../src/http/openapi-document.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
+import { isRecord } from '../../../src/kernel/is-record.ts';
 import { createLogger } from '../../../src/kernel/log.ts';
 import { createAnswerCheck } from '../../support/api.ts';
 import { createDatabase } from '../../support/database.ts';

@@ -1,6 +1,7 @@
 import { type Dispatcher, request } from 'undici';
+import { isRecord } from '../../../kernel/is-record.ts';
 import { createOutboundAgent, type ProxySettings } from '../../../kernel/outbound/outbound-agent.ts';
-import { isObject } from '../values/scalars.ts';
+import { retryAfterMs } from '../../../kernel/outbound/retry.ts';
 import { CallGate } from './call-gate.ts';
 import type { CallTurns } from './call-turns.ts';
 import { NotubizError } from './notubiz-error.ts';
@@ -86,7 +87,7 @@ export class NotubizClient {
       const encoding = text(response.headers['content-encoding'])?.toLowerCase();
       if (response.statusCode === 200) return await readJson(response.body, encoding, this.#maxBytes);
       const message = await readMessage(response.body, encoding);
-      const retryAfter = retryAfterMilliseconds(text(response.headers['retry-after']), Date.now());
+      const retryAfter = retryAfterMs(text(response.headers['retry-after']), new Date());
       if (retryAfter !== undefined) await this.#gate.closeFor(retryAfter);
       throw new NotubizError('status', `status ${response.statusCode}${message}`, {
         status: response.statusCode,
@@ -105,19 +106,11 @@ export class NotubizClient {
 async function readMessage(body: Parameters<typeof readJson>[0], encoding: string | undefined): Promise<string> {
   try {
     const answer = await readJson(body, encoding, ERROR_BODY_BYTES);
-    return isObject(answer) && typeof answer.message === 'string' ? `: ${answer.message.slice(0, 200)}` : '';
+    return isRecord(answer) && typeof answer.message === 'string' ? `: ${answer.message.slice(0, 200)}` : '';
   } catch (error) {
     if (error instanceof NotubizError) return '';
     throw error;
   }
-}
-
-/** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now. */
-function retryAfterMilliseconds(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 function text(header: string | string[] | undefined): string | undefined {
