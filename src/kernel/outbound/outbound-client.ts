@@ -32,8 +32,11 @@ export interface OutboundRequest {
   readonly signal: AbortSignal;
   /** A tag that was given before for the same address. */
   readonly etag?: string | undefined;
-  /** `any-host` for an address whose work is to lead elsewhere; never from https to http. */
-  readonly redirects: 'same-host' | 'any-host';
+  /**
+   * `any-host` for an address whose work is to lead elsewhere; never from https to http. With `none` a redirect is a status that was not
+   * asked for.
+   */
+  readonly redirects: 'none' | 'same-host' | 'any-host';
 }
 
 /** An answer of 200, parsed and not judged, or the word that nothing changed. */
@@ -86,7 +89,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
           ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
         },
       });
-      const location = redirection(answer);
+      const location = request.redirects === 'none' ? undefined : redirection(answer);
       if (location === undefined) return await readAnswer(answer, url, request);
       await answer.body.dump({ limit: 1024, signal });
       if (redirects === MAX_REDIRECTS) throw new OutboundError('redirect', 'too many redirects');
