@@ -28,7 +28,7 @@ export function createOutboundFetch(proxy: ProxySettings): { fetch: FetchJson; c
   return { fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }), close: () => dispatcher.destroy() };
 }
 
-type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
+export type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
 
 /** Every address of a host, by the system's resolver. */
 export const systemResolve: Resolve = (host, done) => lookup(host, { all: true }, done);

@@ -14,6 +14,7 @@ import type { Clock } from '../../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
 import { isRecord } from '../../../src/kernel/is-record.ts';
 import { createLogger } from '../../../src/kernel/log.ts';
+import { createGuardedFetch } from '../../../src/kernel/outbound/guarded-fetch.ts';
 import { createAnswerCheck } from '../../support/api.ts';
 import { createDatabase } from '../../support/database.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -101,10 +102,11 @@ export async function openSupplier(
   const requester = createRequester(authority.requester);
   const models = { shv: loadModel('shv'), vs: loadModel('vs') };
   const check = createAnswerCheck(readOpenapi(new URL('../../../openapi/gegevens.yaml', import.meta.url)));
+  const network = createGuardedFetch({ allowPrivate: true });
   const verifier = createVerifier({
     anchors: readFileSync(authority.root, 'utf8'),
     revocation: 'soft',
-    allowPrivate: true,
+    fetch: network.fetch,
     now: () => new Date(),
   });
 
@@ -169,6 +171,7 @@ export async function openSupplier(
     async close() {
       for (const each of servers) await each.stop();
       await verifier.close();
+      await network.close();
       await pool.end();
       await database.drop();
       await tokens.close();

@@ -10,6 +10,7 @@ import { digestOf } from '../../../../src/gegevens/jades/digest.ts';
 import { JadesError } from '../../../../src/gegevens/jades/errors.ts';
 import type { SignedMessage, Verifier, VerifierOptions } from '../../../../src/gegevens/jades/verify.ts';
 import { createVerifier } from '../../../../src/gegevens/jades/verify.ts';
+import { createGuardedFetch } from '../../../../src/kernel/outbound/guarded-fetch.ts';
 
 export interface Kit {
   readonly authority: Authority;
@@ -54,16 +55,21 @@ export function pemToDer(pem: string): Buffer[] {
 const patient = { revocationDeadlineMs: 20_000, ocspTimeoutMs: 10_000, crlTimeoutMs: 10_000 };
 
 /** A verifier that is closed when the test ends. */
-export function verifierFor(kit: Kit, options: Partial<VerifierOptions> = {}): Verifier {
+export function verifierFor(kit: Kit, options: Partial<VerifierOptions> & { allowPrivate?: boolean } = {}): Verifier {
+  const { allowPrivate = true, ...given } = options;
+  const network = createGuardedFetch({ allowPrivate });
   const verifier = createVerifier({
     anchors: kit.rootPem,
     revocation: 'hard',
-    allowPrivate: true,
+    fetch: network.fetch,
     now: () => new Date(),
-    ...options,
+    ...given,
     limits: { ...patient, ...options.limits },
   });
-  onTestFinished(() => verifier.close());
+  onTestFinished(async () => {
+    await verifier.close();
+    await network.close();
+  });
   return verifier;
 }
 
