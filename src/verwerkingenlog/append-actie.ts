@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Histogram } from 'prom-client';
-import { isDatabaseAway } from '../kernel/database/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { turn } from '../kernel/event-loop.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -79,7 +79,7 @@ export function createAppendActie(
     maxWaiting: MAX_WAITING,
     key: ({ item: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
-    isFaultOfItem: (error) => !isDatabaseAway(error) && BAD_VALUE.some((kind) => error instanceof kind),
+    isFaultOfItem: (error) => !isDatabaseUnavailable(error) && BAD_VALUE.some((kind) => error instanceof kind),
     full: logFull,
     // What is refused is not even encrypted. What is made of a large action is many times as large: that is made when it is its turn.
     taken: (asked) => {

@@ -7,10 +7,10 @@ export class DatabaseUnavailableError extends Error {
 }
 
 /** SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a switch of servers). */
-const AWAY_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006'];
+const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006'];
 /** Class 08 is the connection itself; pgbouncer reports every trouble with its server as one of these. */
 const CONNECTION_CLASS = '08';
-const AWAY_CODES = [
+const UNAVAILABLE_CODES = [
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -22,7 +22,7 @@ const AWAY_CODES = [
   'EAI_AGAIN',
 ];
 /** pg gives these no code. */
-const AWAY_MESSAGES = [
+const UNAVAILABLE_MESSAGES = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
   'Client has encountered a connection error and is not queryable',
@@ -35,20 +35,22 @@ const AWAY_MESSAGES = [
  * Whether an error means that the database cannot be reached or takes no work now (then the same request may succeed later), and
  * not that this statement is wrong or too slow.
  */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseUnavailableError) return true;
   if (error instanceof pg.DatabaseError) {
-    return error.code !== undefined && (error.code.startsWith(CONNECTION_CLASS) || AWAY_STATES.includes(error.code));
+    return (
+      error.code !== undefined && (error.code.startsWith(CONNECTION_CLASS) || UNAVAILABLE_STATES.includes(error.code))
+    );
   }
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseAway);
-  if (AWAY_MESSAGES.some((message) => error.message.startsWith(message))) return true;
-  return isConnectionFailure(error) || isDatabaseAway(error.cause);
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isDatabaseUnavailable);
+  if (UNAVAILABLE_MESSAGES.some((message) => error.message.startsWith(message))) return true;
+  return isConnectionFailure(error) || isDatabaseUnavailable(error.cause);
 }
 
 function isConnectionFailure(error: Error): boolean {
   if (!('code' in error) || typeof error.code !== 'string') return false;
-  if (AWAY_CODES.includes(error.code)) return true;
+  if (UNAVAILABLE_CODES.includes(error.code)) return true;
   // A socket that is not there (ENOENT also means a missing file, which is another thing).
   return 'syscall' in error && error.syscall === 'connect';
 }
@@ -67,7 +69,7 @@ export function connectionError(error: unknown, variable: string | undefined): u
   if (error instanceof pg.DatabaseError && REFUSED.test(error.code ?? '')) {
     return new Error(`${variable}: the database refuses the connection: ${error.message}`, { cause: error });
   }
-  if (!isDatabaseAway(error)) return error;
+  if (!isDatabaseUnavailable(error)) return error;
   return new DatabaseUnavailableError(`${variable}: the database cannot be reached: ${reasonOf(error)}`, {
     cause: error,
   });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../log.ts';
 import { withSessionSettings } from './addresses.ts';
-import { connectionError, DatabaseUnavailableError, isDatabaseAway } from './database-unavailable.ts';
+import { connectionError, DatabaseUnavailableError, isDatabaseUnavailable } from './database-unavailable.ts';
 import { type Hosts, openHosts } from './hosts.ts';
 
 export type Pool = pg.Pool;
@@ -130,7 +130,7 @@ class BoundedPool extends pg.Pool {
     } catch (error) {
       // Waiting in vain for a free connection says nothing of the host.
       const isBusy = error instanceof Error && error.message === NONE_CAME_FREE;
-      if (isBusy || !this.#hosts.several || !isDatabaseAway(error)) throw error;
+      if (isBusy || !this.#hosts.several || !isDatabaseUnavailable(error)) throw error;
       await this.#hosts.find();
       return await super.connect();
     }

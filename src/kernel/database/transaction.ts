@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseAway } from './database-unavailable.ts';
+import { isDatabaseUnavailable } from './database-unavailable.ts';
 import type { Db } from './db.ts';
 import type { Pool } from './pool.ts';
 
@@ -68,7 +68,7 @@ async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | 
   // The server has become read-only, as after a switch of servers: the next connection looks for the one that is not.
   if (first instanceof pg.DatabaseError && first.code === '25006') return first;
   // The connection failed or fell silent: a statement may still run on it, and `rollback` would only wait behind it.
-  if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseAway(first)) return first;
+  if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseUnavailable(first)) return first;
   try {
     await client.query('rollback');
     return undefined;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseAway } from './database-unavailable.ts';
+import { isDatabaseUnavailable } from './database-unavailable.ts';
 import type { Pool } from './pool.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function withAbort<T>(
     return await fn(client);
   } catch (error) {
     // On a connection that has gone silent the statement may still be running.
-    isLost = isDatabaseAway(error);
+    isLost = isDatabaseUnavailable(error);
     throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener('abort', abort);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isDatabaseAway } from '../../../src/kernel/database/database-unavailable.ts';
+import { isDatabaseUnavailable } from '../../../src/kernel/database/database-unavailable.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { openPool } from './support.ts';
 
@@ -38,9 +38,9 @@ async function failureAt(url: string, text = 'select 1'): Promise<unknown> {
 
 describe('the database is away', () => {
   it('when nothing listens', async () => {
-    expect(isDatabaseAway(await failureAt('postgres://koppelvlak@127.0.0.1:1/x'))).toBe(true);
-    expect(isDatabaseAway(await failureAt('postgres://koppelvlak@localhost:1/x'))).toBe(true);
-    expect(isDatabaseAway(await failureAt('postgres:///x?host=/nonexistent&user=koppelvlak'))).toBe(true);
+    expect(isDatabaseUnavailable(await failureAt('postgres://koppelvlak@127.0.0.1:1/x'))).toBe(true);
+    expect(isDatabaseUnavailable(await failureAt('postgres://koppelvlak@localhost:1/x'))).toBe(true);
+    expect(isDatabaseUnavailable(await failureAt('postgres:///x?host=/nonexistent&user=koppelvlak'))).toBe(true);
   });
 
   it('when what listens never answers', async () => {
@@ -50,7 +50,7 @@ describe('the database is away', () => {
     const port = typeof address === 'object' ? address?.port : undefined;
     const error = await failureAt(`postgres://koppelvlak@127.0.0.1:${port}/x`);
     silent.close();
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
   it('when no connection of the pool comes free', async () => {
@@ -59,13 +59,13 @@ describe('the database is away', () => {
     const error = await failure(pool.query('select 1'));
     client.release();
     await pool.end();
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
   it('when the server ends the connection', async () => {
     const error = await failureAt(database.url, 'select pg_terminate_backend(pg_backend_pid())');
     expect(error).toMatchObject({ code: '57P01' });
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
   it('when the server has too many connections', async () => {
@@ -76,12 +76,12 @@ describe('the database is away', () => {
     client.release();
     await pool.end();
     expect(error).toMatchObject({ code: '53300' });
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
   it('also when that stands behind another error', () => {
     expect(
-      isDatabaseAway(new Error('reading failed', { cause: new Error('Connection terminated unexpectedly') })),
+      isDatabaseUnavailable(new Error('reading failed', { cause: new Error('Connection terminated unexpectedly') })),
     ).toBe(true);
   });
 });
@@ -91,14 +91,14 @@ describe('the database is not away', () => {
     for (const text of ['selec', 'select 1/0', 'select from nergens', 'select pg_sleep(5)']) {
       const error = await failureAt(database.url, text);
       expect(error).toBeInstanceOf(pg.DatabaseError);
-      expect(isDatabaseAway(error)).toBe(false);
+      expect(isDatabaseUnavailable(error)).toBe(false);
     }
   });
 
   it('when something else fails', async () => {
-    expect(isDatabaseAway(await failure(readFile('/nonexistent')))).toBe(false);
-    expect(isDatabaseAway(new AggregateError([], 'several'))).toBe(false);
-    expect(isDatabaseAway(new TypeError('x is not a function'))).toBe(false);
-    expect(isDatabaseAway('Connection terminated')).toBe(false);
+    expect(isDatabaseUnavailable(await failure(readFile('/nonexistent')))).toBe(false);
+    expect(isDatabaseUnavailable(new AggregateError([], 'several'))).toBe(false);
+    expect(isDatabaseUnavailable(new TypeError('x is not a function'))).toBe(false);
+    expect(isDatabaseUnavailable('Connection terminated')).toBe(false);
   });
 });
