@@ -1,23 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Keeps large work from holding the event loop: however many such works go on, all of them share one measure of each turn. */
-export interface TurnMeasure {
-  /** Whether the large works have had their share of this turn: what is left belongs in the next. */
-  spent(): boolean;
-  /** Gives others their turn when this one is spent. */
-  breathe(): Promise<void>;
+/** Keeps large work from holding the event loop: all such work together may take this much of each turn. */
+export interface EventLoopBudget {
+  /** Whether large work has had its share of this turn: what is left belongs in the next. */
+  exhausted(): boolean;
+  /** Waits for the next turn when the budget of this one is exhausted. */
+  yield(): Promise<void>;
   /** Calls `go` in the next turn. */
-  later(go: () => void): void;
+  defer(go: () => void): void;
 }
 
-interface TurnMeasureOptions {
+interface EventLoopBudgetOptions {
   /** Milliseconds of a turn for all large works together. */
   readonly shareMs: number;
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number;
 }
 
-export function createTurnMeasure({ shareMs, now = () => performance.now() }: TurnMeasureOptions): TurnMeasure {
+export function createEventLoopBudget({
+  shareMs,
+  now = () => performance.now(),
+}: EventLoopBudgetOptions): EventLoopBudget {
   let began: number | undefined;
   const begin = (): number => {
     began = now();
@@ -27,33 +30,33 @@ export function createTurnMeasure({ shareMs, now = () => performance.now() }: Tu
     });
     return began;
   };
-  const spent = (): boolean => now() - (began ?? begin()) >= shareMs;
+  const exhausted = (): boolean => now() - (began ?? begin()) >= shareMs;
   return {
-    spent,
-    breathe: async () => {
-      if (spent()) await nextTurn();
+    exhausted,
+    yield: async () => {
+      if (exhausted()) await nextTurn();
     },
-    later: (go) => void setImmediate(go),
+    defer: (go) => void setImmediate(go),
   };
 }
 
 /** A fifth of what the event loop may be held: small requests, and collecting what they leave behind, need the rest. */
-export const turn: TurnMeasure = createTurnMeasure({ shareMs: 10 });
+export const eventLoopBudget: EventLoopBudget = createEventLoopBudget({ shareMs: 10 });
 
 /**
- * Does work of one kind that comes up during a turn of the event loop in a row, at the end of that turn. In a row it costs much less
- * than in between other work: the processor still has the code for it in its caches.
- * @returns puts work in the row; the work must not throw
+ * Collects work of one kind that comes up during a turn of the event loop, and does it together at the end of that turn. Together it costs
+ * much less than in between other work: the processor still has the code for it in its caches.
+ * @returns adds work to the batch; the work must not throw
  */
-export function createRow(): (work: () => void) => void {
-  let row: (() => void)[] = [];
-  const doAll = (): void => {
-    const works = row;
-    row = [];
+export function createBatchPerTick(): (work: () => void) => void {
+  let batch: (() => void)[] = [];
+  const runBatch = (): void => {
+    const works = batch;
+    batch = [];
     for (const work of works) work();
   };
   return (work) => {
-    if (row.length === 0) setImmediate(doAll);
-    row.push(work);
+    if (batch.length === 0) setImmediate(runBatch);
+    batch.push(work);
   };
 }

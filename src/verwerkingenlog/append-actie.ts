@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Histogram } from 'prom-client';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
-import { turn } from '../kernel/event-loop.ts';
+import { eventLoopBudget } from '../kernel/event-loop.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
@@ -140,7 +140,7 @@ function weightOf({ item }: Ahead<Asked, Made>): number {
 async function allMade(group: readonly Ahead<Asked, Made>[]): Promise<Made[]> {
   const all: Made[] = [];
   for (const one of group) {
-    if (turn.spent()) await turn.breathe();
+    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
     all.push(one.made());
   }
   return all;

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { turn } from '../../kernel/event-loop.ts';
+import { eventLoopBudget } from '../../kernel/event-loop.ts';
 import type { PageBytes } from './piece-writer.ts';
 
 /** What a reply sends of an answer: its pieces, but no more of them in one turn of the event loop than others can bear. */
@@ -12,6 +12,6 @@ export function sendPage({ pieces }: PageBytes): Buffer | Readable {
 async function* inTurns(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
     yield piece;
-    await turn.breathe();
+    await eventLoopBudget.yield();
   }
 }

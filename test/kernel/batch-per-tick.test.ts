@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { createRow } from '../../src/kernel/event-loop.ts';
+import { createBatchPerTick } from '../../src/kernel/event-loop.ts';
 
 it('does the work of a turn in its order at the end of that turn, and later work in a later one', async () => {
-  const inARow = createRow();
+  const batchPerTick = createBatchPerTick();
   const done: string[] = [];
-  inARow(() => done.push('a'));
-  inARow(() => {
+  batchPerTick(() => done.push('a'));
+  batchPerTick(() => {
     done.push('b');
-    inARow(() => done.push('c'));
+    batchPerTick(() => done.push('c'));
   });
   await Promise.resolve();
   expect(done).toEqual([]);
