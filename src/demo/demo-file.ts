@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { isRecord } from '../kernel/is-record.ts';
-import { readKept, writeKept } from './authorization-server/kept-file.ts';
+import { readKept, writeKept } from './authorization-server/keys.ts';
 
-export interface DemoClientEntry {
+interface DemoClientEntry {
   readonly id: string;
   readonly secret: string;
   readonly scopes: readonly string[];
 }
 
 /** PEM files of one party of the data exchange. */
-export interface DemoParty {
+interface DemoParty {
   readonly key: string;
   readonly chain: string;
   readonly certificate: string;

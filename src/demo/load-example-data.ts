@@ -10,15 +10,13 @@ import type { Platform } from '../kernel/platform.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
 import { createPublisher } from '../raadsfeed/writer/publisher.ts';
-import type { DemoClient } from './client/demo-client.ts';
-import { persons } from './data/organisations.ts';
+import { persons, shvDelivery, vsDelivery } from './data/deliveries.ts';
 import { type Regel, raadsinformatie, raden } from './data/raadsinformatie.ts';
-import { shvDelivery } from './data/shv-delivery.ts';
 import { type VoorbeeldActie, verwerkingsacties } from './data/verwerkingsacties.ts';
-import { vsDelivery } from './data/vs-delivery.ts';
+import type { DemoClient } from './demo-client.ts';
 import type { DemoFile } from './demo-file.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly platform: Platform;
   readonly client: DemoClient;
   readonly mounts: DemoFile['mounts'];
@@ -27,7 +25,7 @@ export interface LoadOptions {
 }
 
 /** What each load did; 0 when it was all there. */
-export interface Loaded {
+interface Loaded {
   readonly shv: number;
   readonly vs: number;
   readonly acties: number;

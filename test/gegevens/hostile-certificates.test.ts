@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CrlBehaviour, OcspBehaviour } from '../../src/demo/authority/behaviour.ts';
-import { octets } from '../../src/demo/authority/der.ts';
 import {
   basicConstraints,
   type Extension,
@@ -12,8 +11,9 @@ import {
   keyUsage,
   nameConstraints,
   subjectAltName,
-} from '../../src/demo/authority/extensions.ts';
-import type { Name } from '../../src/demo/authority/name.ts';
+} from '../../src/demo/authority/certificates.ts';
+import type { Name } from '../../src/demo/authority/der.ts';
+import { octets } from '../../src/demo/authority/der.ts';
 import {
   addressExtensions,
   type LeafRequest,

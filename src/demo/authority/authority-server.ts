@@ -3,12 +3,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Behaviour } from './behaviour.ts';
+import type { Issuer } from './certificates.ts';
 import { revocationList } from './crl-answer.ts';
 import { answerDates } from './dates.ts';
-import type { Issuer } from './mint.ts';
 import { misbehave } from './misbehave.ts';
-import { emptyAnswer, ocspAnswer, type Responder } from './ocsp-answer.ts';
-import { isAbout, readQuestion } from './ocsp-request.ts';
+import { emptyAnswer, isAbout, ocspAnswer, type Responder, readQuestion } from './ocsp.ts';
 import { type Signers, signerFor } from './signers.ts';
 
 export interface AuthorityServer {
@@ -20,7 +19,7 @@ export interface AuthorityServer {
   close(): Promise<void>;
 }
 
-export interface ServerContents {
+interface ServerContents {
   readonly root: Issuer;
   readonly intermediate: Issuer;
   readonly signers: Signers;

@@ -4,12 +4,12 @@ import type { KeyObject, X509Certificate } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { type AuthorityServer, listen } from './authority-server.ts';
 import type { Behaviour } from './behaviour.ts';
+import type { Issuer } from './certificates.ts';
 import { authorityFiles, keepCertificate, keepKey, type PartyFiles, readRevoked, readText } from './files.ts';
-import type { Issuer } from './mint.ts';
 import { intermediateName, mintAuthority, mintLeaf, mintRoot, rootName } from './profiles.ts';
 import { lazyStranger } from './signers.ts';
 
-export interface AuthorityOptions {
+interface AuthorityOptions {
   readonly dir: string;
   /** 0: the port of the last time when it is free, else any. */
   readonly port: number;

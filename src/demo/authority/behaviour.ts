@@ -62,7 +62,7 @@ export type CrlBehaviour =
   | TransportBehaviour;
 
 /** Wrong ways below the format. */
-export type TransportBehaviour =
+type TransportBehaviour =
   | 'hang'
   | 'drip'
   | 'not-found'

@@ -2,13 +2,30 @@
 // @see RFC 5280 section 5.1
 import { createPublicKey } from 'node:crypto';
 import type { CrlBehaviour } from './behaviour.ts';
+import {
+  algorithm,
+  authorityKeyIdentifier,
+  type Extension,
+  encodeExtension,
+  type Issuer,
+  signStructure,
+} from './certificates.ts';
 import type { Dates } from './dates.ts';
-import { type Asn1, bits, identifier, integer, nothing, octets, sequence, tagged, time, utf8 } from './der.ts';
-import { authorityKeyIdentifier, type Extension, encodeExtension } from './extensions.ts';
-import { algorithm, type Issuer, signStructure } from './mint.ts';
-import { encodeName } from './name.ts';
+import {
+  type Asn1,
+  bits,
+  encodeName,
+  identifier,
+  integer,
+  nothing,
+  octets,
+  sequence,
+  tagged,
+  time,
+  utf8,
+} from './der.ts';
 
-export interface ListInput {
+interface ListInput {
   readonly issuer: Issuer;
   /** Hexadecimal. */
   readonly serials: readonly string[];

@@ -1,12 +1,13 @@
-// The authority's files: what is there is used again, what is missing is made.
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newRsaKey, privatePem } from './key-pair.ts';
-import { normaliseSerial } from './ocsp-request.ts';
+import { promisify } from 'node:util';
+import { normaliseSerial } from './ocsp.ts';
 
-export interface AuthorityFiles {
+// The authority's files: what is there is used again, what is missing is made.
+
+interface AuthorityFiles {
   readonly root: string;
   readonly rootKey: string;
   readonly intermediate: string;
@@ -87,4 +88,22 @@ export function readRevoked(path: string): string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map(normaliseSerial);
+}
+
+const generate = promisify(generateKeyPair);
+
+/** A new RSA key, made off the event loop. */
+async function newRsaKey(bits = 2048): Promise<KeyObject> {
+  const { privateKey } = await generate('rsa', { modulusLength: bits });
+  return privateKey;
+}
+
+/** A new key on a curve. */
+async function newEcKey(namedCurve = 'prime256v1'): Promise<KeyObject> {
+  const { privateKey } = await generate('ec', { namedCurve });
+  return privateKey;
+}
+
+function privatePem(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

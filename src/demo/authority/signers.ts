@@ -1,10 +1,9 @@
 // Who signs OCSP answers: a delegate of each issuer, and for tests those that should not.
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { OcspBehaviour } from './behaviour.ts';
-import { extendedKeyUsage, keyUsage, ocspNoCheck } from './extensions.ts';
-import { type Issuer, mintCertificate } from './mint.ts';
-import type { Name } from './name.ts';
-import type { Responder } from './ocsp-answer.ts';
+import { extendedKeyUsage, type Issuer, keyUsage, mintCertificate, ocspNoCheck } from './certificates.ts';
+import type { Name } from './der.ts';
+import type { Responder } from './ocsp.ts';
 
 export interface Signers {
   /** The key of the delegates. */

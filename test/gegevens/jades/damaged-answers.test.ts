@@ -2,11 +2,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type Issuer, randomSerial } from '../../../src/demo/authority/certificates.ts';
 import { revocationList } from '../../../src/demo/authority/crl-answer.ts';
 import { answerDates } from '../../../src/demo/authority/dates.ts';
-import { type Issuer, randomSerial } from '../../../src/demo/authority/mint.ts';
-import { ocspAnswer } from '../../../src/demo/authority/ocsp-answer.ts';
-import { readQuestion } from '../../../src/demo/authority/ocsp-request.ts';
+import { ocspAnswer, readQuestion } from '../../../src/demo/authority/ocsp.ts';
 import { mintLeaf, mintRoot, rootName } from '../../../src/demo/authority/profiles.ts';
 import { lazyStranger, signerFor } from '../../../src/demo/authority/signers.ts';
 import { type Certificate, parseCertificate } from '../../../src/gegevens/jades/certificate.ts';

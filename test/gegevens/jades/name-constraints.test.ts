@@ -5,11 +5,11 @@ import {
   basicConstraints,
   type GeneralName,
   keyUsage,
+  mintCertificate,
   nameConstraints,
   subjectAltName,
-} from '../../../src/demo/authority/extensions.ts';
-import { mintCertificate } from '../../../src/demo/authority/mint.ts';
-import type { Name } from '../../../src/demo/authority/name.ts';
+} from '../../../src/demo/authority/certificates.ts';
+import type { Name } from '../../../src/demo/authority/der.ts';
 import { type Certificate, parseCertificate } from '../../../src/gegevens/jades/certificate.ts';
 import { meetsNameConstraints } from '../../../src/gegevens/jades/name-constraints.ts';
 

@@ -1,8 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { AuthorizationClient } from './client.ts';
-import { readKept, writeKept } from './kept-file.ts';
-import { processingLogScopes, readScope } from './scopes.ts';
+import type { JWK } from 'jose';
+import { readKept, writeKept } from './keys.ts';
+
+/** A client of the authorization server: it proves itself with a secret (basic) or with a key (`private_key_jwt`). */
+export type AuthorizationClient = { id: string; scopes: readonly string[] } & (
+  | { secret: string }
+  | { publicKeys: readonly JWK[] }
+);
+
+/** Every scope of the areas that ask for a token: the data exchange (`read`), then the processing log. */
+const readScope = 'read';
+
+const processingLogScopes = [
+  'create:normal',
+  'create:confidential',
+  'read:restricted',
+  'read:normal',
+  'read:confidential',
+  'update:normal',
+  'update:confidential',
+  'delete:normal',
+  'delete:confidential',
+  'register:write',
+] as const;
+
+export const allScopes: readonly string[] = [readScope, ...processingLogScopes];
 
 /** What each client of the demo may do. */
 const scopesOfClient = {
@@ -15,7 +38,7 @@ const scopesOfClient = {
 } as const satisfies Record<string, readonly string[]>;
 
 /** A client of the demo, with the secret that its owner uses. */
-export type DemoClient = AuthorizationClient & { secret: string };
+type DemoClient = AuthorizationClient & { secret: string };
 
 /** The clients of the demo. Their secrets are made at random and kept in the directory, readable by its owner only. */
 export async function loadDemoClients(directory: string): Promise<DemoClient[]> {

@@ -1,5 +1,6 @@
-import { isRecord } from '../../kernel/is-record.ts';
-import type { DemoFile } from '../demo-file.ts';
+import { randomUUID } from 'node:crypto';
+import { isRecord } from '../kernel/is-record.ts';
+import type { DemoFile } from './demo-file.ts';
 
 /** Milliseconds that one call of a demo client may take. */
 const DEADLINE_MS = 30_000;
@@ -12,7 +13,7 @@ export interface DemoAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface DemoCall {
+interface DemoCall {
   /** Which client's token goes along; absent: none. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -67,4 +68,9 @@ export function createDemoClient(file: Pick<DemoFile, 'clients' | 'tokenUrl'>): 
     },
   };
   return client;
+}
+
+/** The headers with which a consumer says for which processing it calls; `oin` is its own. */
+export function processingHeaders(oin: string): Record<string, string> {
+  return { OIN: oin, VerwerkingId: randomUUID(), Vertrouwelijkheid: 'normaal', Bewaartermijn: 'P1Y' };
 }
