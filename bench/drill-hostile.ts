@@ -52,9 +52,8 @@ async function drill(): Promise<boolean> {
   await migrate({ url: postgres.url, dir: MIGRATIONS, log });
   await loadDelivery(postgres.url);
   await growHistory(postgres.url, 5000);
-  const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0 });
+  const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
   closing.push(authority.close);
-  authority.behaviour.lifeSeconds = 3600;
   const tokens = await startTokens();
   closing.push(tokens.close);
   const server = await startChild(

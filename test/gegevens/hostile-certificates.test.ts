@@ -3,7 +3,6 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CrlBehaviour, OcspBehaviour } from '../../src/demo/authority/behaviour.ts';
 import {
   basicConstraints,
   type Extension,
@@ -20,6 +19,7 @@ import {
   leafExtensions,
   mintAuthority,
 } from '../../src/demo/authority/profiles.ts';
+import type { CrlBehaviour, OcspBehaviour } from '../support/authority/behaviour.ts';
 import { craft, type Kit, leafFor, pemToDer, revoke } from './jades/support/kit.ts';
 import { FIXTURES } from './support/supplier.ts';
 import { openTarget, statusOf, type Target } from './support/target.ts';

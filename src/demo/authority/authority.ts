@@ -2,18 +2,20 @@
 // an OCSP responder and revocation lists. Nobody must ever trust it.
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { type AuthorityServer, listen } from './authority-server.ts';
-import type { Behaviour } from './behaviour.ts';
+import { type Answers, type AuthorityServer, honestAnswers, listen } from './authority-server.ts';
 import type { Issuer } from './certificates.ts';
 import { authorityFiles, keepCertificate, keepKey, type PartyFiles, readRevoked, readText } from './files.ts';
 import { intermediateName, mintAuthority, mintLeaf, mintRoot, rootName } from './profiles.ts';
-import { lazyStranger } from './signers.ts';
 
-interface AuthorityOptions {
+export interface AuthorityOptions {
   readonly dir: string;
   /** 0: the port of the last time when it is free, else any. */
   readonly port: number;
   readonly now?: () => Date;
+  /** Seconds that an answer of the responder, or a list, holds; default 2. */
+  readonly lifeSeconds?: number;
+  /** What the responder answers, honest unless given. */
+  readonly answers?: Answers;
 }
 
 /** PEM files of one party. */
@@ -36,12 +38,8 @@ export interface Authority {
   /** A text file of hexadecimal serial numbers, one a line, read at every request. */
   readonly revoked: string;
   readonly port: number;
-  /** For tests: to mint more certificates with. */
+  /** To mint more certificates with. */
   readonly issuers: { readonly root: Issuer; readonly intermediate: Issuer };
-  /** For tests: changing it changes the answers at once. */
-  readonly behaviour: Behaviour;
-  /** For tests: what was called. */
-  readonly calls: string[];
   close(): Promise<void>;
 }
 
@@ -52,7 +50,8 @@ const parties = {
 const monthMs = 31 * 24 * 3_600_000;
 
 /** Starts the authority; its files are made when they are missing, expire within a month, or name another port. */
-export async function createAuthority({ dir, port, now = () => new Date() }: AuthorityOptions): Promise<Authority> {
+export async function createAuthority(options: AuthorityOptions): Promise<Authority> {
+  const { dir, port, now = () => new Date(), lifeSeconds = 2, answers = honestAnswers } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const files = authorityFiles(dir);
   const [rootKey, intermediateKey, responderKey, requesterKey, supplierKey] = await Promise.all([
@@ -64,7 +63,7 @@ export async function createAuthority({ dir, port, now = () => new Date() }: Aut
   ]);
   if ((await readText(files.revoked)) === undefined) await writeFile(files.revoked, '');
   const before = await readText(files.addresses);
-  const server = await listenAt(port, before);
+  const server = await listenAt(port, before, answers);
   const base = `http://127.0.0.1:${server.port}`;
   const [ocspUrl, crlUrl, rootCrlUrl] = [`${base}/ocsp`, `${base}/intermediate.crl`, `${base}/root.crl`];
 
@@ -95,13 +94,12 @@ export async function createAuthority({ dir, port, now = () => new Date() }: Aut
   const supplier = await keepParty('supplier', supplierKey);
   await writeFile(files.addresses, base);
 
-  const behaviour: Behaviour = { ocsp: 'honest', crl: 'honest', ocspDelayMs: 0, lifeSeconds: 2 };
   server.serve({
     root: rootIssuer,
     intermediate: issuer,
-    signers: { key: responderKey, stranger: lazyStranger(), now },
-    behaviour,
+    responderKey,
     now,
+    lifeSeconds,
     revoked: () => readRevoked(files.revoked),
   });
   return {
@@ -117,20 +115,18 @@ export async function createAuthority({ dir, port, now = () => new Date() }: Aut
     revoked: files.revoked,
     port: server.port,
     issuers: { root: rootIssuer, intermediate: issuer },
-    behaviour,
-    calls: server.calls,
     close: () => server.close(),
   };
 }
 
 /** Certificates carry the address, so the port of the last time is tried first when any will do. */
-async function listenAt(port: number, before: string | undefined): Promise<AuthorityServer> {
+async function listenAt(port: number, before: string | undefined, answers: Answers): Promise<AuthorityServer> {
   const last = Number(before?.split(':')[2] ?? 0);
-  if (port !== 0 || !(last > 0)) return listen(port);
+  if (port !== 0 || !(last > 0)) return listen(port, answers);
   try {
-    return await listen(last);
+    return await listen(last, answers);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return listen(0);
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return listen(0, answers);
     throw error;
   }
 }

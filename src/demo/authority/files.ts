@@ -98,12 +98,6 @@ async function newRsaKey(bits = 2048): Promise<KeyObject> {
   return privateKey;
 }
 
-/** A new key on a curve. */
-async function newEcKey(namedCurve = 'prime256v1'): Promise<KeyObject> {
-  const { privateKey } = await generate('ec', { namedCurve });
-  return privateKey;
-}
-
 function privatePem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }

@@ -1,7 +1,15 @@
-import { createHash, createPublicKey, randomBytes, sign } from 'node:crypto';
-import type { OcspBehaviour } from './behaviour.ts';
-import { algorithm, encodeExtension, type Issuer, randomSerial } from './certificates.ts';
-import type { Dates } from './dates.ts';
+// The OCSP responder: what a request asks, and the answer to it.
+// @see RFC 6960 sections 4.1.1 and 4.2.1
+import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import {
+  algorithm,
+  extendedKeyUsage,
+  type Issuer,
+  keyUsage,
+  mintCertificate,
+  ocspNoCheck,
+  type SignatureHash,
+} from './certificates.ts';
 import {
   type Asn1,
   bits,
@@ -12,17 +20,14 @@ import {
   generalizedTime,
   identifier,
   inside,
-  integer,
   octets,
   sequence,
   tagged,
   toDer,
 } from './der.ts';
+import type { Dates } from './revocation-list.ts';
 
-// What an OCSP request asks.
-// @see RFC 6960 section 4.1.1
-
-interface Question {
+export interface Question {
   /** As sent, to be repeated in the answer. */
   readonly certId: Asn1;
   readonly nameHash: Buffer;
@@ -85,21 +90,29 @@ function derHex(value: Asn1 | undefined): string {
   return value === undefined ? '' : toDer(value).toString('hex');
 }
 
-// Answers of the OCSP responder.
-// @see RFC 6960 section 4.2.1
-
 /** Who signs an answer, and the certificate that is sent along. */
 export interface Responder extends Issuer {
   readonly certificate: Uint8Array | undefined;
 }
 
-interface AnswerInput {
-  readonly question: Question;
-  readonly responder: Responder;
-  readonly revoked: boolean;
-  readonly dates: Dates;
-  readonly now: Date;
-  readonly behaviour: OcspBehaviour;
+const ocspSigning = '1.3.6.1.5.5.7.3.9';
+const dayMs = 24 * 3_600_000;
+
+/** A delegate of an issuer that signs its answers, with a certificate for a month. */
+export function appointDelegate(
+  issuer: Issuer,
+  { key, now, purpose = ocspSigning }: { readonly key: KeyObject; readonly now: Date; readonly purpose?: string },
+): Responder {
+  const name = issuer.name.map(([type, text]) => [type, type === 'commonName' ? `${text} OCSP` : text] as const);
+  const certificate = mintCertificate({
+    subject: name,
+    key: createPublicKey(key),
+    issuer,
+    notBefore: new Date(now.getTime() - dayMs),
+    notAfter: new Date(now.getTime() + 30 * dayMs),
+    extensions: [keyUsage(['digitalSignature']), extendedKeyUsage([purpose]), ocspNoCheck()],
+  });
+  return { name, key, certificate: certificate.raw };
 }
 
 /** An answer without contents (RFC 6960 section 4.2.1): 1 malformed, 3 try later, 6 unauthorised. */
@@ -107,58 +120,59 @@ export function emptyAnswer(status: 1 | 3 | 6): Buffer {
   return toDer(sequence(enumerated(status)));
 }
 
-export function ocspAnswer(input: AnswerInput): Buffer {
-  const { responder, behaviour, now } = input;
-  const hash = createHash('sha1').update(keyBits(responder)).digest();
-  const id = behaviour === 'by-key' ? tagged(2, [octets(hash)]) : tagged(1, [encodeName(responder.name)]);
-  const singles = behaviour === 'twice' ? [single(input), single(input)] : [single(input)];
-  const extensions = [nonceExtension(input), ...(behaviour === 'critical-extension' ? [nobodyKnows()] : [])].filter(
-    (extension) => extension !== undefined,
-  );
+export interface OcspAnswer {
+  readonly responder: Responder;
+  readonly now: Date;
+  /** What is said of each certificate: `encodeStatus`. */
+  readonly statuses: readonly Asn1[];
+  readonly extensions: readonly Asn1[];
+  /** SHA-256 unless given. */
+  readonly hash?: SignatureHash;
+  /** Names the responder by the hash of its key. */
+  readonly byKey?: boolean;
+}
+
+export function encodeOcspAnswer(answer: OcspAnswer): Buffer {
+  const { responder, now, statuses, extensions, hash = 'sha256', byKey = false } = answer;
+  const keyHash = createHash('sha1').update(keyBits(responder)).digest();
   const data = sequence(
-    id,
+    byKey ? tagged(2, [octets(keyHash)]) : tagged(1, [encodeName(responder.name)]),
     generalizedTime(now),
-    sequence(...singles),
+    sequence(...statuses),
     ...(extensions.length === 0 ? [] : [tagged(1, [sequence(...extensions)])]),
   );
-  const weak = behaviour === 'weak-signature' ? 'sha1' : 'sha256';
   const certificates =
     responder.certificate === undefined ? [] : [tagged(0, [sequence(fromDer(responder.certificate))])];
-  const signature = bits(sign(weak, toDer(data), responder.key));
-  const basic = sequence(data, algorithm(responder.key, weak), signature, ...certificates);
+  const signature = bits(sign(hash, toDer(data), responder.key));
+  const basic = sequence(data, algorithm(responder.key, hash), signature, ...certificates);
   const body = sequence(identifier('1.3.6.1.5.5.7.48.1.1'), octets(toDer(basic)));
   return toDer(sequence(enumerated(0), tagged(0, [body])));
 }
 
-function single({ question, revoked, dates, behaviour }: AnswerInput): Asn1 {
-  const end = dates.nextUpdate === undefined ? [] : [tagged(0, [generalizedTime(dates.nextUpdate)])];
+export interface Status {
+  readonly certId: Asn1;
+  readonly status: 'good' | 'revoked' | 'unknown';
+  readonly dates: Dates;
+  readonly extensions?: readonly Asn1[];
+}
+
+export function encodeStatus({ certId, status, dates, extensions = [] }: Status): Asn1 {
+  const { thisUpdate, nextUpdate } = dates;
+  const choice = {
+    good: () => tagged(0, ''),
+    revoked: () => tagged(1, [generalizedTime(thisUpdate)]),
+    unknown: () => tagged(2, ''),
+  };
   return sequence(
-    behaviour === 'wrong-certificate' ? aboutAnother(question.certId) : question.certId,
-    certificateStatus(revoked, behaviour === 'unknown', dates.thisUpdate),
-    generalizedTime(dates.thisUpdate),
-    ...end,
-    ...(behaviour === 'critical-single-extension' ? [tagged(1, [sequence(nobodyKnows())])] : []),
+    certId,
+    choice[status](),
+    generalizedTime(thisUpdate),
+    ...(nextUpdate === undefined ? [] : [tagged(0, [generalizedTime(nextUpdate)])]),
+    ...(extensions.length === 0 ? [] : [tagged(1, [sequence(...extensions)])]),
   );
 }
 
-function nobodyKnows(): Asn1 {
-  return encodeExtension({ id: '1.2.3.4.5', critical: true, value: octets(Buffer.from('?')) });
-}
-
-function certificateStatus(revoked: boolean, unknown: boolean, at: Date): Asn1 {
-  if (unknown) return tagged(2, '');
-  return revoked ? tagged(1, [generalizedTime(at)]) : tagged(0, '');
-}
-
-/** The same issuer, another serial number. */
-function aboutAnother(certId: Asn1): Asn1 {
-  const members = Array.isArray(certId.value) ? certId.value.slice(0, 3) : [];
-  return sequence(...members, integer(randomSerial()));
-}
-
-function nonceExtension({ question, behaviour }: AnswerInput): Asn1 | undefined {
-  const id = identifier('1.3.6.1.5.5.7.48.1.2');
-  if (behaviour === 'other-nonce') return sequence(id, octets(toDer(octets(randomBytes(32)))));
-  if (question.nonce === undefined || behaviour.startsWith('no-nonce')) return undefined;
-  return sequence(id, question.nonce);
+/** The nonce of the question, or another; none when it had none. */
+export function nonceExtensions({ nonce }: Pick<Question, 'nonce'>): Asn1[] {
+  return nonce === undefined ? [] : [sequence(identifier('1.3.6.1.5.5.7.48.1.2'), nonce)];
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { type Authority, createAuthority } from '../../../src/demo/authority/authority.ts';
 import type { Variant } from '../../../src/gegevens/domain/model/mapping.ts';
 import { loadModel, type Model } from '../../../src/gegevens/domain/model/model.ts';
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
@@ -16,6 +15,7 @@ import { isRecord } from '../../../src/kernel/is-record.ts';
 import { createLogger } from '../../../src/kernel/log.ts';
 import { createGuardedFetch } from '../../../src/kernel/outbound/guarded-fetch.ts';
 import { createAnswerCheck } from '../../support/api.ts';
+import { createFaultyAuthority, type FaultyAuthority } from '../../support/authority/faulty-authority.ts';
 import { createDatabase } from '../../support/database.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { startTokens, type TestTokens } from '../../support/tokens.ts';
@@ -39,7 +39,7 @@ export interface Supplier {
   readonly pool: Pool;
   /** A statement of the owner of the database. */
   readonly asOwner: (statement: string) => Promise<Record<string, unknown>[]>;
-  readonly authority: Authority;
+  readonly authority: FaultyAuthority;
   readonly tokens: TestTokens;
   readonly requester: Requester;
   /** Environment of the server, for another instance. */
@@ -69,7 +69,7 @@ export async function openSupplier(
   } = {},
 ): Promise<Supplier> {
   const dir = mkdtempSync(join(tmpdir(), 'gegevens-'));
-  const authority = await createAuthority({ dir, port: 0 });
+  const authority = await createFaultyAuthority({ dir, port: 0 });
   authority.behaviour.lifeSeconds = 3600;
   const tokens = await startTokens();
   const database =

@@ -4,16 +4,16 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Authority, createAuthority } from '../../../../src/demo/authority/authority.ts';
 import { type LeafRequest, mintLeaf } from '../../../../src/demo/authority/profiles.ts';
 import { digestOf } from '../../../../src/gegevens/jades/digest.ts';
 import { JadesError } from '../../../../src/gegevens/jades/errors.ts';
 import type { SignedMessage, Verifier, VerifierOptions } from '../../../../src/gegevens/jades/verify.ts';
 import { createVerifier } from '../../../../src/gegevens/jades/verify.ts';
 import { createGuardedFetch } from '../../../../src/kernel/outbound/guarded-fetch.ts';
+import { createFaultyAuthority, type FaultyAuthority } from '../../../support/authority/faulty-authority.ts';
 
 export interface Kit {
-  readonly authority: Authority;
+  readonly authority: FaultyAuthority;
   readonly rootPem: string;
   readonly requesterKey: KeyObject;
   /** DER, leaf first. */
@@ -24,14 +24,14 @@ export interface Kit {
 
 export async function openKit(): Promise<Kit> {
   const dir = mkdtempSync(join(tmpdir(), 'jades-'));
-  const authority = await createAuthority({ dir, port: 0 });
+  const authority = await createFaultyAuthority({ dir, port: 0 });
   return kitOf(authority, async () => {
     await authority.close();
     rmSync(dir, { recursive: true });
   });
 }
 
-export function kitOf(authority: Authority, close: () => Promise<void>): Kit {
+export function kitOf(authority: FaultyAuthority, close: () => Promise<void>): Kit {
   const chain = pemToDer(readFileSync(authority.requester.chain, 'utf8'));
   const [, intermediate] = chain;
   if (intermediate === undefined) throw new Error('the chain has no intermediate');

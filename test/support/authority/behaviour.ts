@@ -1,4 +1,4 @@
-// How the responder behaves: honestly in the demo, and in every wrong way in tests.
+// How the authority of a test behaves: honestly, and in every wrong way.
 
 export type OcspBehaviour =
   | 'honest'
