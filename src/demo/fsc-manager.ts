@@ -1,3 +1,5 @@
+// Plays the Manager of the supplier in an FSC group, for the demo and the tests: its key and certificate, and the access tokens that it
+// signs. @see FSC Core 1.1, "Access Token"
 import { createPrivateKey, hash, type KeyObject, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,8 +7,6 @@ import { SignJWT } from 'jose';
 import type { Authority } from './authority/authority.ts';
 import { keepCertificate, keepKey } from './authority/files.ts';
 import { mintLeaf } from './authority/profiles.ts';
-
-// Plays the Manager of the supplier in an FSC group: the key that signs access tokens, and its certificate.
 
 export interface FscManager {
   readonly groupId: string;
@@ -40,8 +40,6 @@ export async function createFscManager(dir: string, authority: Authority): Promi
   );
   return { groupId: 'koppelvlak-demo', peerId: oin, audience: 'https://inway.voorbeeld.example:443', key, certificate };
 }
-
-// Plays the Manager of an FSC group for the demo and the tests. @see FSC Core 1.1, "Access Token"
 
 export type FscTokenOptions = {
   /** PEM: the key and the certificate of the peer that signs. */

@@ -1,9 +1,8 @@
-import { constants, createHash, sign, verify, X509Certificate } from 'node:crypto';
-import { isRecord } from '../kernel/is-record.ts';
-
 // How a requester signs, and checks what it gets: written from the standard with Node's own cryptography, so that the demo
 // does not check the service with the service's code.
 // @see RFC 7515 appendix F, RFC 7797, ETSI TS 119 182-1 clause 5.2.8.2, RFC 3230
+import { constants, createHash, sign, verify, X509Certificate } from 'node:crypto';
+import { isRecord } from '../kernel/is-record.ts';
 
 export type SignatureForm = 'body' | 'digest';
 

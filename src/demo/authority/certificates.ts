@@ -1,3 +1,6 @@
+// Mints certificates with their extensions, good ones and every kind of bad one: DER is assembled here and signed by Node, so that nothing that
+// is to be verified was made by what verifies it.
+// @see RFC 5280 sections 4.1 and 4.2
 import {
   constants,
   createHash,
@@ -23,10 +26,6 @@ import {
   time,
   toDer,
 } from './der.ts';
-
-// Mints certificates, good ones and every kind of bad one: DER is assembled here and signed by Node, so that nothing that
-// is to be verified was made by what verifies it.
-// @see RFC 5280 section 4.1
 
 export type SignatureHash = 'sha1' | 'sha256' | 'sha384' | 'sha512';
 
@@ -114,9 +113,6 @@ export function randomSerial(): string {
   return bytes.toString('hex');
 }
 
-// The extensions of a certificate to be minted, each as its DER value.
-// @see RFC 5280 section 4.2
-
 export interface Extension {
   readonly id: string;
   readonly critical: boolean;
@@ -131,16 +127,6 @@ const usageBits = {
   cRLSign: 0x02,
 } as const;
 export type Usage = keyof typeof usageBits;
-
-/** A name of a subject or of a subtree. */
-export type GeneralName =
-  | { readonly dns: string }
-  | { readonly email: string }
-  | { readonly uri: string }
-  /** An address, with its mask behind it in a constraint. */
-  | { readonly ip: Uint8Array }
-  | { readonly directory: Name }
-  | { readonly registered: string };
 
 export function basicConstraints(ca: boolean, pathLength?: number): Extension {
   const members = [
@@ -169,34 +155,13 @@ export function certificatePolicies(policies: readonly string[]): Extension {
   };
 }
 
-export function subjectAltName(names: readonly GeneralName[]): Extension {
-  return { id: '2.5.29.17', critical: false, value: sequence(...names.map(encodeGeneralName)) };
-}
-
-export function nameConstraints(limits: {
-  readonly permitted?: readonly GeneralName[];
-  readonly excluded?: readonly GeneralName[];
-}): Extension {
-  const subtrees = (tag: number, names: readonly GeneralName[] = []): Asn1[] =>
-    names.length === 0
-      ? []
-      : [
-          tagged(
-            tag,
-            names.map((name) => sequence(encodeGeneralName(name))),
-          ),
-        ];
-  const value = sequence(...subtrees(0, limits.permitted), ...subtrees(1, limits.excluded));
-  return { id: '2.5.29.30', critical: true, value };
-}
-
 export function authorityInfoAccess(ocspUrl: string): Extension {
-  const access = sequence(identifier('1.3.6.1.5.5.7.48.1'), encodeGeneralName({ uri: ocspUrl }));
+  const access = sequence(identifier('1.3.6.1.5.5.7.48.1'), tagged(6, ocspUrl));
   return { id: '1.3.6.1.5.5.7.1.1', critical: false, value: sequence(access) };
 }
 
 export function crlDistributionPoint(url: string): Extension {
-  const point = sequence(tagged(0, [tagged(0, [encodeGeneralName({ uri: url })])]));
+  const point = sequence(tagged(0, [tagged(0, [tagged(6, url)])]));
   return { id: '2.5.29.31', critical: false, value: sequence(point) };
 }
 
@@ -227,14 +192,4 @@ function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1')
     .update(key.export({ type, format: 'der' }))
     .digest();
-}
-
-function encodeGeneralName(name: GeneralName): Asn1 {
-  if ('email' in name) return tagged(1, name.email);
-  if ('dns' in name) return tagged(2, name.dns);
-  if ('directory' in name) return tagged(4, [encodeName(name.directory)]);
-  if ('uri' in name) return tagged(6, name.uri);
-  if ('ip' in name) return tagged(7, Buffer.from(name.ip).toString('binary'));
-  const raw = toDer(identifier(name.registered));
-  return tagged(8, raw.subarray(2).toString('binary'));
 }

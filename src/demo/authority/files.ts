@@ -1,11 +1,10 @@
+// The authority's files: what is there is used again, what is missing is made.
 import { createPrivateKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { normaliseSerial } from './ocsp.ts';
-
-// The authority's files: what is there is used again, what is missing is made.
 
 interface AuthorityFiles {
   readonly root: string;

@@ -1,3 +1,4 @@
+// What the authority's certificates look like: after PKIoverheid, with names that nobody can mistake for it.
 import { createPublicKey, type KeyObject, type X509Certificate } from 'node:crypto';
 import {
   authorityInfoAccess,
@@ -12,8 +13,6 @@ import {
   mintCertificate,
 } from './certificates.ts';
 import type { Name } from './der.ts';
-
-// What the authority's certificates look like: after PKIoverheid, with names that nobody can mistake for it.
 
 export const rootName: Name = [
   ['country', 'NL'],

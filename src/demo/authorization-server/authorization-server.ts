@@ -1,3 +1,4 @@
+// The authorization server of the demo: oidc-provider, told to do client credentials only. @see RFC 6749 section 4.4
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { JWK } from 'jose';
@@ -102,8 +103,6 @@ async function close(server: Server): Promise<void> {
   server.closeAllConnections();
   await closed;
 }
-
-// The authorization server of the demo: oidc-provider, told to do client credentials only. @see RFC 6749 section 4.4
 
 type ProviderOptions = {
   issuer: string;

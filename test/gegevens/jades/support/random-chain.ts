@@ -5,15 +5,14 @@ import {
   basicConstraints,
   certificatePolicies,
   type Extension,
-  type GeneralName,
   keyUsage,
   mintCertificate,
-  nameConstraints,
   type SignatureHash,
-  subjectAltName,
 } from '../../../../src/demo/authority/certificates.ts';
 import type { Name } from '../../../../src/demo/authority/der.ts';
 import { integer, sequence, tagged } from '../../../../src/demo/authority/der.ts';
+import type { GeneralName } from '../../../support/authority/name-extensions.ts';
+import { nameConstraints, subjectAltName } from '../../../support/authority/name-extensions.ts';
 
 const day = 24 * 3_600_000;
 export const at = new Date('2026-06-01T12:00:00Z');
