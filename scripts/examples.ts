@@ -6,8 +6,13 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createDemoClient, type DemoClient, processingHeaders } from '../src/demo/demo-client.ts';
-import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
+import {
+  createDemoClient,
+  type DemoClient,
+  type DemoFile,
+  processingHeaders,
+  readDemoFile,
+} from '../src/demo/demo-client.ts';
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
 import { createTranscript, type Transcript } from '../src/demo/transcript.ts';

@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import type { Authority } from './authority/authority.ts';
-import { keepCertificate, keepKey } from './authority/files.ts';
+import { keepCertificate, keepKey } from './authority/authority.ts';
 import { mintLeaf } from './authority/profiles.ts';
 
 export interface FscManager {

@@ -13,8 +13,7 @@ import { createPublisher } from '../raadsfeed/writer/publisher.ts';
 import { persons, shvDelivery, vsDelivery } from './data/deliveries.ts';
 import { type Regel, raadsinformatie, raden } from './data/raadsinformatie.ts';
 import { type VoorbeeldActie, verwerkingsacties } from './data/verwerkingsacties.ts';
-import type { DemoClient } from './demo-client.ts';
-import type { DemoFile } from './demo-file.ts';
+import type { DemoClient, DemoFile } from './demo-client.ts';
 
 interface LoadOptions {
   readonly platform: Platform;

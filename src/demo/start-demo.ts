@@ -8,8 +8,8 @@ import { createLogger, type Logger } from '../kernel/log.ts';
 import { serve } from '../serve.ts';
 import { type Authority, createAuthority } from './authority/authority.ts';
 import { type AuthorizationServer, startAuthorizationServer } from './authorization-server/authorization-server.ts';
-import { loadDemoClients } from './authorization-server/clients.ts';
-import { type DemoFile, demoFilePath, writeDemoFile } from './demo-file.ts';
+import { loadDemoClients } from './authorization-server/kept-files.ts';
+import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
 import { createFscManager, type FscManager } from './fsc-manager.ts';
 
 export interface Demo {

@@ -5,15 +5,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Issuer } from './certificates.ts';
 import {
   appointDelegate,
+  datesFrom,
   emptyAnswer,
+  encodeEntry,
   encodeOcspAnswer,
+  encodeRevocationList,
   encodeStatus,
   isAbout,
   nonceExtensions,
   type Question,
   readQuestion,
-} from './ocsp.ts';
-import { datesFrom, encodeEntry, encodeRevocationList } from './revocation-list.ts';
+} from './revocation.ts';
 
 export interface AuthorityServer {
   readonly port: number;

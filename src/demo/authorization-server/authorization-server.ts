@@ -11,8 +11,7 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
-import { type AuthorizationClient, allScopes } from './clients.ts';
-import { loadSigningKey } from './keys.ts';
+import { type AuthorizationClient, allScopes, loadSigningKey } from './kept-files.ts';
 
 export type AuthorizationServerOptions = {
   /** 0: a free one. Listens on the loopback address only. */

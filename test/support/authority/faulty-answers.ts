@@ -20,18 +20,16 @@ import {
 } from '../../../src/demo/authority/der.ts';
 import {
   appointDelegate,
+  type Dates,
+  datesFrom,
+  encodeEntry,
   encodeOcspAnswer,
+  encodeRevocationList,
   encodeStatus,
   nonceExtensions,
   type Question,
   type Responder,
-} from '../../../src/demo/authority/ocsp.ts';
-import {
-  type Dates,
-  datesFrom,
-  encodeEntry,
-  encodeRevocationList,
-} from '../../../src/demo/authority/revocation-list.ts';
+} from '../../../src/demo/authority/revocation.ts';
 import type { CrlBehaviour, OcspBehaviour } from './behaviour.ts';
 
 export interface Signers {

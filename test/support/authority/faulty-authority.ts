@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Authority, type AuthorityOptions, createAuthority } from '../../../src/demo/authority/authority.ts';
 import type { Answers } from '../../../src/demo/authority/authority-server.ts';
-import { emptyAnswer } from '../../../src/demo/authority/ocsp.ts';
+import { emptyAnswer } from '../../../src/demo/authority/revocation.ts';
 import type { Behaviour } from './behaviour.ts';
 import { answerDates, lazyStranger, ocspAnswer, revocationList, signerFor } from './faulty-answers.ts';
 import { misbehave } from './misbehave.ts';
