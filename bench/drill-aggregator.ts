@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
-import { migrate } from '../src/kernel/database/migrate.ts';
-import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
-import { withDatabase } from '../src/kernel/database/socket-url.ts';
+import { withDatabase } from '../src/embedded-postgres/data-directory.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { runAggregatorDrill } from './support/aggregator-drill.ts';
 

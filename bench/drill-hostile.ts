@@ -11,11 +11,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createAuthority } from '../src/demo/authority/authority.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { loadModel } from '../src/gegevens/domain/model/model.ts';
 import { importFile } from '../src/gegevens/store/import-file.ts';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
-import { migrate } from '../src/kernel/database/migrate.ts';
-import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
+import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createPool } from '../src/kernel/database/pool.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
@@ -53,9 +52,8 @@ async function drill(): Promise<boolean> {
   await migrate({ url: postgres.url, dir: MIGRATIONS, log });
   await loadDelivery(postgres.url);
   await growHistory(postgres.url, 5000);
-  const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0 });
+  const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
   closing.push(authority.close);
-  authority.behaviour.lifeSeconds = 3600;
   const tokens = await startTokens();
   closing.push(tokens.close);
   const server = await startChild(

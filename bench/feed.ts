@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { startChild } from './support/children.ts';
 import { growHistory, measureHistory, measureLength } from './support/feed-history.ts';

@@ -12,9 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
-import { migrate } from '../src/kernel/database/migrate.ts';
-import { MIGRATIONS } from '../src/kernel/database/migrations-directory.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { writeSample } from './support/sample-delivery.ts';
 

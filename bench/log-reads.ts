@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { barePage } from './floors/log-page.ts';

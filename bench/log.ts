@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { startEmbedded } from '../src/kernel/database/embedded.ts';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { copyRows } from './floors/log-copy.ts';

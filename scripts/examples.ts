@@ -6,15 +6,18 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createDemoClient, type DemoClient } from '../src/demo/client/demo-client.ts';
-import { processingHeaders } from '../src/demo/client/processing-headers.ts';
-import { checkMessage, signMessage } from '../src/demo/client/signed-message.ts';
-import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
-import { followFeed } from '../src/demo/tour/follow-feed.ts';
+import {
+  createDemoClient,
+  type DemoClient,
+  type DemoFile,
+  processingHeaders,
+  readDemoFile,
+} from '../src/demo/demo-client.ts';
+import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
+import { followFeed } from '../src/demo/tour/tour-feed.ts';
 import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
-import { isRecord } from '../src/http/openapi-document.ts';
-import { processEnvironment } from '../src/kernel/config/environment.ts';
-import { readConfig } from '../src/kernel/config/read-config.ts';
+import { processEnvironment, readConfig } from '../src/kernel/config/read-config.ts';
+import { isRecord } from '../src/kernel/is-record.ts';
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
 const RECORDS = { shv: 'schuldhulptrajecten', vs: 'vroegsignalen' } as const;

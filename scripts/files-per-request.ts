@@ -9,12 +9,10 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createDemoClient } from '../src/demo/client/demo-client.ts';
-import { processingHeaders } from '../src/demo/client/processing-headers.ts';
-import { signMessage } from '../src/demo/client/signed-message.ts';
-import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
-import { readEvents } from '../src/demo/tour/event-stream.ts';
-import { isRecord } from '../src/http/openapi-document.ts';
+import { createDemoClient, type DemoFile, processingHeaders, readDemoFile } from '../src/demo/demo-client.ts';
+import { signMessage } from '../src/demo/signed-message.ts';
+import { readEvents } from '../src/demo/tour/tour-feed.ts';
+import { isRecord } from '../src/kernel/is-record.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/cli/main.ts');

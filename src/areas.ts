@@ -4,7 +4,7 @@ import { createGegevens } from './gegevens/area.ts';
 import type { Area } from './http/area.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import type { PoolShare } from './kernel/database/open-database.ts';
-import type { FetchJson } from './kernel/oauth/fetch-json.ts';
+import type { FetchJson } from './kernel/oauth/remote-keys.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
 import { createOutboundFetch } from './kernel/outbound/outbound-agent.ts';
 import type { Platform } from './kernel/platform.ts';

@@ -6,9 +6,9 @@ import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Config } from './kernel/config/read-config.ts';
+import { portError } from './kernel/error-text.ts';
 import type { Logger } from './kernel/log.ts';
 import { type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
-import { portError } from './kernel/port-error.ts';
 import { measureProcess } from './kernel/process-metrics.ts';
 import { buildServer } from './server.ts';
 

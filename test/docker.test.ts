@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { isRecord } from '../src/http/openapi-document.ts';
 import { settings } from '../src/kernel/config/read-config.ts';
+import { isRecord } from '../src/kernel/is-record.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const composeText = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');

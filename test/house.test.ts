@@ -56,8 +56,14 @@ it('reads imports of every form', () => {
 });
 
 describe('the direction of imports', () => {
-  it('lets the kernel import nothing of ours', () => {
-    expect(strays(/^src\/kernel\//, /^src\/kernel\//)).toEqual([]);
+  it('lets the kernel import nothing of ours, except that the database server starts the embedded Postgres', () => {
+    expect(strays(/^src\/kernel\/(?!database\/database-server\.ts)/, /^src\/kernel\//)).toEqual([]);
+    const may = /^src\/(kernel\/|embedded-postgres\/(connect|start)\.ts)/;
+    expect(strays(/^src\/kernel\/database\/database-server\.ts/, may)).toEqual([]);
+  });
+
+  it('lets the embedded Postgres import the logger of the kernel only', () => {
+    expect(strays(/^src\/embedded-postgres\//, /^src\/(embedded-postgres\/|kernel\/log\.ts)/)).toEqual([]);
   });
 
   it('lets the http layer import the kernel only', () => {

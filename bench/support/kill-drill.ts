@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type EmbeddedPostgres, startEmbedded } from '../../src/kernel/database/embedded.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { startTokens } from '../../test/support/tokens.ts';
 import { type Child, startChild } from './children.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { isRecord } from '../kernel/outbound/is-record.ts';
+import { isRecord } from '../kernel/is-record.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { NewSource } from '../raadsfeed/aggregator/store/manage-sources.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { processEnvironment } from '../kernel/config/environment.ts';
 import type { Setting } from '../kernel/config/kinds.ts';
-import { readConfig, settings } from '../kernel/config/read-config.ts';
+import { processEnvironment, readConfig, settings } from '../kernel/config/read-config.ts';
 import { createOutput, table } from './output.ts';
 import { reportFailure } from './run-command.ts';
 

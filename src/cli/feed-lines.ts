@@ -1,4 +1,4 @@
-import { keepHeapSmall } from '../kernel/bounded-heap.ts';
+import { limitYoungGeneration } from '../kernel/limit-young-generation.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { Change } from '../raadsfeed/domain/change.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
@@ -59,7 +59,7 @@ export async function publishFeedLines(
   { platform, output, interrupted }: { platform: Platform; output: Output; interrupted: AbortSignal },
   { strict, partial, accept, checked }: FeedLinesOptions,
 ): Promise<FeedLinesResult> {
-  keepHeapSmall();
+  limitYoungGeneration();
   const validate = createLineValidator();
   const publisher = createPublisher(platform);
   const input = await openFeedInput(files, { twice: !partial, signal: interrupted });

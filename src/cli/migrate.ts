@@ -10,7 +10,7 @@ export function migrateCommand(): Command {
       runTool(options, async ({ config, log, output }) => {
         const { openDatabaseServer } = await import('../kernel/database/database-server.ts');
         const { migrate } = await import('../kernel/database/migrate.ts');
-        const { MIGRATIONS } = await import('../kernel/database/migrations-directory.ts');
+        const { MIGRATIONS } = await import('../kernel/database/migrate.ts');
         const database = await openDatabaseServer({ config, log, purpose: 'command' });
         try {
           const applied = await migrate({

@@ -1,16 +1,16 @@
 import process from 'node:process';
-import { processEnvironment } from '../kernel/config/environment.ts';
 import {
   type Config,
   ConfigError,
   type Environment,
   knownVariables,
+  processEnvironment,
   readConfig,
+  unknownVariables,
 } from '../kernel/config/read-config.ts';
-import { unknownVariables } from '../kernel/config/unknown-variables.ts';
+import { reasonOf } from '../kernel/error-text.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
-import { reasonOf } from '../kernel/reason.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command could not do what was asked; the message is for people and says why. */

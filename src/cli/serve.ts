@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import { processEnvironment } from '../kernel/config/environment.ts';
-import { readConfig } from '../kernel/config/read-config.ts';
+import { processEnvironment, readConfig } from '../kernel/config/read-config.ts';
 import { createLogger } from '../kernel/log.ts';
 import { reportFailure, warnOfUnknown } from './run-command.ts';
 

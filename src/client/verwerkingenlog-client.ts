@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, type Dispatcher, request } from 'undici';
+import { retryAfterMs } from '../kernel/outbound/retry.ts';
 import type { ProcessingContext } from '../kernel/processing-headers.ts';
 import { VerwerkingenlogError } from './verwerkingenlog-error.ts';
 import { withRetries } from './verwerkingenlog-retry.ts';
@@ -86,12 +87,8 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
   throw new VerwerkingenlogError(`the processing log answered ${statusCode}: ${detail}`, {
     status: statusCode,
     problem: answer,
-    retryAfterMs: retryAfterMs(headers['retry-after']),
+    retryAfterMs: retryAfterMs([headers['retry-after']].flat()[0], new Date()),
   });
-}
-
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
-  return typeof header === 'string' && /^\d{1,4}$/.test(header) ? Number(header) * 1000 : undefined;
 }
 
 /** The six headers for a call to an API that delivers personal data: what is known of the own processing. */

@@ -1,8 +1,11 @@
-// Plays the Manager of the supplier in an FSC group: the key that signs access tokens, and its certificate.
+// Plays the Manager of the supplier in an FSC group, for the demo and the tests: its key and certificate, and the access tokens that it
+// signs. @see FSC Core 1.1, "Access Token"
+import { createPrivateKey, hash, type KeyObject, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SignJWT } from 'jose';
 import type { Authority } from './authority/authority.ts';
-import { keepCertificate, keepKey } from './authority/files.ts';
+import { keepCertificate, keepKey } from './authority/authority.ts';
 import { mintLeaf } from './authority/profiles.ts';
 
 export interface FscManager {
@@ -36,4 +39,72 @@ export async function createFscManager(dir: string, authority: Authority): Promi
     }),
   );
   return { groupId: 'koppelvlak-demo', peerId: oin, audience: 'https://inway.voorbeeld.example:443', key, certificate };
+}
+
+export type FscTokenOptions = {
+  /** PEM: the key and the certificate of the peer that signs. */
+  key: string;
+  certificate: string;
+  groupId: string;
+  /** Own peer id: `iss`. */
+  peerId: string;
+  /** The Inway's address: `aud`. */
+  audience: string;
+  service: string;
+  /** OIN of the caller: `sub`. */
+  subject: string;
+  /** OIN of a delegate: `act.sub`. */
+  actor?: string | undefined;
+  /** The client certificate to bind the token to: PEM, or its thumbprint in base64url. */
+  boundTo?: string | undefined;
+  /** Default: now. */
+  issuedAt?: Date | undefined;
+  /** Default 300. */
+  lifetimeSeconds?: number | undefined;
+  /** Default: the first that fits the key (`RS256`, `ES256`, `ES384`, `ES512`). */
+  algorithm?: string | undefined;
+};
+
+/** An FSC access token, signed. */
+export async function mintFscToken(options: FscTokenOptions): Promise<string> {
+  const key = createPrivateKey(options.key);
+  const issuedAt = Math.floor((options.issuedAt ?? new Date()).getTime() / 1000);
+  const claims = {
+    gid: options.groupId,
+    svc: options.service,
+    ...(options.actor === undefined ? {} : { act: { sub: options.actor } }),
+    ...(options.boundTo === undefined ? {} : { cnf: { 'x5t#S256': thumbprintOf(options.boundTo) } }),
+  };
+  return await new SignJWT(claims)
+    .setProtectedHeader({
+      alg: options.algorithm ?? algorithmOf(key),
+      typ: 'JWT',
+      'x5t#S256': thumbprintOf(options.certificate),
+    })
+    .setIssuer(options.peerId)
+    .setAudience(options.audience)
+    .setSubject(options.subject)
+    .setIssuedAt(issuedAt)
+    .setNotBefore(issuedAt)
+    .setExpirationTime(issuedAt + (options.lifetimeSeconds ?? 300))
+    .setJti(randomUUID())
+    .sign(key);
+}
+
+function thumbprintOf(certificate: string): string {
+  if (!certificate.includes('-----BEGIN')) return certificate;
+  return hash('sha256', new X509Certificate(certificate).raw, 'base64url');
+}
+
+function algorithmOf(key: KeyObject): string {
+  switch (key.asymmetricKeyDetails?.namedCurve) {
+    case 'prime256v1':
+      return 'ES256';
+    case 'secp384r1':
+      return 'ES384';
+    case 'secp521r1':
+      return 'ES512';
+    default:
+      return 'RS256';
+  }
 }

@@ -5,20 +5,17 @@ import { loadModel } from '../gegevens/domain/model/model.ts';
 import { filterOf } from '../gegevens/domain/request.ts';
 import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
-import { isRecord } from '../http/openapi-document.ts';
+import { isRecord } from '../kernel/is-record.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
 import { createPublisher } from '../raadsfeed/writer/publisher.ts';
-import type { DemoClient } from './client/demo-client.ts';
-import { persons } from './data/organisations.ts';
+import { persons, shvDelivery, vsDelivery } from './data/deliveries.ts';
 import { type Regel, raadsinformatie, raden } from './data/raadsinformatie.ts';
-import { shvDelivery } from './data/shv-delivery.ts';
 import { type VoorbeeldActie, verwerkingsacties } from './data/verwerkingsacties.ts';
-import { vsDelivery } from './data/vs-delivery.ts';
-import type { DemoFile } from './demo-file.ts';
+import type { DemoClient, DemoFile } from './demo-client.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly platform: Platform;
   readonly client: DemoClient;
   readonly mounts: DemoFile['mounts'];
@@ -27,7 +24,7 @@ export interface LoadOptions {
 }
 
 /** What each load did; 0 when it was all there. */
-export interface Loaded {
+interface Loaded {
   readonly shv: number;
   readonly vs: number;
   readonly acties: number;

@@ -1,16 +1,17 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { processEnvironment } from '../kernel/config/environment.ts';
-import { readConfig } from '../kernel/config/read-config.ts';
-import { openPlatform } from '../kernel/platform.ts';
+import { processEnvironment, readConfig } from '../kernel/config/read-config.ts';
+import { openPlatform, type Platform } from '../kernel/platform.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
-import { createDemoClient } from './client/demo-client.ts';
+import { createDemoClient, type DemoClient } from './demo-client.ts';
 import { loadExampleData } from './load-example-data.ts';
 import { type Demo, startDemo } from './start-demo.ts';
-import { playTour } from './tour/tour.ts';
+import { tourFeed } from './tour/tour-feed.ts';
+import { tourGegevens } from './tour/tour-gegevens.ts';
+import { tourLog } from './tour/tour-log.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
 
-export interface RunDemoOptions {
+interface RunDemoOptions {
   /** End after the tour. */
   readonly once: boolean;
   /** Load no data and play no tour. */
@@ -111,4 +112,21 @@ function describeRest(demo: Demo, transcript: Transcript, empty: boolean): void 
 function shortPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
+}
+
+export interface TourNeeds {
+  readonly demo: Demo;
+  readonly client: DemoClient;
+  readonly transcript: Transcript;
+  /** For what has no address to the outside: publishing to the feed. */
+  readonly platform: Platform;
+}
+
+/** Plays the clients of every mounted area and checks what they get. */
+async function playTour(needs: TourNeeds): Promise<void> {
+  const { areas } = needs.demo.config.server;
+  if (areas.includes('shv')) await tourGegevens(needs, 'shv');
+  if (areas.includes('vs')) await tourGegevens(needs, 'vs');
+  if (areas.includes('verwerkingenlog')) await tourLog(needs);
+  if (areas.includes('raadsfeed')) await tourFeed(needs);
 }

@@ -3,15 +3,14 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { pino } from 'pino';
 import { type Config, type Environment, readConfig } from '../kernel/config/read-config.ts';
+import { portError } from '../kernel/error-text.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
-import { portError } from '../kernel/port-error.ts';
 import { serve } from '../serve.ts';
-import { createAuthority } from './authority/authority.ts';
-import { startAuthorizationServer } from './authorization-server/authorization-server.ts';
-import { loadDemoClients } from './authorization-server/demo-clients.ts';
-import { type DemoFile, demoFilePath, writeDemoFile } from './demo-file.ts';
-import { createFscManager } from './fsc-manager.ts';
-import { audience, serviceEnvironment } from './service-environment.ts';
+import { type Authority, createAuthority } from './authority/authority.ts';
+import { type AuthorizationServer, startAuthorizationServer } from './authorization-server/authorization-server.ts';
+import { loadDemoClients } from './authorization-server/kept-files.ts';
+import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
+import { createFscManager, type FscManager } from './fsc-manager.ts';
 
 export interface Demo {
   readonly file: DemoFile;
@@ -114,4 +113,43 @@ async function orPortError<T>(port: number, variable: string, start: (port: numb
   } catch (error) {
     throw portError(error, port, variable) ?? error;
   }
+}
+
+/** The audience that the demo's access tokens name. */
+const audience = 'urn:koppelvlak:demo';
+
+/** The environment of the service in the demo. What is given wins over what the demo would choose. */
+function serviceEnvironment(
+  given: Environment,
+  parts: { authority: Authority; authorization: Pick<AuthorizationServer, 'issuer'>; fsc: FscManager },
+): Environment {
+  const { authority, authorization, fsc } = parts;
+  const chosen = {
+    OAUTH_ISSUER: authorization.issuer,
+    OAUTH_AUDIENCE: audience,
+    OAUTH_CLIENT_OINS: `statistiek=${authority.requester.oin}`,
+    FSC_TOKEN_CERTIFICATES: fsc.certificate,
+    FSC_GROUP_ID: fsc.groupId,
+    FSC_PEER_ID: fsc.peerId,
+    FSC_AUDIENCE: fsc.audience,
+    GEGEVENS_TRUST_ANCHORS: authority.root,
+    ...(hasValue(given.GEGEVENS_SIGNING_P12)
+      ? {}
+      : { GEGEVENS_SIGNING_KEY: authority.supplier.key, GEGEVENS_SIGNING_CHAIN: authority.supplier.chain }),
+    // The authority answers on loopback.
+    GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
+    GEGEVENS_SUPPLIER_CODE: 'VOORBEELD',
+    // Nobody stands in front of it who must be told.
+    SHUTDOWN_DRAIN_MS: '0',
+    GEGEVENS_RATE_LIMIT: '0',
+    VERWERKINGENLOG_RATE_LIMIT: '0',
+    RAADSFEED_RATE_LIMIT: '0',
+    RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
+    RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
+  };
+  return { ...chosen, ...Object.fromEntries(Object.entries(given).filter(([, value]) => hasValue(value))) };
+}
+
+function hasValue(value: string | undefined): boolean {
+  return value !== undefined && value !== '';
 }

@@ -1,5 +1,5 @@
 /** What a feed says of itself, and where it is found. */
-import { isRecord } from '../kernel/outbound/is-record.ts';
+import { isRecord } from '../kernel/is-record.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import { OutboundError } from '../kernel/outbound/outbound-error.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';

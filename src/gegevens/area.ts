@@ -6,7 +6,7 @@ import { createClientShare } from '../http/client-share.ts';
 import { mount } from '../http/mount.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
-import { createOutboundAgent } from '../kernel/outbound/outbound-agent.ts';
+import { createGuardedFetch } from '../kernel/outbound/guarded-fetch.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingLog } from '../kernel/processing-log.ts';
 import { createAnswerRoom } from './answer/answer-room.ts';
@@ -42,14 +42,14 @@ export interface GegevensNeeds {
 export async function createGegevens(platform: Platform, needs: GegevensNeeds): Promise<Area> {
   const { gegevens, tokens, server } = platform.config;
   const metrics = createMetrics(platform.metrics);
+  const revocation = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const signatures = createVerifier({
+    fetch: revocation.fetch,
     anchors: readFileSync(gegevens.trustAnchors ?? '', 'utf8'),
     requiredPolicies: gegevens.requiredPolicies,
     revocation: gegevens.revocation,
-    allowPrivate: gegevens.revocationAllowPrivate,
     now: () => platform.clock.now(),
     maxSignatureAgeMs: gegevens.maxSignatureAge,
-    proxied: server.outboundProxy === undefined ? undefined : (connections) => createOutboundAgent(server, connections),
     refreshFailed: (reason) =>
       platform.log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until its end'),
     limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * MEGABYTE },
@@ -159,12 +159,14 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
         await Promise.all(running);
         ownSigner.close();
         await signatures.close();
+        await revocation.close();
       },
     };
   } catch (error) {
     stopForgetting();
     ownSigner.close();
     await signatures.close();
+    await revocation.close();
     throw error;
   }
 }

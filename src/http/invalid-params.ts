@@ -1,8 +1,8 @@
 /** What a schema validator found, as the faulty parts of a request that an answer names. */
 import type { ErrorObject } from 'ajv';
+import { isRecord } from '../kernel/is-record.ts';
 import type { InvalidParam } from '../kernel/problem.ts';
 import { faultReason } from './fault-reason.ts';
-import { isRecord } from './openapi-document.ts';
 
 /** Faults that one answer names; a body of a megabyte can have a million, and whoever mends the first thousand has found the pattern. */
 export const MAX_FAULTS = 1000;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { isRecord } from '../kernel/is-record.ts';
 
 /** The parts of an OpenAPI 3.1 document that the service itself reads. Everything else is passed on untouched. */
 export interface OpenapiDocument {
@@ -28,10 +29,6 @@ export interface OpenapiOperation {
   readonly scopes?: readonly string[];
   /** Media types of the answers with status 2xx. */
   readonly produces: readonly string[];
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isOpenapiDocument(value: unknown): value is OpenapiDocument {

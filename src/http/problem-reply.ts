@@ -1,6 +1,6 @@
 /** The only place that writes an error body: problem documents (RFC 9457) and, for area A, FSC errors. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem } from '../kernel/problem.ts';
 import { allowedMethods } from './methods.ts';
@@ -58,7 +58,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // Shed, before anything was done: that many are is in the metrics.
   if (error instanceof PoolBusyError) return new Problem(kinds.unavailable, { headers: RETRY_SOON });
-  if (isDatabaseAway(error)) return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
+  if (isDatabaseUnavailable(error)) return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const known = FASTIFY_ERRORS[error.code];
     if (known !== undefined) return known(Object.assign(error, { code: error.code }));

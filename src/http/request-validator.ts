@@ -3,10 +3,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
+import { isRecord } from '../kernel/is-record.ts';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
 import { type SchemaVerdict, schemaCheck } from '../kernel/schema-check.ts';
 import { distinct, invalidParams, MAX_FAULTS } from './invalid-params.ts';
-import { isRecord, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
+import type { OpenapiDocument, OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
 const addFormats = addFormatsModule.default;

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { Histogram } from 'prom-client';
-import { isDatabaseAway } from '../kernel/database/database-away.ts';
+import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
+import { eventLoopBudget } from '../kernel/event-loop.ts';
 import type { OneAtATime } from '../kernel/one-at-a-time.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
-import { turn } from '../kernel/turn.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -88,7 +88,7 @@ export function createAppendActie(
     maxWaiting: MAX_WAITING,
     key: ({ item: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
-    isFaultOfItem: (error) => !isDatabaseAway(error) && BAD_VALUE.some((kind) => error instanceof kind),
+    isFaultOfItem: (error) => !isDatabaseUnavailable(error) && BAD_VALUE.some((kind) => error instanceof kind),
     full: logFull,
     // What is refused is not even encrypted. What is made of a large action is many times as large: that is made when it is its turn.
     taken: (asked) => {
@@ -168,7 +168,7 @@ function weightOf({ item }: Ahead<Asked, Made>): number {
 async function allMade(group: readonly Ahead<Asked, Made>[]): Promise<Made[]> {
   const all: Made[] = [];
   for (const one of group) {
-    if (turn.spent()) await turn.breathe();
+    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
     all.push(one.made());
   }
   return all;

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { turn as sharedTurn, type TurnMeasure } from '../kernel/turn.ts';
+import { type EventLoopBudget, eventLoopBudget as sharedBudget } from '../kernel/event-loop.ts';
 
 /** An item, and what is made of it: once, when that is asked for or before that when there was time. */
 export interface Ahead<T, M> {
@@ -13,20 +13,20 @@ export interface Ahead<T, M> {
 /**
  * What comes together and is wanted soon is made when the last of it has come, one right after another: the processor then has the code
  * at hand, so that it costs less. Who asks later, when the database is free, does not wait for it any more.
- * @param turn what it takes of the event loop is measured there, with other large work
+ * @param budget what it takes of the event loop is measured there, with other large work
  */
 export function createAhead<T, M>(
   make: (item: T) => M,
-  turn: Pick<TurnMeasure, 'spent' | 'later'> = sharedTurn,
+  budget: Pick<EventLoopBudget, 'exhausted' | 'defer'> = sharedBudget,
 ): (item: T) => Ahead<T, M> {
   let waiting: Once<T, M>[] = [];
   const makeWaiting = (): void => {
     const making = waiting;
     waiting = [];
     for (const [i, one] of making.entries()) {
-      if (turn.spent()) {
+      if (budget.exhausted()) {
         waiting = making.slice(i);
-        turn.later(makeWaiting);
+        budget.defer(makeWaiting);
         return;
       }
       one.settle();

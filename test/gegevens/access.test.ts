@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../src/demo/authority/authority.ts';
-import { type FscTokenOptions, mintFscToken } from '../../src/demo/authorization-server/mint-fsc-token.ts';
+import { type FscTokenOptions, mintFscToken } from '../../src/demo/fsc-manager.ts';
 import { type RawAnswer, type RawHeaders, send } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 

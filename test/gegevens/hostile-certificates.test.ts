@@ -3,23 +3,17 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CrlBehaviour, OcspBehaviour } from '../../src/demo/authority/behaviour.ts';
+import { basicConstraints, type Extension, extendedKeyUsage, keyUsage } from '../../src/demo/authority/certificates.ts';
+import type { Name } from '../../src/demo/authority/der.ts';
 import { octets } from '../../src/demo/authority/der.ts';
-import {
-  basicConstraints,
-  type Extension,
-  extendedKeyUsage,
-  keyUsage,
-  nameConstraints,
-  subjectAltName,
-} from '../../src/demo/authority/extensions.ts';
-import type { Name } from '../../src/demo/authority/name.ts';
 import {
   addressExtensions,
   type LeafRequest,
   leafExtensions,
   mintAuthority,
 } from '../../src/demo/authority/profiles.ts';
+import type { CrlBehaviour, OcspBehaviour } from '../support/authority/behaviour.ts';
+import { nameConstraints, subjectAltName } from '../support/authority/name-extensions.ts';
 import { craft, type Kit, leafFor, pemToDer, revoke } from './jades/support/kit.ts';
 import { FIXTURES } from './support/supplier.ts';
 import { openTarget, statusOf, type Target } from './support/target.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type EmbeddedPostgres, startEmbedded } from '../../src/kernel/database/embedded.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask } from './support/ask.ts';

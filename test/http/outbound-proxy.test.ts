@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardedFetch } from '../../src/gegevens/jades/guarded-fetch.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { createOutboundAgent } from '../../src/kernel/outbound/outbound-agent.ts';
+import { createGuardedFetch } from '../../src/kernel/outbound/guarded-fetch.ts';
 import { createOutboundClient } from '../../src/kernel/outbound/outbound-client.ts';
 import { openSupplier } from '../gegevens/support/supplier.ts';
 
@@ -97,10 +96,7 @@ describe('the guard of addresses', () => {
     ['a name with a private address', () => `http://localhost:${targetPort}/`],
   ])('keeps %s from the proxy', async (_what, url) => {
     asked.length = 0;
-    const guarded = createGuardedFetch({
-      allowPrivate: false,
-      proxied: (connections) => createOutboundAgent(settings(), connections),
-    });
+    const guarded = createGuardedFetch({ allowPrivate: false, proxy: settings() });
     const client = createOutboundClient({
       clock: systemClock,
       timeoutMs: 5_000,
@@ -111,7 +107,7 @@ describe('the guard of addresses', () => {
     });
     const { signal } = new AbortController();
     const how = { method: 'GET', timeoutMs: 5_000, maxBytes: 1_000, signal } as const;
-    await expect(guarded.fetch({ url: url(), ...how })).rejects.toThrow('not public');
+    await expect(guarded.fetch({ url: url(), ...how })).rejects.toThrow('not a public address');
     await expect(client.getJson({ url: url(), signal, redirects: 'same-host' })).rejects.toThrow('public');
     expect(asked).toEqual([]);
     await guarded.close();

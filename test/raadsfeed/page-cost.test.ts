@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/kernel/database/db.ts';
-import { typeParsers } from '../../src/kernel/database/type-parsers.ts';
+import { typeParsers } from '../../src/kernel/database/pool.ts';
 import { readEvents, readRange } from '../../src/raadsfeed/store/read-log.ts';
 import { readCollection, readFiltered, readSnapshot } from '../../src/raadsfeed/store/read-texts.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
-import { isRecord } from '../../src/http/openapi-document.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
+import { isRecord } from '../../src/kernel/is-record.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import type { Change, Herkomst } from '../../src/raadsfeed/domain/change.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { Db } from '../../src/kernel/database/db.ts';
-import { typeParsers } from '../../src/kernel/database/type-parsers.ts';
+import { typeParsers } from '../../src/kernel/database/pool.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { agendapunt, document, type FeedServer, removal, startFeed, vergadering } from './support.ts';
 

@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
-import { isRecord, type OpenapiDocument, readOpenapi } from '../../src/http/openapi-document.ts';
+import { type OpenapiDocument, readOpenapi } from '../../src/http/openapi-document.ts';
+import { isRecord } from '../../src/kernel/is-record.ts';
 
 export interface Answer {
   readonly status: number;

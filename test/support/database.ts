@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { withDatabase } from '../../src/kernel/database/socket-url.ts';
+import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 
 /** A database of one test file. */
 export interface TestDatabase {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbedded } from '../../src/kernel/database/embedded.ts';
+import { socketUrl } from '../../src/embedded-postgres/data-directory.ts';
+import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { migrate } from '../../src/kernel/database/migrate.ts';
-import { socketUrl } from '../../src/kernel/database/socket-url.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 
 declare module 'vitest' {

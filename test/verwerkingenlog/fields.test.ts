@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { isRecord } from '../../src/http/openapi-document.ts';
+import { isRecord } from '../../src/kernel/is-record.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONTRACT: unknown = parse(readFileSync(join(ROOT, 'openapi/verwerkingenlog.yaml'), 'utf8'));

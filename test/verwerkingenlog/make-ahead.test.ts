@@ -15,8 +15,8 @@ function stage(share = 100) {
       return `${item} made`;
     },
     {
-      spent: () => left <= 0,
-      later: (go) => {
+      exhausted: () => left <= 0,
+      defer: (go) => {
         seen.push('later');
         setImmediate(() => {
           left = share;

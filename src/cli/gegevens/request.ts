@@ -69,19 +69,19 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
   const { loadModel } = await import('../../gegevens/domain/model/model.ts');
   const { requestDelivery } = await import('../../gegevens/requester/request-delivery.ts');
   const { openMergedFile } = await import('../../gegevens/requester/merged-file.ts');
-  const { createOutboundAgent } = await import('../../kernel/outbound/outbound-agent.ts');
+  const { createGuardedFetch } = await import('../../kernel/outbound/guarded-fetch.ts');
   const { gegevens, server } = context.config;
   if (!URL.canParse(url)) throw new CommandError(`${url} is not an address`);
   if (gegevens.trustAnchors === undefined) throw new CommandError('GEGEVENS_TRUST_ANCHORS is missing');
   const now = (): Date => new Date();
   const model = loadModel(options.variant, options.variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
+  const revocation = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
   const verifier = createVerifier({
+    fetch: revocation.fetch,
     anchors: await readFile(gegevens.trustAnchors, 'utf8'),
     requiredPolicies: gegevens.requiredPolicies,
     revocation: gegevens.revocation,
-    allowPrivate: gegevens.revocationAllowPrivate,
     now,
-    proxied: server.outboundProxy === undefined ? undefined : (connections) => createOutboundAgent(server, connections),
     limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * 1024 * 1024 },
   });
   const merged = options.out === undefined ? undefined : await openMergedFile(options.out, model.mapping);
@@ -113,6 +113,7 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
   } finally {
     await merged?.close();
     await verifier.close();
+    await revocation.close();
   }
   output.result({ url, pages }, () => {
     output.line(`${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`);

@@ -1,20 +1,24 @@
 // The authority's answers over HTTP: an OCSP responder (POST and GET) and the lists of both issuers.
 // @see RFC 6960 appendix A
+import type { KeyObject } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Behaviour } from './behaviour.ts';
-import { revocationList } from './crl-answer.ts';
-import { answerDates } from './dates.ts';
-import type { Issuer } from './mint.ts';
-import { misbehave } from './misbehave.ts';
-import { emptyAnswer, ocspAnswer, type Responder } from './ocsp-answer.ts';
-import { isAbout, readQuestion } from './ocsp-request.ts';
-import { type Signers, signerFor } from './signers.ts';
+import type { Issuer } from './certificates.ts';
+import {
+  appointDelegate,
+  datesFrom,
+  emptyAnswer,
+  encodeEntry,
+  encodeOcspAnswer,
+  encodeRevocationList,
+  encodeStatus,
+  isAbout,
+  nonceExtensions,
+  type Question,
+  readQuestion,
+} from './revocation.ts';
 
 export interface AuthorityServer {
   readonly port: number;
-  /** Paths that were called, in order: `POST /ocsp`. */
-  readonly calls: string[];
   /** Who answers; nobody until this is set. */
   serve(contents: ServerContents): void;
   close(): Promise<void>;
@@ -23,22 +27,52 @@ export interface AuthorityServer {
 export interface ServerContents {
   readonly root: Issuer;
   readonly intermediate: Issuer;
-  readonly signers: Signers;
-  readonly behaviour: Behaviour;
+  /** The key of those who sign OCSP answers for both. */
+  readonly responderKey: KeyObject;
   readonly now: () => Date;
+  /** Seconds from an answer to its `nextUpdate`. */
+  readonly lifeSeconds: number;
   /** The serial numbers that are revoked at this moment, hexadecimal. */
   readonly revoked: () => readonly string[];
 }
 
+/** What is answered. */
+export interface Answers {
+  /** Sees every call for a status or a list first. @returns true when it has taken the answer over */
+  readonly intercept?: (kind: 'ocsp' | 'crl', request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+  readonly ocsp: (question: Question, issuer: Issuer, contents: ServerContents) => Buffer;
+  readonly list: (issuer: Issuer, contents: ServerContents) => Buffer;
+}
+
+/** As an authority should answer. */
+export const honestAnswers: Answers = {
+  ocsp(question, issuer, { responderKey, now, lifeSeconds, revoked }) {
+    const at = now();
+    const status = revoked().includes(question.serial) ? 'revoked' : 'good';
+    return encodeOcspAnswer({
+      responder: appointDelegate(issuer, { key: responderKey, now: at }),
+      now: at,
+      statuses: [encodeStatus({ certId: question.certId, status, dates: datesFrom(at, lifeSeconds) })],
+      extensions: nonceExtensions(question),
+    });
+  },
+  list(issuer, { now, lifeSeconds, revoked }) {
+    const dates = datesFrom(now(), lifeSeconds);
+    return encodeRevocationList({
+      issuer,
+      entries: revoked().map((serial) => encodeEntry(serial, dates.thisUpdate)),
+      dates,
+    });
+  },
+};
+
 const maxRequestBytes = 10_000;
 
 /** Listens on loopback. @param port 0 for a free one */
-export async function listen(port: number): Promise<AuthorityServer> {
-  const calls: string[] = [];
+export async function listen(port: number, answers: Answers): Promise<AuthorityServer> {
   let contents: ServerContents | undefined;
   const server = createServer((request, response) => {
-    calls.push(`${request.method} ${request.url?.startsWith('/ocsp/') ? '/ocsp' : request.url}`);
-    answer(request, response, contents).catch(() => response.destroy());
+    answer(request, response, answers, contents).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -48,7 +82,6 @@ export async function listen(port: number): Promise<AuthorityServer> {
   if (address === null || typeof address === 'string') throw new Error('the authority has no port');
   return {
     port: address.port,
-    calls,
     serve: (given) => {
       contents = given;
     },
@@ -64,21 +97,21 @@ function stop(server: Server): Promise<void> {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
+  answers: Answers,
   contents: ServerContents | undefined,
 ): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?');
   if (contents === undefined) return void response.writeHead(503).end();
   const issuer = listIssuer(path, contents);
   if (issuer !== undefined) {
-    if (misbehave(contents.behaviour.crl, request, response)) return;
-    send(response, 'application/pkix-crl', list(issuer, contents));
+    if (await answers.intercept?.('crl', request, response)) return;
+    send(response, 'application/pkix-crl', answers.list(issuer, contents));
     return;
   }
   if (path !== '/ocsp' && !path.startsWith('/ocsp/')) return void response.writeHead(404).end();
   const der = await readRequest(request, path);
-  if (contents.behaviour.ocspDelayMs > 0) await delay(contents.behaviour.ocspDelayMs);
-  if (misbehave(contents.behaviour.ocsp, request, response)) return;
-  send(response, 'application/ocsp-response', statusAnswer(der, contents));
+  if (await answers.intercept?.('ocsp', request, response)) return;
+  send(response, 'application/ocsp-response', statusAnswer(der, answers, contents));
 }
 
 function listIssuer(path: string, { root, intermediate }: ServerContents): Issuer | undefined {
@@ -86,28 +119,15 @@ function listIssuer(path: string, { root, intermediate }: ServerContents): Issue
   return path === '/intermediate.crl' ? intermediate : undefined;
 }
 
-function list(issuer: Issuer, { behaviour, now, revoked, signers }: ServerContents): Buffer {
-  const dates = answerDates(behaviour.crl, now(), behaviour.lifeSeconds);
-  const key = ['forged', 'foreign'].includes(behaviour.crl) ? signers.stranger().key : issuer.key;
-  const name = behaviour.crl === 'foreign' ? signers.stranger().name : issuer.name;
-  return revocationList({ issuer: { name, key }, serials: revoked(), dates, behaviour: behaviour.crl });
-}
-
-function statusAnswer(der: Uint8Array, contents: ServerContents): Buffer {
-  const { behaviour, now, root, intermediate, signers } = contents;
-  let question: ReturnType<typeof readQuestion>;
+function statusAnswer(der: Uint8Array, answers: Answers, contents: ServerContents): Buffer {
+  let question: Question;
   try {
     question = readQuestion(der);
   } catch {
     return emptyAnswer(1);
   }
-  if (behaviour.ocsp === 'try-later') return emptyAnswer(3);
-  const issuer = [intermediate, root].find((candidate) => isAbout(question, candidate));
-  if (issuer === undefined) return emptyAnswer(6);
-  const responder: Responder = signerFor(behaviour.ocsp, issuer, signers);
-  const revoked = contents.revoked().includes(question.serial);
-  const dates = answerDates(behaviour.ocsp, now(), behaviour.lifeSeconds);
-  return ocspAnswer({ question, responder, revoked, dates, now: now(), behaviour: behaviour.ocsp });
+  const issuer = [contents.intermediate, contents.root].find((candidate) => isAbout(question, candidate));
+  return issuer === undefined ? emptyAnswer(6) : answers.ocsp(question, issuer, contents);
 }
 
 async function readRequest(request: IncomingMessage, path: string): Promise<Buffer> {

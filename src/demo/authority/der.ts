@@ -1,5 +1,6 @@
-// DER by node-forge's encoder, in as few words as the certificates below need.
 import forge from 'node-forge';
+
+// DER by node-forge's encoder, in as few words as the certificates below need.
 
 const { asn1 } = forge;
 const { Class, Type } = asn1;
@@ -7,7 +8,7 @@ const { Class, Type } = asn1;
 export type Asn1 = forge.asn1.Asn1;
 
 export const sequence = (...value: Asn1[]): Asn1 => asn1.create(Class.UNIVERSAL, Type.SEQUENCE, true, value);
-export const setOf = (...value: Asn1[]): Asn1 => asn1.create(Class.UNIVERSAL, Type.SET, true, value);
+const setOf = (...value: Asn1[]): Asn1 => asn1.create(Class.UNIVERSAL, Type.SET, true, value);
 export const boolean = (value: boolean): Asn1 =>
   asn1.create(Class.UNIVERSAL, Type.BOOLEAN, false, value ? '\xff' : '\x00');
 export const nothing = (): Asn1 => asn1.create(Class.UNIVERSAL, Type.NULL, false, '');
@@ -15,8 +16,8 @@ export const identifier = (oid: string): Asn1 =>
   asn1.create(Class.UNIVERSAL, Type.OID, false, asn1.oidToDer(oid).getBytes());
 export const octets = (bytes: Uint8Array): Asn1 => asn1.create(Class.UNIVERSAL, Type.OCTETSTRING, false, binary(bytes));
 export const utf8 = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.UTF8, false, binary(Buffer.from(text)));
-export const printable = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.PRINTABLESTRING, false, text);
-export const ia5 = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.IA5STRING, false, text);
+const printable = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.PRINTABLESTRING, false, text);
+const ia5 = (text: string): Asn1 => asn1.create(Class.UNIVERSAL, Type.IA5STRING, false, text);
 
 /** A bit string of whole bytes unless `unused` bits of the last one do not count. */
 export const bits = (bytes: Uint8Array, unused = 0): Asn1 =>
@@ -60,4 +61,25 @@ export function inside(value: Asn1 | undefined): Asn1[] {
 /** The contents of a primitive element. */
 export function contents(value: Asn1 | undefined): Buffer {
   return value !== undefined && typeof value.value === 'string' ? Buffer.from(value.value, 'binary') : Buffer.alloc(0);
+}
+
+const types = {
+  commonName: '2.5.4.3',
+  serialNumber: '2.5.4.5',
+  country: '2.5.4.6',
+  organization: '2.5.4.10',
+  organizationalUnit: '2.5.4.11',
+  email: '1.2.840.113549.1.9.1',
+} as const;
+
+/** Attributes in the order of the name. */
+export type Name = readonly (readonly [keyof typeof types, string])[];
+
+export function encodeName(name: Name): Asn1 {
+  return sequence(...name.map(([type, text]) => setOf(sequence(identifier(types[type]), encodeValue(type, text)))));
+}
+
+function encodeValue(type: keyof typeof types, text: string): Asn1 {
+  if (type === 'email') return ia5(text);
+  return type === 'country' || type === 'serialNumber' ? printable(text) : utf8(text);
 }

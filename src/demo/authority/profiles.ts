@@ -3,14 +3,16 @@ import { createPublicKey, type KeyObject, type X509Certificate } from 'node:cryp
 import {
   authorityInfoAccess,
   basicConstraints,
+  type CertificateRequest,
   certificatePolicies,
   crlDistributionPoint,
   type Extension,
   extendedKeyUsage,
+  type Issuer,
   keyUsage,
-} from './extensions.ts';
-import { type CertificateRequest, type Issuer, mintCertificate } from './mint.ts';
-import type { Name } from './name.ts';
+  mintCertificate,
+} from './certificates.ts';
+import type { Name } from './der.ts';
 
 export const rootName: Name = [
   ['country', 'NL'],
@@ -43,7 +45,7 @@ export interface LeafRequest extends Addresses, Partial<CertificateRequest> {
   readonly oin: string;
 }
 
-export interface AuthorityRequest extends Addresses, Partial<CertificateRequest> {
+interface AuthorityRequest extends Addresses, Partial<CertificateRequest> {
   readonly subject: Name;
   readonly key: KeyObject;
   readonly issuer: Issuer;
@@ -86,7 +88,7 @@ export function mintLeaf(request: LeafRequest): X509Certificate {
   });
 }
 
-export function leafName(organization: string, oin: string): Name {
+function leafName(organization: string, oin: string): Name {
   return [
     ['country', 'NL'],
     ['organization', organization],

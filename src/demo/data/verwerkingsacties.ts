@@ -1,4 +1,4 @@
-import { persons } from './organisations.ts';
+import { persons } from './deliveries.ts';
 
 /** What an application sends to the processing log. */
 export interface VoorbeeldActie {

@@ -1,9 +1,63 @@
-import { isRecord } from '../../http/openapi-document.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import { raden, vergadering } from '../data/raadsinformatie.ts';
+import type { DemoClient } from '../demo-client.ts';
 import { publish } from '../load-example-data.ts';
-import { readEvents } from './event-stream.ts';
-import { type Followed, followFeed } from './follow-feed.ts';
-import type { TourNeeds } from './tour.ts';
+import type { TourNeeds } from '../run-demo.ts';
+
+/** One event of a stream (WHATWG, server-sent events): only what the feed uses. */
+interface StreamEvent {
+  readonly id: string;
+  readonly data: string;
+}
+
+/** Reads events from a stream of server-sent events until it ends; ending the iteration closes the connection. */
+export async function* readEvents(url: string, lastEventId: string, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  const response = await fetch(url, {
+    headers: { accept: 'text/event-stream', 'last-event-id': lastEventId },
+    signal,
+  });
+  if (response.status !== 200 || response.body === null) throw new Error(`the stream answered ${response.status}`);
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of response.body) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) {
+      const fields = Object.fromEntries(
+        part.split('\n').map((line) => [line.split(': ', 1)[0] ?? '', line.slice(line.indexOf(': ') + 2)]),
+      );
+      if (fields.data !== undefined && fields.id !== undefined) yield { id: fields.id, data: fields.data };
+    }
+  }
+}
+
+/** Everything that was read on the way to the end. */
+interface Followed {
+  readonly records: readonly Record<string, unknown>[];
+  readonly pages: number;
+  /** The head at the last page; 0 for a snapshot. */
+  readonly head: number;
+  /** Where the feed goes on after a snapshot, else empty. */
+  readonly feedCursor: string;
+}
+
+const MOST_PAGES = 1000;
+
+/** Reads pages along `next` until there are no more. @throws {Error} when one is not answered with 200 */
+export async function followFeed(client: DemoClient, start: string, what: string): Promise<Followed> {
+  const records: Record<string, unknown>[] = [];
+  let address: string = start;
+  for (let pages = 1; pages <= MOST_PAGES; pages += 1) {
+    const { status, body } = await client.call('GET', address);
+    if (status !== 200 || !Array.isArray(body.records)) throw new Error(`${what} answered ${status}`);
+    records.push(...body.records.filter(isRecord));
+    if (body.hasMore !== true || typeof body.next !== 'string') {
+      return { records, pages, head: Number(body.head ?? 0), feedCursor: String(body.feedCursor ?? '') };
+    }
+    address = body.next;
+  }
+  throw new Error(`${what} does not end`);
+}
 
 /** Milliseconds that the stream gets to show what it must. */
 const STREAM_DEADLINE_MS = 10_000;

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { isRecord } from '../../http/openapi-document.ts';
-import { mintFscToken } from '../authorization-server/mint-fsc-token.ts';
-import type { DemoAnswer } from '../client/demo-client.ts';
-import { processingHeaders } from '../client/processing-headers.ts';
-import { checkMessage, type Identity, type SignatureForm, signMessage } from '../client/signed-message.ts';
-import { period } from '../data/organisations.ts';
-import type { TourNeeds } from './tour.ts';
+import { isRecord } from '../../kernel/is-record.ts';
+import { period } from '../data/deliveries.ts';
+import type { DemoAnswer } from '../demo-client.ts';
+import { processingHeaders } from '../demo-client.ts';
+import { mintFscToken } from '../fsc-manager.ts';
+import type { TourNeeds } from '../run-demo.ts';
+import { checkMessage, type Identity, type SignatureForm, signMessage } from '../signed-message.ts';
 
 const VARIANTS = {
   shv: {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../http/openapi-document.ts';
-import type { DemoAnswer } from '../client/demo-client.ts';
-import { processingHeaders } from '../client/processing-headers.ts';
-import { persons } from '../data/organisations.ts';
+import { isRecord } from '../../kernel/is-record.ts';
+import { persons } from '../data/deliveries.ts';
 import { persoon, uitvoerder } from '../data/verwerkingsacties.ts';
-import type { TourNeeds } from './tour.ts';
+import type { DemoAnswer } from '../demo-client.ts';
+import { processingHeaders } from '../demo-client.ts';
+import type { TourNeeds } from '../run-demo.ts';
 
 /** The four ways to ask, with the function of the standard, the client that asks and what it asks for. */
 const WAYS = [

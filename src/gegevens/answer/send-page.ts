@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { turn } from '../../kernel/turn.ts';
+import { eventLoopBudget } from '../../kernel/event-loop.ts';
 import { type PageBytes, PIECE_BYTES } from './piece-writer.ts';
 
 /** What a reply sends of an answer: its pieces, but no more of them in one turn of the event loop than others can bear. */
@@ -16,7 +16,7 @@ async function* inTurns(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
     // One text can be much larger than a piece; how fast it is taken shows only between the parts that are handed over.
     for (let from = 0; from < piece.length; from += PIECE_BYTES) {
       yield piece.subarray(from, from + PIECE_BYTES);
-      await turn.breathe();
+      await eventLoopBudget.yield();
     }
   }
 }

@@ -1,4 +1,4 @@
-import { turn } from '../../kernel/turn.ts';
+import { eventLoopBudget } from '../../kernel/event-loop.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/sign.ts';
 import type { PageBytes } from './piece-writer.ts';
@@ -9,7 +9,7 @@ export async function signPage(signer: Signer, page: PageBytes, style: Signature
   const signing = signer.begin(style);
   for (const piece of page.pieces) {
     signing.update(piece);
-    await turn.breathe();
+    await eventLoopBudget.yield();
   }
   return (await signing.finish()).signature;
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { isRecord } from '../../kernel/is-record.ts';
 import type { ItemList } from './import/cut-plan.ts';
 import type { Period } from './levering.ts';
-import { isJsonObject, type JsonObject, valueAt, withValueAt } from './model/json-pointer.ts';
+import { type JsonObject, valueAt, withValueAt } from './model/json-pointer.ts';
 import type { Model } from './model/model.ts';
 import type { Paginering, Slice } from './page-plan.ts';
 
@@ -58,7 +59,7 @@ export function answerFrame(options: FrameOptions): AnswerPart[] {
 
 function leveringParts(slice: Slice, teller: number, { mapping: { levering: places } }: Model): AnswerPart[] {
   const stored: unknown = JSON.parse(slice.levering.kop);
-  if (!isJsonObject(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
+  if (!isRecord(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
   let kop = withValueAt(stored, places.teller, teller);
   kop = withValueAt(kop, places.records, RECORDS);
   const { zaken } = places;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, valueAt } from './model/json-pointer.ts';
+import { isRecord } from '../../kernel/is-record.ts';
+import { valueAt } from './model/json-pointer.ts';
 import type { Mapping } from './model/mapping.ts';
 
 /** An organisation that data is delivered of and the municipality it is delivered for, with the forms under which they are found. */
@@ -63,6 +64,6 @@ export function municipalityKey(code: string): string | undefined {
 }
 
 function objectKey(object: unknown): string {
-  const text = JSON.stringify(isJsonObject(object) ? object : {});
+  const text = JSON.stringify(isRecord(object) ? object : {});
   return createHash('sha256').update(text).digest('base64url');
 }

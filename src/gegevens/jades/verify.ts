@@ -4,7 +4,6 @@ import type { Certificate } from './certificate.ts';
 import { checkDigest, createDigest, parseDigest } from './digest.ts';
 import { malformed } from './errors.ts';
 import type { Fetch } from './fetch.ts';
-import { createGuardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import { type HeaderValues, onlyValue } from './header-values.ts';
 import { createPathMemory } from './path-memory.ts';
 import { parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
@@ -36,15 +35,11 @@ export interface VerifierOptions {
   /** Policies (OIDs) of which one must hold for the whole path. */
   readonly requiredPolicies?: readonly string[];
   readonly revocation: RevocationMode;
-  /** Lets revocation addresses be loopback or private: for tests. */
-  readonly allowPrivate: boolean;
   readonly now: () => Date;
   /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not judged (proof of old). */
   readonly maxSignatureAgeMs?: number;
-  /** Makes the connections to revocation services by way of a proxy; direct unless given. */
-  readonly proxied?: GuardedFetchOptions['proxied'];
-  /** In place of the guarded fetch. */
-  readonly fetch?: Fetch;
+  /** Calls the revocation services: the only way out of this library. Whoever gives it closes it, after the verifier. */
+  readonly fetch: Fetch;
   readonly limits?: Partial<VerifierLimits>;
   /** Takes why a revocation answer that is still valid could not be refreshed ahead of its end. */
   readonly refreshFailed?: (reason: unknown) => void;
@@ -96,11 +91,8 @@ const defaultLimits: VerifierLimits = {
 /** @throws Error when the bundle holds no readable anchor */
 export function createVerifier(options: VerifierOptions): Verifier {
   const limits = { ...defaultLimits, ...options.limits };
-  const { now } = options;
+  const { now, fetch } = options;
   const stop = new AbortController();
-  const guarded = options.fetch === undefined ? createGuardedFetch(options) : undefined;
-  const fetch = options.fetch ?? guarded?.fetch;
-  if (fetch === undefined) throw new Error('there is no fetch');
   const refreshFailed = (reason: unknown): void => {
     if (!stop.signal.aborted) options.refreshFailed?.(reason);
   };
@@ -135,7 +127,6 @@ export function createVerifier(options: VerifierOptions): Verifier {
     },
     async close() {
       stop.abort(new Error('the verifier is closed'));
-      await guarded?.close();
     },
   };
 }

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../domain/model/json-pointer.ts';
+import { isRecord } from '../../kernel/is-record.ts';
+import type { JsonObject } from '../domain/model/json-pointer.ts';
 import type { PartCheck } from '../domain/model/model.ts';
 import { JadesError } from '../jades/errors.ts';
 import type { Verified, Verifier } from '../jades/verify.ts';
@@ -33,7 +34,7 @@ export async function checkAnswer(answered: Answered, verifier: Verifier, model:
         : error;
     });
   const value = parse(body);
-  if (!isJsonObject(value) || !isJsonObject(value.gegevens)) throw new RequesterError('the answer has no `gegevens`');
+  if (!isRecord(value) || !isRecord(value.gegevens)) throw new RequesterError('the answer has no `gegevens`');
   const unknown = Object.keys(value).filter((name) => name !== 'gegevens' && name !== 'paginering');
   if (unknown.length > 0) throw new RequesterError(`the answer has unknown members: ${unknown.join(', ')}`);
   const faults = model.faults(value.gegevens);
@@ -57,7 +58,7 @@ function parse(body: Buffer): unknown {
 function readPaginering(value: unknown): Paginering | undefined {
   if (value === undefined) return undefined;
   const numbers = ['pageSize', 'currentPage', 'totalPages', 'totalRecords'].map((name) =>
-    isJsonObject(value) ? value[name] : undefined,
+    isRecord(value) ? value[name] : undefined,
   );
   const [pageSize, currentPage, totalPages, totalRecords] = numbers.filter((n) => typeof n === 'number');
   if (
@@ -76,7 +77,7 @@ function readPaginering(value: unknown): Paginering | undefined {
 function describeProblem(body: Buffer): string {
   try {
     const value: unknown = JSON.parse(body.toString());
-    if (!isJsonObject(value)) return 'no explanation';
+    if (!isRecord(value)) return 'no explanation';
     return [value.code ?? value.type, value.title, value.detail].filter((text) => typeof text === 'string').join(' - ');
   } catch {
     return 'no explanation';

@@ -1,6 +1,6 @@
 import { request } from 'undici';
-import { reasonOf } from '../../kernel/reason.ts';
-import { isJsonObject } from '../domain/model/json-pointer.ts';
+import { reasonOf } from '../../kernel/error-text.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import { RequesterError } from './requester-error.ts';
 
 export interface TokenRequest {
@@ -42,8 +42,8 @@ export async function fetchToken({ url, clientId, clientSecret, timeoutMs, signa
   } catch {
     answer = undefined;
   }
-  const token = isJsonObject(answer) ? answer.access_token : undefined;
+  const token = isRecord(answer) ? answer.access_token : undefined;
   if (statusCode === 200 && typeof token === 'string') return token;
-  const reason = isJsonObject(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
+  const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
   throw new RequesterError(`the token endpoint answered ${statusCode}${reason}, not a token`);
 }

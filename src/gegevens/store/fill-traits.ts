@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { allowLongStatements } from '../../kernel/database/long-statements.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
 import { createTraitsReader, type ReadTraits } from '../domain/import/record-traits.ts';
 import { ZaakPlaces } from '../domain/import/zaak-places.ts';
 import { builtInVersions, loadModel, type Model } from '../domain/model/model.ts';

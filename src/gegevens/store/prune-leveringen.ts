@@ -1,7 +1,6 @@
 import type { Db } from '../../kernel/database/db.ts';
-import { allowLongStatements } from '../../kernel/database/long-statements.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
 
 export interface Prunable {
   readonly id: number;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { turn } from '../../kernel/turn.ts';
+import { eventLoopBudget } from '../../kernel/event-loop.ts';
 import type { TextsPart } from '../domain/answer-frame.ts';
 
 declare module 'pg' {
@@ -120,8 +120,8 @@ class TextsQuery extends pg.Query {
   handleDataRow({ fields: [text, place] }: { fields: (string | null)[] }): void {
     this.#take(text ?? '', Number(place ?? 0));
     const { stream } = this.#connection;
-    if (stream.isPaused() || !turn.spent()) return;
+    if (stream.isPaused() || !eventLoopBudget.exhausted()) return;
     stream.pause();
-    turn.later(() => stream.resume());
+    eventLoopBudget.defer(() => stream.resume());
   }
 }

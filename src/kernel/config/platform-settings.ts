@@ -213,3 +213,19 @@ export const tokenSettings = {
       'Header in which the proxy hands on the client certificate (RFC 9440), such as `Client-Cert`. It is believed: the proxy must remove what a client sends under that name.',
   }),
 };
+
+/** Settings of what only the demo starts. */
+export const demoSettings = {
+  authPort: integer('DEMO_AUTH_PORT', {
+    default: 8081,
+    min: 0,
+    max: 65535,
+    description: 'Port of the demo’s authorization server; 0 takes a free one.',
+  }),
+  pkiPort: integer('DEMO_PKI_PORT', {
+    default: 8082,
+    min: 0,
+    max: 65535,
+    description: 'Port of the demo’s OCSP responder and revocation lists; 0 takes a free one.',
+  }),
+};

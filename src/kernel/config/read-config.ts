@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { contradictions } from './contradictions.ts';
-import { demoSettings } from './demo-settings.ts';
+import process from 'node:process';
+import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
-import { databaseSettings, serverSettings, tokenSettings } from './platform-settings.ts';
+import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
-import { unreadableFiles } from './unreadable-files.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
 /** Every setting there is, by group. The README's table is tested against it. */
@@ -115,4 +114,57 @@ function assertConfig(groups: Record<string, unknown>): asserts groups is Config
   for (const name of Object.keys(settings)) {
     if (typeof groups[name] !== 'object') throw new TypeError(`group ${name} was not read`);
   }
+}
+
+/** The environment of this process: the only place that reads it. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/** A variable that looks like one of ours and is none. */
+interface UnknownVariable {
+  readonly variable: string;
+  /** The one that was probably meant. */
+  readonly nearest: string;
+}
+
+/** First words that variables of others begin with too: `LOG_DIR`, `NODE_OPTIONS`. There only a slip of a letter or two is taken for ours. */
+const SHARED_WORDS = ['BODY', 'CLIENT', 'HEADER', 'LOG', 'NODE', 'PUBLIC', 'REQUEST', 'TRUST'];
+/** What Kubernetes and Docker tell of a service that is called as we are. */
+const OF_A_SERVICE = /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/;
+/** So many letters may differ. */
+const SLIP = 2;
+const MIN_LENGTH = 8;
+
+/** Names what would be ignored in silence, such as `GEGEVENS_TRUST_ANCHOR`. @param known every variable that is read */
+export function unknownVariables(env: Environment, known: readonly string[]): UnknownVariable[] {
+  const words = new Set(known.filter((name) => name.includes('_')).map(firstWord));
+  for (const word of SHARED_WORDS) words.delete(word);
+  return Object.keys(env)
+    .filter((name) => !known.includes(name) && /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) && !OF_A_SERVICE.test(name))
+    .flatMap((variable) => {
+      const distances = known.map((name) => ({ name, distance: distance(variable, name) }));
+      const [first] = distances.sort((a, b) => a.distance - b.distance);
+      if (first === undefined) return [];
+      const isSlip = variable.length >= MIN_LENGTH && first.distance <= SLIP;
+      return words.has(firstWord(variable)) || isSlip ? [{ variable, nearest: first.name }] : [];
+    });
+}
+
+function firstWord(name: string): string {
+  return name.slice(0, name.indexOf('_'));
+}
+
+/** Letters to change, add or leave out to make the one of the other (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }

@@ -1,8 +1,8 @@
 /** Addresses of Postgres with several hosts, as libpq has them; `pg` knows only one. Pure: what the settings are checked with. */
 
 /** Which host will do, in libpq's words. */
-export const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
-export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
+const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 export interface Addresses {
   /** The same address, once for each host, in their order; at least one. */
@@ -42,4 +42,33 @@ export function readAddresses(url: string): Addresses {
   // Without a host in front of the path, as for a socket, no URL is valid with a login.
   if (!urls.every((one) => URL.canParse(one.replace('@/', '@host/')))) throw new Error('is not an address');
   return { urls, wanted };
+}
+
+/** Server settings that a connection starts with. */
+interface SessionSettings {
+  readonly statementTimeoutMs: number;
+  /** The role to act as; the login must be a member. */
+  readonly role?: string | undefined;
+}
+
+/**
+ * Puts settings in the `options` of an address. What the address itself asks for stays; ours come later and win. They must be in
+ * the address: pg lets an address override what is given beside it.
+ */
+export function withSessionSettings(url: string, settings: SessionSettings): string {
+  const start = url.indexOf('?');
+  const query = new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+  const { statementTimeoutMs, role } = settings;
+  if (role !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(role))
+    throw new TypeError(`not the name of a role: ${role}`);
+  const ours = [
+    `-c statement_timeout=${statementTimeoutMs}`,
+    // Nothing waits between the statements of a transaction but code: a longer pause is a client that hangs.
+    `-c idle_in_transaction_session_timeout=${statementTimeoutMs === 0 ? 0 : Math.max(statementTimeoutMs, 10_000)}`,
+    // Compiling a statement pays after a second of running; where it is on, a guess too high makes a page take a second.
+    '-c jit=off',
+    ...(role === undefined ? [] : [`-c role=${role}`]),
+  ];
+  query.set('options', [query.get('options') ?? '', ...ours].join(' ').trim());
+  return `${start === -1 ? url : url.slice(0, start)}?${query.toString().replaceAll('+', '%20')}`;
 }

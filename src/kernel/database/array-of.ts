@@ -21,7 +21,7 @@ const UUID_BYTES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_DASHES = [8, 13, 18, 23];
 
 /** Makes parameters for `$n::kind[]` in binary form. */
-export type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>>;
+type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>>;
 
 /**
  * In text form every quote is escaped here and taken out again by the server, which reads an array letter by letter: with many rows that
@@ -29,7 +29,7 @@ export type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)
  * What it makes throws TypeError or RangeError for a uuid, a number or a moment that is none.
  * @param allocate gives memory for a parameter, in bytes
  */
-export function createArrays(allocate: (size: number) => Buffer): Arrays {
+function createArrays(allocate: (size: number) => Buffer): Arrays {
   const inBinary =
     (oid: number, bytesOf: (value: Value) => number, write: (bytes: Buffer, value: Value, at: number) => void) =>
     (values: readonly (Value | null)[]): Buffer => {
@@ -102,4 +102,45 @@ function writeBoolean(bytes: Buffer, value: Value, at: number): void {
 /** BigInt refuses what is no moment. */
 function writeMoment(bytes: Buffer, value: Value, at: number): void {
   bytes.writeBigInt64BE(BigInt(Date.parse(String(value)) - EPOCH_MS) * 1000n, at);
+}
+
+/** What one statement's parameters may take of memory that is kept, in bytes; and what it takes at first. */
+const MOST_BYTES = 1024 * 1024;
+const FIRST_BYTES = 64 * 1024;
+
+/**
+ * For the parameters of a statement that is sent many times a second. Their memory is used again for those of the next: with new memory
+ * each time the engine looks far more often through all that the process has.
+ * @param use makes the parameters and resolves when the statement was answered; they are not to be used after that
+ */
+export async function withArrays<T>(use: (arrayOf: Arrays) => Promise<T>): Promise<T> {
+  const scratch = spare.pop() ?? new Scratch();
+  // After an error it is not kept: the driver may still be about to send what stands there.
+  const result = await use(scratch.arrays);
+  scratch.clear();
+  spare.push(scratch);
+  return result;
+}
+
+/** As many as there were statements at the same time. */
+const spare: Scratch[] = [];
+
+class Scratch {
+  readonly arrays: Arrays = createArrays((size) => this.#take(size));
+  #bytes = Buffer.alloc(FIRST_BYTES);
+  #taken = 0;
+
+  #take(size: number): Buffer {
+    const from = this.#taken;
+    this.#taken += size;
+    return this.#taken <= this.#bytes.length ? this.#bytes.subarray(from, this.#taken) : Buffer.allocUnsafe(size);
+  }
+
+  /** Leaves nothing of what stood in it, and has room for as much the next time. */
+  clear(): void {
+    const wanted = Math.min(this.#taken, MOST_BYTES);
+    if (wanted > this.#bytes.length) this.#bytes = Buffer.alloc(wanted);
+    else this.#bytes.fill(0, 0, wanted);
+    this.#taken = 0;
+  }
 }

@@ -1,14 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { ReadinessCheck, ReadinessResult } from '../readiness.ts';
 import type { Listener } from './listen.ts';
-import { migrationState } from './migrate.ts';
-import { MIGRATIONS } from './migrations-directory.ts';
+import { MIGRATIONS, migrationState } from './migrate.ts';
 import type { Pool } from './pool.ts';
 
 /** More difference than this, in milliseconds, and moments of this process and of the database cannot be compared. */
 const CLOCK_LIMIT_MS = 5000;
 
-export interface DatabaseCheckOptions {
+interface DatabaseCheckOptions {
   readonly pool: Pool;
   readonly listener: Listener;
   readonly clock: Clock;

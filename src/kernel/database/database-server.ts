@@ -1,7 +1,7 @@
+import { connectEmbedded } from '../../embedded-postgres/connect.ts';
+import { startEmbedded } from '../../embedded-postgres/start.ts';
 import type { Config } from '../config/read-config.ts';
 import type { Logger } from '../log.ts';
-import { connectEmbedded } from './connect-embedded.ts';
-import { startEmbedded } from './embedded.ts';
 
 /** A database that can be reached; nothing is connected to it yet. */
 export interface DatabaseServer {

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { reasonOf } from '../reason.ts';
+import { reasonOf } from '../error-text.ts';
 import { type Addresses, readAddresses } from './addresses.ts';
-import { DatabaseUnavailableError } from './database-away.ts';
+import { DatabaseUnavailableError } from './database-unavailable.ts';
 
 /** The hosts of one address, and which of them is used. */
 export interface Hosts {

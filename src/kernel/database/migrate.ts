@@ -1,10 +1,14 @@
 import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
-import { connectionError } from './connection-error.ts';
+import { connectionError } from './database-unavailable.ts';
 import type { Db } from './db.ts';
 import { findHost } from './hosts.ts';
+
+/** Where the migrations that come with the program are. */
+export const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
 /** Why a database could not be brought up to date; the message says what to do. */
 export class MigrationError extends Error {

@@ -1,18 +1,19 @@
+import pg from 'pg';
 import type { Clock } from '../clock.ts';
 import type { ReadinessCheck } from '../readiness.ts';
-import { checkLogin } from './check-login.ts';
+import { readAddresses } from './addresses.ts';
 import { databaseChecks } from './database-checks.ts';
 import { type DatabaseServer, openDatabaseServer, type DatabaseOptions as ServerOptions } from './database-server.ts';
+import type { Db } from './db.ts';
 import { createListener, type Listener } from './listen.ts';
-import { demandMigrations, migrate } from './migrate.ts';
-import { MIGRATIONS } from './migrations-directory.ts';
+import { demandMigrations, MIGRATIONS, migrate } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 
 /** The role that serves; migration 0001 makes it. */
-export const SERVICE_ROLE = 'koppelvlak_dienst';
+const SERVICE_ROLE = 'koppelvlak_dienst';
 
 /** The role that removes what is past its retention; migration 0001 makes it. */
-export const RETENTION_ROLE = 'koppelvlak_opschoner';
+const RETENTION_ROLE = 'koppelvlak_opschoner';
 /** Batches of removal are larger than what a request may ask for (milliseconds). */
 const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 
@@ -20,12 +21,12 @@ const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 3;
 
-export type DatabaseOptions = ServerOptions & { readonly clock: Clock };
+type DatabaseOptions = ServerOptions & { readonly clock: Clock };
 
 /** Who has connections of his own: one cannot take those of another. */
 export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
 
-export interface OpenDatabase {
+interface OpenDatabase {
   /** For commands, and for what the process itself asks. */
   readonly pool: Pool;
   readonly shares: Readonly<Record<PoolShare, Pool>>;
@@ -148,4 +149,35 @@ async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['
 /** @throws {LoginError} when the login may not act as the role that removes */
 export async function checkRetentionLogin(pool: Pool, url: string): Promise<void> {
   await checkLogin(pool, url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
+}
+
+/** A login that cannot do, or can do more than, what its role is for. */
+class LoginError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'LoginError';
+  }
+}
+
+/**
+ * Connects once as a check at start.
+ * @returns whether this login is bound to its role, that is, whether it owns none of the program's schemas. Behind a transaction
+ *   pooler, where no role can be asked for, that depends on the login alone.
+ * @param otherwise what else helps a login that may not act as the role
+ * @throws LoginError when the login may not act as the role, with the statement that a DBA has to run.
+ */
+export async function checkLogin(db: Db, url: string, role: string, otherwise = ''): Promise<{ bound: boolean }> {
+  try {
+    const { rows } = await db.query<{ owns: boolean }>(
+      `select exists (select from pg_namespace where nspname = 'koppelvlak' and pg_has_role(current_user, nspowner, 'USAGE')) as owns`,
+    );
+    return { bound: rows[0]?.owns === false };
+  } catch (error) {
+    const state = error instanceof pg.DatabaseError ? error.code : undefined;
+    // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
+    if (state !== '42501' && state !== '22023') throw error;
+    const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
+    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${otherwise}`;
+    throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
+  }
 }

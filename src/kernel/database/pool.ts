@@ -1,11 +1,8 @@
 import pg from 'pg';
 import type { Logger } from '../log.ts';
-import { connectionError } from './connection-error.ts';
-import { withSessionSettings } from './connection-options.ts';
-import { DatabaseUnavailableError, isDatabaseAway } from './database-away.ts';
+import { withSessionSettings } from './addresses.ts';
+import { connectionError, DatabaseUnavailableError, isDatabaseUnavailable } from './database-unavailable.ts';
 import { type Hosts, openHosts } from './hosts.ts';
-import { typeParsers } from './type-parsers.ts';
-import { UnnamedClient } from './unnamed-client.ts';
 
 export type Pool = pg.Pool;
 
@@ -133,9 +130,58 @@ class BoundedPool extends pg.Pool {
     } catch (error) {
       // Waiting in vain for a free connection says nothing of the host.
       const isBusy = error instanceof Error && error.message === NONE_CAME_FREE;
-      if (isBusy || !this.#hosts.several || !isDatabaseAway(error)) throw error;
+      if (isBusy || !this.#hosts.several || !isDatabaseUnavailable(error)) throw error;
       await this.#hosts.find();
       return await super.connect();
     }
   }
+}
+
+/** Types whose default reading loses or changes something, by their fixed number (`pg_type.oid`). */
+const INT8 = 20;
+const INT8_ARRAY: number = 1016;
+const TEXT_ARRAY: number = 1009;
+/** date, timestamp without time zone: a JavaScript Date would put them in this machine's time zone. */
+const TEXTUAL = [1082, 1114];
+const TEXTUAL_ARRAYS = [1182, 1115];
+
+/**
+ * How values of Postgres become values here: int8 a number (an error when it does not fit, never a rounded one), date and timestamp
+ * their text, numeric its text, timestamptz a Date.
+ */
+export const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (format === 'binary') return pg.types.getTypeParser(oid, format);
+    if (oid === INT8) return toSafeInteger;
+    if (oid === INT8_ARRAY) return (text: string) => toSafeIntegers(pg.types.getTypeParser(INT8_ARRAY)(text));
+    if (TEXTUAL.includes(oid)) return (text: string) => text;
+    if (TEXTUAL_ARRAYS.includes(oid)) return pg.types.getTypeParser(TEXT_ARRAY);
+    return pg.types.getTypeParser(oid);
+  },
+};
+
+function toSafeInteger(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} does not fit in a number; select it as text`);
+  return number;
+}
+
+function toSafeIntegers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSafeIntegers);
+  return typeof value === 'string' ? toSafeInteger(value) : value;
+}
+
+/** A client that ignores the names of statements: behind a transaction pooler the next use may meet another server process. */
+class UnnamedClient extends pg.Client {}
+
+Object.defineProperty(UnnamedClient.prototype, 'query', {
+  value(this: pg.Client, query: unknown, ...rest: unknown[]) {
+    const unnamed = isNamed(query) ? { ...query, name: undefined } : query;
+    return Reflect.apply(pg.Client.prototype.query, this, [unnamed, ...rest]);
+  },
+});
+
+function isNamed(query: unknown): query is { name: unknown; text: string } {
+  // A Submittable (COPY, cursor) must stay the object it is.
+  return typeof query === 'object' && query !== null && 'name' in query && !('submit' in query);
 }

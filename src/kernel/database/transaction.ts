@@ -1,9 +1,10 @@
 import pg from 'pg';
-import { isDatabaseAway } from './database-away.ts';
+import { isDatabaseUnavailable } from './database-unavailable.ts';
+import type { Db } from './db.ts';
 import type { Pool } from './pool.ts';
 import { cancelOnAbort } from './with-abort.ts';
 
-export interface TransactionOptions {
+interface TransactionOptions {
   /** Default `read committed`. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
   readonly readOnly?: boolean;
@@ -75,11 +76,33 @@ async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | 
   // The server has become read-only, as after a switch of servers: the next connection looks for the one that is not.
   if (first instanceof pg.DatabaseError && first.code === '25006') return first;
   // The connection failed or fell silent: a statement may still run on it, and `rollback` would only wait behind it.
-  if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseAway(first)) return first;
+  if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseUnavailable(first)) return first;
   try {
     await client.query('rollback');
     return undefined;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** More than the server's limit: only a connection that has gone silent runs into it. */
+const SILENCE_MARGIN_MS = 5000;
+/** As long as a timer can be (milliseconds): the driver knows no unlimited one for a single statement. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * For a transaction with statements that take longer than those of a request: lifts the limit of the server for all of it, and that of the
+ * driver for what is sent through the result.
+ * @param ms longest that one statement may take, in milliseconds; 0: no limit
+ */
+export async function allowLongStatements(client: pg.PoolClient, ms: number): Promise<Db> {
+  await client.query(`select set_config('statement_timeout', $1::text, true)`, [String(ms)]);
+  const queryTimeout = ms === 0 ? LONGEST_MS : ms + SILENCE_MARGIN_MS;
+  return {
+    query: (query, values) =>
+      client.query(
+        Object.assign(typeof query === 'string' ? { text: query } : { ...query }, { query_timeout: queryTimeout }),
+        values,
+      ),
+  };
 }

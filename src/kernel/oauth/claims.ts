@@ -1,4 +1,5 @@
 // Reading a JWT claims set without trusting its types. @see RFC 7519 section 4.1
+import { isRecord } from '../is-record.ts';
 import { TokenError } from './token-error.ts';
 
 /** Clocks of issuer and service may differ by this much (seconds). */
@@ -10,11 +11,6 @@ const lastSecond = 8.64e12;
 /** A claims set whose types are not yet known. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Claims {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The claims in the payload of a JWS whose signature was verified. */
 export function readClaims(payload: Uint8Array): Claims {
   let value: unknown;
@@ -23,7 +19,7 @@ export function readClaims(payload: Uint8Array): Claims {
   } catch (cause) {
     throw new TokenError('invalid', 'claims-malformed', { cause });
   }
-  if (!isObject(value)) throw new TokenError('invalid', 'claims-malformed');
+  if (!isRecord(value)) throw new TokenError('invalid', 'claims-malformed');
   return value;
 }
 
@@ -67,7 +63,7 @@ export function readExpiry(claims: Claims, now: Date): number {
 export function confirmationThumbprint(claims: Claims): string | undefined {
   const confirmation = claims.cnf;
   if (confirmation === undefined) return undefined;
-  if (!isObject(confirmation)) throw new TokenError('invalid', 'claims-malformed');
+  if (!isRecord(confirmation)) throw new TokenError('invalid', 'claims-malformed');
   const thumbprint = optionalText(confirmation, 'x5t#S256');
   // A key-bound token (DPoP, RFC 9449) must not pass as a bearer token.
   if (thumbprint === undefined) throw new TokenError('invalid', 'not-bound');
@@ -78,7 +74,7 @@ export function confirmationThumbprint(claims: Claims): string | undefined {
 export function actorOf(claims: Claims): string | undefined {
   const actor = claims.act;
   if (actor === undefined) return undefined;
-  const subject = isObject(actor) ? optionalText(actor, 'sub') : undefined;
+  const subject = isRecord(actor) ? optionalText(actor, 'sub') : undefined;
   if (subject === undefined) throw new TokenError('invalid', 'claims-malformed');
   return subject;
 }

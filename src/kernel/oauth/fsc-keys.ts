@@ -3,17 +3,16 @@
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
+import { isRecord } from '../is-record.ts';
 import type { ReadinessCheck } from '../readiness.ts';
 import { watchFiles } from '../watch-files.ts';
-import { isObject } from './claims.ts';
-import { type FetchJson, fetchJson } from './fetch-json.ts';
-import { createRemoteKeys } from './remote-keys.ts';
+import type { KeySource } from './caller.ts';
+import type { VerifierLog } from './remote-keys.ts';
+import { createRemoteKeys, type FetchJson, fetchJson } from './remote-keys.ts';
 import { TokenError } from './token-error.ts';
-import type { KeySource } from './verified-token.ts';
-import type { VerifierLog } from './verifier-log.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */
-export type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };
+type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };
 
 type FscKeyMap = ReadonlyMap<string, FscKey>;
 
@@ -32,7 +31,7 @@ export type FscKeys = KeySource & {
   close(): void;
 };
 
-export type FscKeysOptions = {
+type FscKeysOptions = {
   /** Path of a PEM bundle, or http(s) address of a JSON Web Key Set. */
   source: string;
   cacheMs: number;
@@ -137,7 +136,7 @@ function lastEnd(keys: FscKeyMap): Date | undefined {
  *
  * @throws {Error} without a certificate, with an unreadable one, or with a key that no allowed algorithm can use
  */
-export function readFscCertificates(pem: string): FscKeyMap {
+function readFscCertificates(pem: string): FscKeyMap {
   const blocks = pem.match(block) ?? [];
   if (blocks.length === 0) throw new Error('the FSC token certificates hold no PEM certificate');
   return new Map(blocks.map((text, index) => readCertificate(text, `FSC token certificate ${index + 1}`)));
@@ -148,7 +147,7 @@ export function readFscCertificates(pem: string): FscKeyMap {
  * Keys of another kind are left out: a Manager may publish those too.
  */
 export function readFscKeySet(document: unknown): FscKeyMap {
-  if (!isObject(document) || !Array.isArray(document.keys)) throw new Error('the answer is not a JSON Web Key Set');
+  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('the answer is not a JSON Web Key Set');
   const keys = new Map<string, FscKey>();
   for (const jwk of document.keys) {
     try {
@@ -163,7 +162,7 @@ export function readFscKeySet(document: unknown): FscKeyMap {
 }
 
 function readJwk(jwk: unknown): [string, FscKey] {
-  if (!isObject(jwk)) throw new Error('no key');
+  if (!isRecord(jwk)) throw new Error('no key');
   const { x5c, 'x5t#S256': thumbprint } = jwk;
   const leaf: unknown = Array.isArray(x5c) ? x5c[0] : undefined;
   if (typeof leaf === 'string') {

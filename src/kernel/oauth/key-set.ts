@@ -1,16 +1,14 @@
-// The public keys of the token issuer. @see RFC 7517
+// The public keys of the token issuer (RFC 7517), and where its metadata says they are (RFC 8414 section 3, OpenID Connect Discovery 1.0
+// section 4).
 import { hash } from 'node:crypto';
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import type { Clock } from '../clock.ts';
-import { isObject } from './claims.ts';
-import { discoverKeysUrl } from './discovery.ts';
-import { type FetchJson, fetchJson } from './fetch-json.ts';
-import { createRemoteKeys } from './remote-keys.ts';
+import { isRecord } from '../is-record.ts';
+import type { KeySource } from './caller.ts';
+import { createRemoteKeys, type FetchJson, type FetchJsonOptions, fetchJson, type VerifierLog } from './remote-keys.ts';
 import { TokenError } from './token-error.ts';
-import type { KeySource } from './verified-token.ts';
-import type { VerifierLog } from './verifier-log.ts';
 
-export type KeySetOptions = {
+type KeySetOptions = {
   issuer: string;
   /** Without it the address comes from the metadata of the issuer. */
   jwksUrl?: string | undefined;
@@ -21,7 +19,7 @@ export type KeySetOptions = {
 };
 
 /** A key, and the name of the set in which it was found: another one as soon as a key is withdrawn or added. */
-export type FoundKey = { key: CryptoKey; set: string };
+type FoundKey = { key: CryptoKey; set: string };
 
 /** As a source of keys it holds what was verified for as long as the issuer publishes the very same keys. */
 export type KeySet = KeySource & {
@@ -84,7 +82,7 @@ function fingerprintOf({ keys }: JSONWebKeySet): string {
 }
 
 function isKeySet(value: unknown): value is JSONWebKeySet {
-  return isObject(value) && Array.isArray(value.keys) && value.keys.every(isObject);
+  return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);
 }
 
 async function pick(
@@ -97,4 +95,52 @@ async function pick(
     if (cause instanceof errors.JWKSNoMatchingKey) return undefined;
     throw new TokenError('invalid', 'unknown-key', { cause });
   }
+}
+
+/**
+ * The address of an issuer's key set, from its metadata.
+ *
+ * @throws {AggregateError} when neither form of metadata can be used, with the cause of each
+ */
+async function discoverKeysUrl(issuer: string, options: FetchJsonOptions): Promise<URL> {
+  const failures: unknown[] = [];
+  for (const url of metadataUrls(issuer)) {
+    try {
+      return keysUrl(await fetchJson(url, options), issuer, url);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      failures.push(error);
+    }
+  }
+  throw new AggregateError(
+    failures,
+    `no usable metadata of the issuer ${issuer}: ${failures.map(messageOf).join('; ')}`,
+  );
+}
+
+/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect behind it. */
+function metadataUrls(issuer: string): URL[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  return [
+    new URL(`${origin}/.well-known/oauth-authorization-server${path}`),
+    new URL(`${origin}${path}/.well-known/openid-configuration`),
+  ];
+}
+
+function keysUrl(metadata: unknown, issuer: string, source: URL): URL {
+  if (!isRecord(metadata)) throw new Error(`${source.href} is not a JSON object`);
+  // RFC 8414 section 3.3: or one issuer could hand out the keys of another.
+  if (metadata.issuer !== issuer) throw new Error(`${source.href} is metadata of another issuer`);
+  const address = metadata.jwks_uri;
+  const url = typeof address === 'string' ? URL.parse(address) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new Error(`${source.href} has no usable jwks_uri`);
+  if (source.protocol === 'https:' && url.protocol !== 'https:')
+    throw new Error(`${source.href} names a jwks_uri without TLS`);
+  return url;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
-import type { VerifiedToken } from './verified-token.ts';
+import type { VerifiedToken } from './caller.ts';
 
 /** Tokens that were verified, by their hash. Bounded in bytes; the one that was used longest ago makes room. */
-export type TokenCache = {
+type TokenCache = {
   /** A token whose signature need not be verified again yet. */
   get(hash: string, now: Date): VerifiedToken | undefined;
   /** The subject of a token that was verified once and has not expired: good for counting, not for letting in. */
@@ -11,7 +11,7 @@ export type TokenCache = {
   clear(): void;
 };
 
-export type TokenCacheOptions = {
+type TokenCacheOptions = {
   /** Memory for all tokens together, about. */
   maxBytes: number;
   /** How long a verified token is taken without verifying it again; 0: never. */

@@ -2,7 +2,7 @@
  * What the caller must be told. `unavailable`: the token could not be judged, because the keys of the issuer were never
  * fetched and cannot be fetched now; that is a fault of the service, not of the caller.
  */
-export type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
+type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
 
 /** Why, from a closed list: fit for a log line and a metric label, never holds anything of the token. */
 export type TokenErrorReason =

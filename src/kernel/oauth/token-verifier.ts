@@ -2,18 +2,21 @@
 import { hash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { ReadinessCheck } from '../readiness.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, VerifiedToken } from './caller.ts';
 import { leewaySeconds } from './claims.ts';
-import { clientCertificateThumbprint } from './client-certificate.ts';
-import type { FetchJson } from './fetch-json.ts';
 import { createFscKeys, fscKeysCheck } from './fsc-keys.ts';
 import { createKeySet, type KeySet } from './key-set.ts';
-import { readProtectedHeader } from './protected-header.ts';
+import type { FetchJson, VerifierLog } from './remote-keys.ts';
 import { createTokenCache } from './token-cache.ts';
 import { TokenError, type TokenErrorReason } from './token-error.ts';
-import { findToken, type HeaderValue, singleHeader, type TokenHeaders } from './token-location.ts';
-import type { VerifiedToken } from './verified-token.ts';
-import type { VerifierLog } from './verifier-log.ts';
+import {
+  clientCertificateThumbprint,
+  findToken,
+  type HeaderValue,
+  readProtectedHeader,
+  singleHeader,
+  type TokenHeaders,
+} from './token-in-request.ts';
 import { type FscOptions, verifyFsc } from './verify-fsc.ts';
 import { type OAuthOptions, verifyOAuth } from './verify-oauth.ts';
 

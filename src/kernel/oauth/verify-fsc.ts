@@ -1,10 +1,10 @@
 // Access tokens of Federated Service Connectivity, signed by the own Manager. @see FSC Core 1.1, "Access Token"
 import { compactVerify } from 'jose';
+import type { VerifiedToken } from './caller.ts';
 import { actorOf, checkParties, confirmationThumbprint, optionalText, readClaims, readExpiry } from './claims.ts';
 import type { FscKeys } from './fsc-keys.ts';
-import type { ProtectedHeader } from './protected-header.ts';
 import { TokenError } from './token-error.ts';
-import type { VerifiedToken } from './verified-token.ts';
+import type { ProtectedHeader } from './token-in-request.ts';
 
 /** How FSC tokens are recognised. `audiences`: the addresses of the own Inways; `peerId`: our own. */
 export type FscOptions = {

@@ -1,5 +1,6 @@
 // JWT access tokens of an OAuth 2.0 authorization server. @see RFC 9068 section 4, RFC 8725
 import { compactVerify } from 'jose';
+import type { VerifiedToken } from './caller.ts';
 import {
   actorOf,
   type Claims,
@@ -11,9 +12,8 @@ import {
   textList,
 } from './claims.ts';
 import type { KeySet } from './key-set.ts';
-import type { ProtectedHeader } from './protected-header.ts';
 import { TokenError } from './token-error.ts';
-import type { VerifiedToken } from './verified-token.ts';
+import type { ProtectedHeader } from './token-in-request.ts';
 
 const algorithms = ['RS256', 'PS256', 'ES256'];
 

@@ -1,7 +1,7 @@
 // Connections to others: direct, or by way of the forward proxy that is configured.
 import { type LookupAddress, lookup } from 'node:dns';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici';
-import type { FetchJson } from '../oauth/fetch-json.ts';
+import type { FetchJson } from '../oauth/remote-keys.ts';
 
 export interface ProxySettings {
   /** Address of the forward proxy (secret: it may hold credentials); absent: none. */

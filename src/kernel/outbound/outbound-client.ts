@@ -1,19 +1,24 @@
 /** The way out to services whose addresses an operator, or their own documents, named: with limits on everything. */
-import type { LookupAddress } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
 import { type Dispatcher, request as undiciRequest } from 'undici';
 import type { Clock } from '../clock.ts';
-import { freshForMs, retryAfterMs } from './caching-headers.ts';
-import { createOutboundAgent, type ProxySettings, systemResolve } from './outbound-agent.ts';
+import {
+  type AddressRules,
+  assertCallableName,
+  checkUrl,
+  guardedLookup,
+  redirected,
+  redirection,
+} from './address-guard.ts';
+import { createOutboundAgent, type ProxySettings } from './outbound-agent.ts';
 import { OutboundError } from './outbound-error.ts';
-import { isForbiddenAddress, isPublicAddress } from './public-address.ts';
-import { ACCEPT_ENCODING, readBody } from './read-body.ts';
+import { ACCEPT_ENCODING, headerValue, readBody } from './read-body.ts';
+import { freshForMs, retryAfterMs } from './retry.ts';
 
 const MAX_REDIRECTS = 3;
 const ERROR_BODY_BYTES = 65_536;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-export interface OutboundOptions {
+interface OutboundOptions {
   readonly clock: Clock;
   /** Time in milliseconds for one call, redirects and body included. */
   readonly timeoutMs: number;
@@ -32,8 +37,11 @@ export interface OutboundRequest {
   readonly signal: AbortSignal;
   /** A tag that was given before for the same address. */
   readonly etag?: string | undefined;
-  /** `any-host` for an address whose work is to lead elsewhere; never from https to http. */
-  readonly redirects: 'same-host' | 'any-host';
+  /**
+   * `any-host` for an address whose work is to lead elsewhere; never from https to http. With `none` a redirect is a status that was not
+   * asked for.
+   */
+  readonly redirects: 'none' | 'same-host' | 'any-host';
 }
 
 /** An answer of 200, parsed and not judged, or the word that nothing changed. */
@@ -62,9 +70,10 @@ export interface OutboundClient {
 /** The address is judged when the connection is made, so a name that resolves differently the second time does not help. */
 export function createOutboundClient(options: OutboundOptions): OutboundClient {
   const { clock, timeoutMs, maxBytes, allowPrivate } = options;
+  const rules: AddressRules = { allowPrivate };
   const proxy = options.proxy ?? { outboundProxy: undefined, outboundNoProxy: [] };
   const agent = createOutboundAgent(proxy, {
-    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), lookup: guardedLookup(allowPrivate) },
+    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), lookup: guardedLookup(rules) },
     connections: options.connections,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
@@ -72,10 +81,10 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   });
 
   const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
-    let url = checkUrl(request.url, allowPrivate);
+    let url = checkUrl(request.url, rules);
     for (let redirects = 0; ; redirects += 1) {
       // A proxy makes the connection: the target is judged before it is asked.
-      if (proxy.outboundProxy !== undefined) await assertCallableName(url.hostname, allowPrivate);
+      if (proxy.outboundProxy !== undefined) await assertCallableName(url, rules);
       const answer = await undiciRequest(url, {
         dispatcher: agent,
         signal,
@@ -86,11 +95,11 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
           ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
         },
       });
-      const location = redirection(answer);
+      const location = request.redirects === 'none' ? undefined : redirection(answer);
       if (location === undefined) return await readAnswer(answer, url, request);
       await answer.body.dump({ limit: 1024, signal });
       if (redirects === MAX_REDIRECTS) throw new OutboundError('redirect', 'too many redirects');
-      url = redirected(url, location, request.redirects, allowPrivate);
+      url = redirected(url, location, request.redirects, rules);
     }
   };
 
@@ -101,10 +110,10 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   ): Promise<OutboundAnswer> => {
     const head = {
       url: url.href,
-      etag: one(headers.etag),
-      freshForMs: freshForMs(one(headers['cache-control']), one(headers.age)),
+      etag: headerValue(headers.etag),
+      freshForMs: freshForMs(headerValue(headers['cache-control']), headerValue(headers.age)),
     };
-    const encoding = one(headers['content-encoding']);
+    const encoding = headerValue(headers['content-encoding']);
     if (statusCode === 304 && request.etag !== undefined) {
       await body.dump();
       return { ...head, etag: head.etag ?? request.etag, changed: false };
@@ -112,11 +121,11 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
     if (statusCode !== 200) {
       throw new OutboundError('status', `status ${statusCode}`, {
         status: statusCode,
-        retryAfterMs: retryAfterMs(one(headers['retry-after']), clock.now()),
-        problem: await readProblem(body, encoding, one(headers['content-type'])),
+        retryAfterMs: retryAfterMs(headerValue(headers['retry-after']), clock.now()),
+        problem: await readProblem(body, encoding, headerValue(headers['content-type'])),
       });
     }
-    const type = one(headers['content-type']);
+    const type = headerValue(headers['content-type']);
     if (!isJson(type)) {
       body.on('error', () => undefined).destroy();
       throw new OutboundError('content-type', `content-type ${type?.slice(0, 60) ?? 'absent'}`);
@@ -165,76 +174,6 @@ function parse(bytes: Buffer): unknown {
 
 function isJson(type: string | undefined): boolean {
   return type !== undefined && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
-}
-
-function one(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
-}
-
-function redirection({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
-  return [301, 302, 303, 307, 308].includes(statusCode) ? one(headers.location) : undefined;
-}
-
-function redirected(from: URL, location: string, policy: OutboundRequest['redirects'], allowPrivate: boolean): URL {
-  if (!URL.canParse(location, from.href)) throw new OutboundError('redirect', 'a redirect to no address');
-  const to = checkUrl(new URL(location, from).href, allowPrivate);
-  if (from.protocol === 'https:' && to.protocol !== 'https:') {
-    throw new OutboundError('redirect', 'a redirect from https to http');
-  }
-  // With its port: another one on the same host is another service.
-  if (policy === 'same-host' && to.host !== from.host) {
-    throw new OutboundError('redirect', `a redirect to another host, ${to.host}`);
-  }
-  return to;
-}
-
-/** A literal address is never looked up, so it is judged here. */
-function checkUrl(text: string, allowPrivate: boolean): URL {
-  if (!URL.canParse(text)) throw new OutboundError('address', 'not an address');
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new OutboundError('address', `scheme ${url.protocol} is not called`);
-  }
-  if (url.username !== '' || url.password !== '') throw new OutboundError('address', 'credentials in an address');
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) assertCallable(host, host, allowPrivate);
-  return url;
-}
-
-/** A name that only the proxy can resolve is left to the proxy's rules. @throws {OutboundError} `address` */
-async function assertCallableName(host: string, allowPrivate: boolean): Promise<void> {
-  const addresses = await new Promise<readonly LookupAddress[]>((done) => {
-    systemResolve(host, (error, found) => done(error === null ? found : []));
-  });
-  for (const { address } of addresses) assertCallable(address, host, allowPrivate);
-}
-
-/** @throws {OutboundError} `address` */
-function assertCallable(address: string, host: string, allowPrivate: boolean): void {
-  if (isForbiddenAddress(address)) {
-    throw new OutboundError('address', `${host} is link-local or a metadata service, which is never called`);
-  }
-  if (!allowPrivate && !isPublicAddress(address)) {
-    throw new OutboundError('address', `${host} is not a public address`);
-  }
-}
-
-/** Every address of a name is judged: one inner address among the others would be reached when the others do not answer. */
-function guardedLookup(allowPrivate: boolean): LookupFunction {
-  return (host, options, done) => {
-    systemResolve(host, (error, addresses) => {
-      if (error !== null) return done(error, []);
-      const [first] = addresses;
-      try {
-        if (first === undefined) throw new OutboundError('address', `${host} has no address`);
-        for (const { address } of addresses) assertCallable(address, host, allowPrivate);
-      } catch (refusal) {
-        return done(refusal instanceof Error ? refusal : new OutboundError('address', `${host} is not called`), []);
-      }
-      if (options.all) done(null, addresses);
-      else done(null, first.address, first.family);
-    });
-  };
 }
 
 /** Longest text that is kept of a cause. */

@@ -11,7 +11,7 @@
  * - `content-type`: not JSON by its own account
  * - `not-json`: not JSON in UTF-8
  */
-export type OutboundFault =
+type OutboundFault =
   | 'address'
   | 'unreachable'
   | 'timeout'

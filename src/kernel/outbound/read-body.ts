@@ -6,6 +6,11 @@ import { OutboundError } from './outbound-error.ts';
 /** What we ask for; decompressed piece by piece, so a bomb is stopped at the limit and not after it. */
 export const ACCEPT_ENCODING = 'br, zstd, gzip';
 
+/** The first value of a header. */
+export function headerValue(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
+}
+
 /**
  * Reads a body of at most `maxBytes`, counted both as sent and after decompression.
  * @throws {OutboundError} `too-large`, `encoding`, `broken-off`

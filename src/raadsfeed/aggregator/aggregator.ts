@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { keepHeapSmall } from '../../kernel/bounded-heap.ts';
+import { limitYoungGeneration } from '../../kernel/limit-young-generation.ts';
 import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { openNotubiz } from '../notubiz/open-notubiz.ts';
@@ -93,7 +93,7 @@ export function createAggregator(platform: Platform): Aggregator {
   );
   return {
     start() {
-      keepHeapSmall();
+      limitYoungGeneration();
       for (const scheduler of schedulers) scheduler.start();
       // What could not be written anew right after its redaction, because somebody was still reading it.
       cleaning ??= setInterval(() => {

@@ -1,8 +1,8 @@
 /** Chooses the database that a read is answered from: the replica when it has what the read must have, else the primary. */
 import type { Db } from '../../kernel/database/db.ts';
+import { reasonOf } from '../../kernel/error-text.ts';
 import type { Logger } from '../../kernel/log.ts';
 import type { ReadinessResult } from '../../kernel/readiness.ts';
-import { reasonOf } from '../../kernel/reason.ts';
 import { type FeedHead, readFeedHead } from '../store/feed-row.ts';
 import type { Read } from '../store/read-log.ts';
 import { type HeadCache, hasHistoryOf } from './head.ts';

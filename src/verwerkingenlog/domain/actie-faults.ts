@@ -1,4 +1,5 @@
 import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/duration.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { isBsn } from './bsn.ts';
 import { isBsnKind } from './identification.ts';
@@ -13,7 +14,7 @@ interface FaultOptions {
 
 /** What is wrong with the body of an action that a contract cannot express. The body may be anything: what has another form is skipped. */
 export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[] {
-  if (!isObject(body)) return [];
+  if (!isRecord(body)) return [];
   const { tijdstip, bewaartermijn } = body;
   const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
   return [
@@ -55,7 +56,7 @@ function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified)
   const faults: InvalidParam[] = [];
   if (isWrong(soortAfnemerId, afnemerId)) faults.push({ name: 'afnemerId', ...NO_BSN });
   for (const [i, object] of (Array.isArray(verwerkteObjecten) ? verwerkteObjecten : []).entries()) {
-    if (isObject(object) && isWrong(object.soortObjectId, object.objectId)) {
+    if (isRecord(object) && isWrong(object.soortObjectId, object.objectId)) {
       faults.push({ name: `verwerkteObjecten.${i}.objectId`, ...NO_BSN });
     }
   }
@@ -64,8 +65,4 @@ function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified)
 
 function isWrong(kind: unknown, id: unknown): boolean {
   return isBsnKind(kind) && typeof id === 'string' && !isBsn(id);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

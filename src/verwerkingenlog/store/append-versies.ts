@@ -1,4 +1,4 @@
-import { withArrays } from '../../kernel/database/array-scratch.ts';
+import { withArrays } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { APPEND_MANY, APPEND_ONE, INPUT } from './append-statements.ts';
 import { placesByPerson, type StoredVersie } from './stored-versie.ts';

@@ -1,4 +1,4 @@
-import { mapInTurns } from '../../kernel/turn.ts';
+import { mapWithinBudget } from '../../kernel/event-loop.ts';
 import { isOrganisation } from '../domain/identification.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
 import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
@@ -29,7 +29,7 @@ export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
 
 /** The same for a version that may have very many objects. */
 export async function protectInTurns(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
-  const objecten = await mapInTurns(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
+  const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
   return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
 }
 
@@ -66,7 +66,7 @@ export async function revealInTurns(stored: StoredVersie, keys: IdentityKeys): P
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
-    objecten: await mapInTurns(objecten, (object) => revealObject(object, stored, keys)),
+    objecten: await mapWithinBudget(objecten, (object) => revealObject(object, stored, keys)),
   };
 }
 

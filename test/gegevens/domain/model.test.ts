@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { shvDelivery } from '../../../src/demo/data/shv-delivery.ts';
-import { vsDelivery } from '../../../src/demo/data/vs-delivery.ts';
+import { shvDelivery, vsDelivery } from '../../../src/demo/data/deliveries.ts';
 import { checkWhole, loadModel } from '../../../src/gegevens/domain/model/model.ts';
 
 it('judges a case with very many signals, where comparing each with each would take minutes', () => {

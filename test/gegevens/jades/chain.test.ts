@@ -1,16 +1,17 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { octets, sequence } from '../../../src/demo/authority/der.ts';
 import {
   basicConstraints,
+  type CertificateRequest,
   certificatePolicies,
   type Extension,
   extendedKeyUsage,
   keyUsage,
+  mintCertificate,
   type Usage,
-} from '../../../src/demo/authority/extensions.ts';
-import { type CertificateRequest, mintCertificate } from '../../../src/demo/authority/mint.ts';
-import type { Name } from '../../../src/demo/authority/name.ts';
+} from '../../../src/demo/authority/certificates.ts';
+import type { Name } from '../../../src/demo/authority/der.ts';
+import { octets, sequence } from '../../../src/demo/authority/der.ts';
 import { parseCertificate } from '../../../src/gegevens/jades/certificate.ts';
 import { validatePath } from '../../../src/gegevens/jades/chain.ts';
 import { JadesError } from '../../../src/gegevens/jades/errors.ts';

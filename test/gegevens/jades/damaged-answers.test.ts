@@ -2,16 +2,19 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { revocationList } from '../../../src/demo/authority/crl-answer.ts';
-import { answerDates } from '../../../src/demo/authority/dates.ts';
-import { type Issuer, randomSerial } from '../../../src/demo/authority/mint.ts';
-import { ocspAnswer } from '../../../src/demo/authority/ocsp-answer.ts';
-import { readQuestion } from '../../../src/demo/authority/ocsp-request.ts';
+import { type Issuer, randomSerial } from '../../../src/demo/authority/certificates.ts';
 import { mintLeaf, mintRoot, rootName } from '../../../src/demo/authority/profiles.ts';
-import { lazyStranger, signerFor } from '../../../src/demo/authority/signers.ts';
+import { readQuestion } from '../../../src/demo/authority/revocation.ts';
 import { type Certificate, parseCertificate } from '../../../src/gegevens/jades/certificate.ts';
 import { isListed, readCrl } from '../../../src/gegevens/jades/crl.ts';
 import { createOcspRequest, readOcspAnswer } from '../../../src/gegevens/jades/ocsp.ts';
+import {
+  answerDates,
+  lazyStranger,
+  ocspAnswer,
+  revocationList,
+  signerFor,
+} from '../../support/authority/faulty-answers.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;

@@ -23,7 +23,6 @@ function verifierAt(minutesLater: number) {
     // Their authority is gone: nobody can say that they were revoked.
     revocation: 'soft',
     fetch: () => Promise.reject(new Error('nobody there')),
-    allowPrivate: false,
     now: () => new Date(Date.parse(recorded.madeAt) + minutesLater * 60_000),
     maxSignatureAgeMs: 60 * 60_000,
   });

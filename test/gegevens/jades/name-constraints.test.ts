@@ -1,17 +1,11 @@
 // Each case of RFC 5280 section 4.2.1.10 on a path of three, and on one with a second authority that also constrains.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  basicConstraints,
-  type GeneralName,
-  keyUsage,
-  nameConstraints,
-  subjectAltName,
-} from '../../../src/demo/authority/extensions.ts';
-import { mintCertificate } from '../../../src/demo/authority/mint.ts';
-import type { Name } from '../../../src/demo/authority/name.ts';
+import { basicConstraints, keyUsage, mintCertificate } from '../../../src/demo/authority/certificates.ts';
+import type { Name } from '../../../src/demo/authority/der.ts';
 import { type Certificate, parseCertificate } from '../../../src/gegevens/jades/certificate.ts';
 import { meetsNameConstraints } from '../../../src/gegevens/jades/name-constraints.ts';
+import { type GeneralName, nameConstraints, subjectAltName } from '../../support/authority/name-extensions.ts';
 
 interface Limits {
   readonly permitted?: readonly GeneralName[];

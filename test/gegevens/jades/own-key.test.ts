@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate 
 import { readFileSync } from 'node:fs';
 import forge from 'node-forge';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basicConstraints, keyUsage } from '../../../src/demo/authority/extensions.ts';
+import { basicConstraints, keyUsage } from '../../../src/demo/authority/certificates.ts';
 import { mintAuthority } from '../../../src/demo/authority/profiles.ts';
 import { daysToExpiry, loadPemKey, loadPkcs12Key } from '../../../src/gegevens/jades/own-key.ts';
 import { createSigner, plainStyles } from '../../../src/gegevens/jades/sign.ts';

@@ -226,7 +226,11 @@ describe('a hostile message', () => {
 });
 
 describe('a verifier', () => {
-  const options = { revocation: 'hard', allowPrivate: true, now: () => new Date() } as const;
+  const options = {
+    revocation: 'hard',
+    fetch: () => Promise.reject(new Error('nobody there')),
+    now: () => new Date(),
+  } as const;
 
   it.each(['', 'no certificate here', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'])(
     'is not made without anchors: %j',

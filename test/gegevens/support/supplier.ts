@@ -3,17 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { type Authority, createAuthority } from '../../../src/demo/authority/authority.ts';
 import type { Variant } from '../../../src/gegevens/domain/model/mapping.ts';
 import { loadModel, type Model } from '../../../src/gegevens/domain/model/model.ts';
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
 import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import { type Imported, importFile } from '../../../src/gegevens/store/import-file.ts';
-import { isRecord, readOpenapi } from '../../../src/http/openapi-document.ts';
+import { readOpenapi } from '../../../src/http/openapi-document.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
+import { isRecord } from '../../../src/kernel/is-record.ts';
 import { createLogger } from '../../../src/kernel/log.ts';
+import { createGuardedFetch } from '../../../src/kernel/outbound/guarded-fetch.ts';
 import { createAnswerCheck } from '../../support/api.ts';
+import { createFaultyAuthority, type FaultyAuthority } from '../../support/authority/faulty-authority.ts';
 import { createDatabase } from '../../support/database.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { startTokens, type TestTokens } from '../../support/tokens.ts';
@@ -37,7 +39,7 @@ export interface Supplier {
   readonly pool: Pool;
   /** A statement of the owner of the database. */
   readonly asOwner: (statement: string) => Promise<Record<string, unknown>[]>;
-  readonly authority: Authority;
+  readonly authority: FaultyAuthority;
   readonly tokens: TestTokens;
   readonly requester: Requester;
   /** Environment of the server, for another instance. */
@@ -67,7 +69,7 @@ export async function openSupplier(
   } = {},
 ): Promise<Supplier> {
   const dir = mkdtempSync(join(tmpdir(), 'gegevens-'));
-  const authority = await createAuthority({ dir, port: 0 });
+  const authority = await createFaultyAuthority({ dir, port: 0 });
   authority.behaviour.lifeSeconds = 3600;
   const tokens = await startTokens();
   const database =
@@ -100,10 +102,11 @@ export async function openSupplier(
   const requester = createRequester(authority.requester);
   const models = { shv: loadModel('shv'), vs: loadModel('vs') };
   const check = createAnswerCheck(readOpenapi(new URL('../../../openapi/gegevens.yaml', import.meta.url)));
+  const network = createGuardedFetch({ allowPrivate: true });
   const verifier = createVerifier({
     anchors: readFileSync(authority.root, 'utf8'),
     revocation: 'soft',
-    allowPrivate: true,
+    fetch: network.fetch,
     now: () => new Date(),
   });
 
@@ -168,6 +171,7 @@ export async function openSupplier(
     async close() {
       for (const each of servers) await each.stop();
       await verifier.close();
+      await network.close();
       await pool.end();
       await database.drop();
       await tokens.close();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { arrayOf } from '../../../src/kernel/database/array-of.ts';
-import { withArrays } from '../../../src/kernel/database/array-scratch.ts';
+import { arrayOf, withArrays } from '../../../src/kernel/database/array-of.ts';
 
 const words = ['een', null, 'drie'];
 

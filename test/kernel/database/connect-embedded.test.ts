@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { connectEmbedded } from '../../../src/kernel/database/connect-embedded.ts';
-import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
-import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
+import { connectEmbedded } from '../../../src/embedded-postgres/connect.ts';
+import { readPostmaster } from '../../../src/embedded-postgres/postmaster.ts';
+import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
 import { initialisedHome, run, startHolder, temporaryHome } from './embedded-support.ts';
 import { keepingLog, quiet } from './support.ts';
 

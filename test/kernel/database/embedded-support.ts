@@ -8,9 +8,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, onTestFinished } from 'vitest';
-import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
-import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
-import { processIdentity } from '../../../src/kernel/database/process-identity.ts';
+import { processIdentity, readPostmaster } from '../../../src/embedded-postgres/postmaster.ts';
+import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
 import { quiet } from './support.ts';
 
 /** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */

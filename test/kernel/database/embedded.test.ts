@@ -4,10 +4,9 @@ import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
-import { postgresBinaries } from '../../../src/kernel/database/postgres-binaries.ts';
-import { readPostmaster } from '../../../src/kernel/database/postmaster.ts';
-import { isRunning } from '../../../src/kernel/database/process-identity.ts';
+import { isRunning, readPostmaster } from '../../../src/embedded-postgres/postmaster.ts';
+import { postgresBinaries } from '../../../src/embedded-postgres/programs.ts';
+import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
 import {
   childrenOf,
   initialisedHome,

@@ -1,7 +1,7 @@
 /** A program that has an embedded Postgres until its standard input ends: `node holder.ts service|command DIR`. */
 import { once } from 'node:events';
-import { connectEmbedded } from '../../../src/kernel/database/connect-embedded.ts';
-import { startEmbedded } from '../../../src/kernel/database/embedded.ts';
+import { connectEmbedded } from '../../../src/embedded-postgres/connect.ts';
+import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../../src/kernel/log.ts';
 
 const [purpose, dir = ''] = process.argv.slice(2);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { allowLongStatements } from '../../../src/kernel/database/long-statements.ts';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
-import { transaction } from '../../../src/kernel/database/transaction.ts';
+import { allowLongStatements, transaction } from '../../../src/kernel/database/transaction.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { openPool } from './support.ts';
 

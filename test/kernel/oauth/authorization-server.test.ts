@@ -7,8 +7,8 @@ import {
   type AuthorizationServerOptions,
   startAuthorizationServer,
 } from '../../../src/demo/authorization-server/authorization-server.ts';
-import type { AuthorizationClient } from '../../../src/demo/authorization-server/client.ts';
-import { loadDemoClients } from '../../../src/demo/authorization-server/demo-clients.ts';
+import type { AuthorizationClient } from '../../../src/demo/authorization-server/kept-files.ts';
+import { loadDemoClients } from '../../../src/demo/authorization-server/kept-files.ts';
 import { bearer, openVerifier, refusal } from './support/verifier.ts';
 
 const audience = 'https://koppelvlak.example';

@@ -2,10 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { backoffMs } from '../../../src/kernel/outbound/backoff.ts';
-import { freshForMs, retryAfterMs } from '../../../src/kernel/outbound/caching-headers.ts';
+import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/address-guard.ts';
 import { createOutboundClient, type OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
-import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/public-address.ts';
+import { backoffMs, freshForMs, retryAfterMs } from '../../../src/kernel/outbound/retry.ts';
 import { aggregatorId } from '../../../src/raadsfeed/aggregator/feed/aggregator-id.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
@@ -51,21 +50,53 @@ describe('headers of an answer', () => {
 
 describe('addresses', () => {
   it.each([
-    '127.0.0.1',
+    '0.0.0.0',
     '10.1.2.3',
-    '169.254.169.254',
-    '192.168.1.1',
     '100.64.0.1',
+    '127.0.0.1',
+    '127.255.255.254',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.1',
+    '192.168.0.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
     '::1',
-    'fe80::1',
-    'fd00::1',
+    '::ffff:127.0.0.1',
     '::ffff:8.8.8.8',
+    '::127.0.0.1',
+    'fe80::1',
+    'fc00::1',
+    'fd12::1',
+    'fec0::1',
+    'ff02::1',
+    '64:ff9b::7f00:1',
     '2002:7f00:1::',
+    '2001::1',
+    '2001:db8::1',
+    '100::1',
+    '192.168.1.1',
+    'fd00::1',
   ])('calls %s not public', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  it.each(['8.8.8.8', '145.97.39.155', '2a00:1450:400e:80e::200e'])('calls %s public', (address) => {
+  it.each([
+    '1.1.1.1',
+    '8.8.8.8',
+    '172.15.0.1',
+    '172.32.0.1',
+    '192.167.1.1',
+    '11.0.0.1',
+    '2606:4700::1111',
+    '2a00::1',
+    '145.97.39.155',
+    '2a00:1450:400e:80e::200e',
+  ])('calls %s public', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });

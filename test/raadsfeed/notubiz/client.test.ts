@@ -100,7 +100,7 @@ it('does not wait for a Retry-After longer than it will wait: the window is read
 it('gives up on a call that takes too long', async () => {
   supplier.rule = () => 'hang';
   const error = await failure(createClient({ timeout: 50 }).get('/organisations', {}, never));
-  expect(error).toMatchObject({ kind: 'unavailable', message: 'no answer within 50 ms' });
+  expect(error).toMatchObject({ kind: 'unavailable', message: 'no complete answer within 50 ms' });
   expect(supplier.count('/organisations')).toBe(3);
 });
 
@@ -122,7 +122,7 @@ it('reads a compressed answer', async () => {
 it('refuses an answer that is larger than the limit', async () => {
   supplier.rule = () => ({ status: 200, body: { text: 'x'.repeat(2000) } });
   const error = await failure(createClient({ maxBytes: 1000 }).get('/organisations', {}, never));
-  expect(error).toMatchObject({ kind: 'unreadable', message: 'larger than 1000 bytes' });
+  expect(error).toMatchObject({ kind: 'unreadable', message: 'the answer is larger than 1000 bytes' });
 });
 
 it('refuses a compressed answer that becomes larger than the limit', async () => {
@@ -130,12 +130,16 @@ it('refuses a compressed answer that becomes larger than the limit', async () =>
   supplier.rule = () => ({ status: 200, body: { text: 'x'.repeat(1_000_000) } });
   expect(gzipSync('x'.repeat(1_000_000)).byteLength).toBeLessThan(10_000);
   const error = await failure(createClient({ maxBytes: 10_000 }).get('/organisations', {}, never));
-  expect(error).toMatchObject({ kind: 'unreadable', message: 'larger than 10000 bytes' });
+  expect(error).toMatchObject({ kind: 'unreadable', message: 'the answer is larger than 10000 bytes' });
 });
 
 it.each([
   ['a page of a proxy', { status: 200, body: '<html>busy</html>' }, 'not JSON'],
-  ['an encoding it did not ask for', { status: 200, headers: { 'content-encoding': 'br' } }, /content-encoding br/],
+  [
+    'an encoding it did not ask for',
+    { status: 200, headers: { 'content-encoding': 'compress' } },
+    /content-encoding compress/,
+  ],
   ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, 'status 302'],
 ] as const)('refuses %s', async (_what, odd, message) => {
   supplier.rule = () => odd;
@@ -147,5 +151,8 @@ it.each([
 it('says that there is no connection', async () => {
   const client = createClient({ base: 'http://127.0.0.1:1' });
   const error = await failure(client.get('/organisations', {}, never));
-  expect(error).toMatchObject({ kind: 'unavailable', message: 'no connection (ECONNREFUSED)' });
+  expect(error).toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringMatching(/^no connection \(.*ECONNREFUSED/),
+  });
 });

@@ -29,7 +29,7 @@ it('waits at most 1, 2 and 4 seconds between four calls, by chance, so that many
   await fail();
   random.mockReturnValue(0.25);
   await fail();
-  expect(waits).toEqual([1000, 2000, 4000, 250, 500, 1000]);
+  expect(waits).toEqual([1000, 2000, 4000, 625, 1250, 2500]);
 });
 
 it('never waits less than Retry-After asks, and leaves it to another time beyond five minutes', async () => {

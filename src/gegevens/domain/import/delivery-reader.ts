@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { isJsonObject, toPointer, valueAt } from '../model/json-pointer.ts';
+import { isRecord } from '../../../kernel/is-record.ts';
+import { toPointer, valueAt } from '../model/json-pointer.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { organisationOf } from '../organisation.ts';
 import { countMembers } from './count-members.ts';
@@ -171,7 +172,7 @@ export class DeliveryReader {
     if (this.#seen?.again(JSON.stringify([kop, vingerafdruk]))) {
       this.#fault(base, skeleton.lineAt(0), 'stands in the list twice');
     }
-    if (isJsonObject(kop)) {
+    if (isRecord(kop)) {
       const organisatie = organisationOf(kop, model.mapping, running.gemeenten);
       if (Object.values(organisatie).some((text) => text?.includes('\u0000'))) {
         this.#fault(base, skeleton.lineAt(0), 'names its organisation with U+0000, which cannot be kept');

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isJsonObject } from '../model/json-pointer.ts';
+import { isRecord } from '../../../kernel/is-record.ts';
 
 /** One thing that is wrong with a file. Values are never repeated: they may be personal. */
 export interface ImportFault {
@@ -40,7 +40,7 @@ export class Faults {
 
 /** Says what a validator found, with the member or the allowed values where that helps. */
 export function describeError({ message = 'is not valid', params }: ErrorObject): string {
-  if (!isJsonObject(params)) return message;
+  if (!isRecord(params)) return message;
   const { additionalProperty, unevaluatedProperty, allowedValues } = params;
   const unknown = additionalProperty ?? unevaluatedProperty;
   if (typeof unknown === 'string') return `has a member that the model does not know: ${JSON.stringify(unknown)}`;

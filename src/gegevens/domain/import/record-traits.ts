@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { isJsonObject, valueAt } from '../model/json-pointer.ts';
+import { isRecord } from '../../../kernel/is-record.ts';
+import { valueAt } from '../model/json-pointer.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
 import { municipalityKey } from '../organisation.ts';
 
@@ -47,7 +48,7 @@ export function createTraitsReader({ levering: { record, recordId } }: Mapping, 
 /** What identifies each person of a record, in an order that does not depend on the file; `undefined` when one is not identified. */
 function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): string[] | undefined {
   const list = valueAt(record, lijst);
-  const persons = Array.isArray(list) ? list.filter(isJsonObject) : [];
+  const persons = Array.isArray(list) ? list.filter(isRecord) : [];
   const identities: string[] = [];
   for (const person of persons) {
     const values = kenmerken

@@ -1,4 +1,5 @@
-import { isJsonObject, valueAt } from '../model/json-pointer.ts';
+import { isRecord } from '../../../kernel/is-record.ts';
+import { valueAt } from '../model/json-pointer.ts';
 import type { Mapping } from '../model/mapping.ts';
 import { hashId, type IdHash, IdIndex } from './id-index.ts';
 
@@ -45,7 +46,7 @@ export class ZaakPlaces {
     this.#first[zaak] = -1;
     const list = valueAt(value, this.#signalenPlace);
     const named = new Map<string, IdHash>();
-    for (const reference of Array.isArray(list) ? list.filter(isJsonObject) : []) {
+    for (const reference of Array.isArray(list) ? list.filter(isRecord) : []) {
       const id = valueAt(reference, this.#signaalId);
       if (typeof id !== 'string') continue;
       const hash = hashId(id);

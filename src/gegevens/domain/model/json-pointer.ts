@@ -1,10 +1,8 @@
+import { isRecord } from '../../../kernel/is-record.ts';
+
 /** JSON Pointers (RFC 6901) as lists of steps. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** `/a~1b/0` -> `['a/b', '0']`. */
 export function pointerSteps(pointer: string): string[] {
@@ -21,7 +19,7 @@ export function toPointer(steps: readonly (string | number)[]): string {
 /** The value at a place below objects, or `undefined`. */
 export function valueAt(value: unknown, steps: readonly string[]): unknown {
   let found: unknown = value;
-  for (const step of steps) found = isJsonObject(found) && Object.hasOwn(found, step) ? found[step] : undefined;
+  for (const step of steps) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
   return found;
 }
 
@@ -32,6 +30,6 @@ export function withValueAt(object: JsonObject, steps: readonly string[], value:
   const child = Object.hasOwn(object, step) ? object[step] : undefined;
   return {
     ...object,
-    [step]: rest.length === 0 ? value : withValueAt(isJsonObject(child) ? child : {}, rest, value),
+    [step]: rest.length === 0 ? value : withValueAt(isRecord(child) ? child : {}, rest, value),
   };
 }

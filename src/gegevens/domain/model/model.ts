@@ -4,9 +4,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { builtInModel, defaultModels, modelsDirectory } from '../../../kernel/config/exchange-models.ts';
-import { useLinearUniqueItems } from '../../../kernel/unique-items.ts';
-import { isJsonObject, type JsonObject, toPointer, valueAt } from './json-pointer.ts';
+import { builtInModel, defaultModels, modelsDirectory } from '../../../kernel/config/gegevens-settings.ts';
+import { isRecord } from '../../../kernel/is-record.ts';
+import { useLinearUniqueItems } from '../../../kernel/schema-check.ts';
+import { type JsonObject, toPointer, valueAt } from './json-pointer.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 import { schemaAt, schemaPlace, withSchemaAt } from './schema-place.ts';
 
@@ -152,6 +153,6 @@ function readJson(path: string): JsonObject {
       cause,
     });
   }
-  if (!isJsonObject(value)) throw new TypeError(`${path} is not a JSON object`);
+  if (!isRecord(value)) throw new TypeError(`${path} is not a JSON object`);
   return value;
 }

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, pointerSteps, toPointer } from './json-pointer.ts';
+import { isRecord } from '../../../kernel/is-record.ts';
+import { type JsonObject, pointerSteps, toPointer } from './json-pointer.ts';
 
 /** A place in the data: names of members, `*` for any item of a list. */
 export type DataPath = readonly string[];
@@ -21,14 +22,14 @@ export function schemaAt(schema: JsonObject, place: readonly string[]): unknown 
   let found: unknown = schema;
   for (const step of place) {
     if (Array.isArray(found)) found = found[Number(step)];
-    else found = isJsonObject(found) && Object.hasOwn(found, step) ? found[step] : undefined;
+    else found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
   }
   return found;
 }
 
 function follow(schema: JsonObject, place: string[]): string[] {
   const part = schemaAt(schema, place);
-  if (!isJsonObject(part)) throw new TypeError(`the model has no ${toPointer(place)}`);
+  if (!isRecord(part)) throw new TypeError(`the model has no ${toPointer(place)}`);
   const reference = part.$ref;
   if (typeof reference !== 'string') return place;
   if (!reference.startsWith('#')) throw new TypeError(`the model refers to another file: ${reference}`);
@@ -40,5 +41,5 @@ export function withSchemaAt(schema: JsonObject, place: readonly string[], part:
   const [step, ...rest] = place;
   if (step === undefined) return part;
   const child = schema[step];
-  return { ...schema, [step]: withSchemaAt(isJsonObject(child) ? child : {}, rest, part) };
+  return { ...schema, [step]: withSchemaAt(isRecord(child) ? child : {}, rest, part) };
 }

@@ -1,5 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { flag, identifier, isObject, type JsonObject, text } from '../values/scalars.ts';
+import { flag, identifier, type JsonObject, text } from '../values/scalars.ts';
 import { type Attributes, readAttributes } from './attributes.ts';
 import { type NotubizDocument, readDocuments } from './document.ts';
 import { objects } from './lists.ts';
@@ -44,12 +45,12 @@ function readAgendaItem(raw: JsonObject, issue: IssueSink, depth: number): Agend
     return undefined;
   }
   const about: IssueSink = (what, detail) => issue(what, `agenda item ${id}: ${detail}`);
-  const typeData = isObject(raw.type_data) ? raw.type_data : {};
-  if (!isObject(raw.type_data)) about('unexpected-answer', 'has no type_data');
+  const typeData = isRecord(raw.type_data) ? raw.type_data : {};
+  if (!isRecord(raw.type_data)) about('unexpected-answer', 'has no type_data');
   return {
     id,
     hidden: isHidden(raw, true, about),
-    parentId: isObject(raw.parent) ? identifier(raw.parent.id) : undefined,
+    parentId: isRecord(raw.parent) ? identifier(raw.parent.id) : undefined,
     subheading: isSubheading(raw.type, typeData, about),
     order: text(raw.order),
     titlePrefix: text(typeData.title_prefix),

@@ -1,5 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { count, identifier, isObject, type JsonObject, text } from '../values/scalars.ts';
+import { count, identifier, type JsonObject, text } from '../values/scalars.ts';
 import { objects } from './lists.ts';
 import { isHidden } from './visibility.ts';
 
@@ -63,7 +64,7 @@ export function readAttachments(holder: JsonObject, issue: IssueSink): readonly 
   const { attachments } = holder;
   if (attachments === undefined || attachments === null) return [];
   if (Array.isArray(attachments) && attachments.length === 0) return [];
-  if (!isObject(attachments)) {
+  if (!isRecord(attachments)) {
     issue('unexpected-answer', 'attachments is not an object');
     return [];
   }

@@ -1,5 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { count, identifier, isObject, type JsonObject, text } from '../values/scalars.ts';
+import { count, identifier, type JsonObject, text } from '../values/scalars.ts';
 import { requiredObjects } from './lists.ts';
 import { type Planning, readPlannings } from './meeting.ts';
 import { isHidden } from './visibility.ts';
@@ -34,7 +35,7 @@ export function readEvent(raw: JsonObject, issue: IssueSink): EventSummary | und
   const about: IssueSink = (what, detail) => issue(what, `event ${id}: ${detail}`);
   const type = text(raw.type);
   if (type !== 'meeting' && type !== 'assembly') about('unexpected-answer', 'is neither a meeting nor an assembly');
-  const data = isObject(raw.event_type_data) ? raw.event_type_data : {};
+  const data = isRecord(raw.event_type_data) ? raw.event_type_data : {};
   return {
     id,
     type: type ?? '',
@@ -58,7 +59,7 @@ function readCount(data: JsonObject, name: string, expected: boolean, issue: Iss
  * @param mayBeWhole a list without it is all there is; elsewhere it may have had a next page
  */
 export function readPagination(answer: JsonObject, mayBeWhole: boolean, issue: IssueSink): Pagination {
-  const raw = isObject(answer.pagination) ? answer.pagination : {};
+  const raw = isRecord(answer.pagination) ? answer.pagination : {};
   if (mayBeWhole && Object.keys(raw).length === 0) return { totalItems: undefined, hasMore: false };
   const [total, end] = [count(raw.total_results), count(raw.list_end)];
   if (total !== undefined && raw.has_more_pages === undefined) {

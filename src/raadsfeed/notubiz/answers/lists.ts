@@ -1,5 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { isObject, type JsonObject } from '../values/scalars.ts';
+import type { JsonObject } from '../values/scalars.ts';
 
 /**
  * The objects of a list. A list that is not there is reported; one that is something else, or holds something else than
@@ -13,11 +14,11 @@ export function objects(holder: JsonObject, name: string, issue: IssueSink): rea
   }
   if (!Array.isArray(value)) {
     // PHP writes an empty list of named things as {} and an empty object as [].
-    if (isObject(value) && Object.keys(value).length === 0) return [];
+    if (isRecord(value) && Object.keys(value).length === 0) return [];
     issue('unexpected-answer', `${name} is not a list`);
     return [];
   }
-  const found = value.filter(isObject);
+  const found = value.filter(isRecord);
   if (found.length < value.length) issue('unexpected-answer', `${name} holds something else than objects`);
   return found;
 }

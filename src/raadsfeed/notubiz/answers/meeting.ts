@@ -1,5 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { flag, identifier, isObject, type JsonObject, text } from '../values/scalars.ts';
+import { flag, identifier, type JsonObject, text } from '../values/scalars.ts';
 import { type AgendaItem, readAgendaItems } from './agenda-item.ts';
 import { type Attributes, readAttributes } from './attributes.ts';
 import { type NotubizDocument, readDocuments } from './document.ts';
@@ -37,13 +38,13 @@ export function readMeeting(raw: JsonObject, issue: IssueSink): Meeting | undefi
     issue('unexpected-answer', 'the meeting has no id');
     return undefined;
   }
-  const organisation = isObject(raw.organisation) ? identifier(raw.organisation.id) : undefined;
+  const organisation = isRecord(raw.organisation) ? identifier(raw.organisation.id) : undefined;
   if (organisation === undefined) issue('unexpected-answer', 'does not say of which organisation it is');
   return {
     id,
     hidden: isHidden(raw, true, issue),
     organisationId: organisation,
-    parentId: isObject(raw.parent) ? identifier(raw.parent.id) : undefined,
+    parentId: isRecord(raw.parent) ? identifier(raw.parent.id) : undefined,
     canceled: readCanceled(raw, issue),
     body: text(raw.body),
     url: text(raw.url),
@@ -70,7 +71,7 @@ function readCanceled(raw: JsonObject, issue: IssueSink): boolean {
 
 function readGremiumId(raw: JsonObject, issue: IssueSink): string | undefined {
   if (raw.gremium === null || raw.gremium === undefined) return undefined;
-  const id = isObject(raw.gremium) ? identifier(raw.gremium.id) : undefined;
+  const id = isRecord(raw.gremium) ? identifier(raw.gremium.id) : undefined;
   if (id === undefined) issue('unusable-value', 'gremium has no id');
   return id;
 }

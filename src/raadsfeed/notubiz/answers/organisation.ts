@@ -1,5 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { identifier, isObject, type JsonObject, text } from '../values/scalars.ts';
+import { identifier, type JsonObject, text } from '../values/scalars.ts';
 import { requiredObjects } from './lists.ts';
 
 /** Names by id: of the attributes of a meeting, of the bodies, of the registers. */
@@ -7,20 +8,20 @@ export type Names = ReadonlyMap<string, string>;
 
 /** The organisation in the answer of `/organisations`, or `undefined`: some are missing there. */
 export function findOrganisation(answer: unknown, id: string, issue: IssueSink): JsonObject | undefined {
-  const holder = isObject(answer) ? answer.organisations : undefined;
-  const list = isObject(holder) ? requiredObjects(holder, 'organisation', issue) : undefined;
-  if (!isObject(holder)) issue('unexpected-answer', 'has no organisations');
+  const holder = isRecord(answer) ? answer.organisations : undefined;
+  const list = isRecord(holder) ? requiredObjects(holder, 'organisation', issue) : undefined;
+  if (!isRecord(holder)) issue('unexpected-answer', 'has no organisations');
   return list?.find((organisation) => identifier(attributesOf(organisation).id) === id);
 }
 
 /** Labels of the meeting's attributes; `undefined` when the organisation does not give them. */
 export function readLabels(organisation: JsonObject): Names | undefined {
   const fields = ['settings', 'folder', 'fields', 'field'].reduce<unknown>(
-    (holder, name) => (isObject(holder) ? holder[name] : undefined),
+    (holder, name) => (isRecord(holder) ? holder[name] : undefined),
     organisation,
   );
   const labels = new Map<string, string>();
-  for (const field of (Array.isArray(fields) ? fields : [fields]).filter(isObject)) {
+  for (const field of (Array.isArray(fields) ? fields : [fields]).filter(isRecord)) {
     const id = identifier(attributesOf(field).id);
     const label = text(field.label);
     if (id !== undefined && label !== undefined) labels.set(id, label);
@@ -40,8 +41,8 @@ export function readModules(answer: unknown, issue: IssueSink): Names {
 
 function readNames(answer: unknown, list: string, members: readonly string[], issue: IssueSink): Names {
   const names = new Map<string, string>();
-  if (!isObject(answer)) issue('unexpected-answer', 'not an object');
-  for (const raw of isObject(answer) ? (requiredObjects(answer, list, issue) ?? []) : []) {
+  if (!isRecord(answer)) issue('unexpected-answer', 'not an object');
+  for (const raw of isRecord(answer) ? (requiredObjects(answer, list, issue) ?? []) : []) {
     const id = identifier(raw.id);
     if (id === undefined) issue('unexpected-answer', `one of ${list} has no id`);
     else names.set(id, members.map((member) => text(raw[member])).find((name) => name !== undefined) ?? '');
@@ -50,5 +51,5 @@ function readNames(answer: unknown, list: string, members: readonly string[], is
 }
 
 function attributesOf(holder: JsonObject): JsonObject {
-  return isObject(holder['@attributes']) ? holder['@attributes'] : {};
+  return isRecord(holder['@attributes']) ? holder['@attributes'] : {};
 }

@@ -1,5 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { identifier, isObject, type JsonObject, text } from '../values/scalars.ts';
+import { identifier, type JsonObject, text } from '../values/scalars.ts';
 import { type NotubizDocument, readAttachments, readDocument } from './document.ts';
 import { objects } from './lists.ts';
 import { isHidden } from './visibility.ts';
@@ -59,13 +60,13 @@ function documentOf(value: JsonObject, issue: IssueSink): NotubizDocument[] {
     if (text(value.content) !== undefined) issue('unexpected-answer', 'a value of datatype document has no document');
     return [];
   }
-  const document = isObject(value.document) ? readDocument(value.document, issue) : undefined;
-  if (!isObject(value.document)) issue('unexpected-answer', 'a document is not an object');
+  const document = isRecord(value.document) ? readDocument(value.document, issue) : undefined;
+  if (!isRecord(value.document)) issue('unexpected-answer', 'a document is not an object');
   return document === undefined ? [] : [document];
 }
 
 function agendaItemOf(value: JsonObject, issue: IssueSink): string | undefined {
-  if (!isObject(value.meta_data) || value.meta_data.reference_model !== 'agenda_item') return undefined;
+  if (!isRecord(value.meta_data) || value.meta_data.reference_model !== 'agenda_item') return undefined;
   const id = identifier(value.content);
   if (id === undefined) issue('unusable-value', 'refers to an agenda item without an id');
   return id;

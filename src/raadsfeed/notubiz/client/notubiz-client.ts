@@ -1,10 +1,10 @@
-import { type Dispatcher, request } from 'undici';
-import { createOutboundAgent, type ProxySettings } from '../../../kernel/outbound/outbound-agent.ts';
-import { isObject } from '../values/scalars.ts';
+import { type Clock, systemClock } from '../../../kernel/clock.ts';
+import type { ProxySettings } from '../../../kernel/outbound/outbound-agent.ts';
+import { createOutboundClient, type OutboundClient } from '../../../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../../../kernel/outbound/outbound-error.ts';
 import { CallGate } from './call-gate.ts';
 import type { CallTurns } from './call-turns.ts';
-import { NotubizError } from './notubiz-error.ts';
-import { readJson } from './read-json.ts';
+import { asNotubizError } from './notubiz-error.ts';
 import { RETRY_POLICY, type RetryPolicy, withRetries } from './retry.ts';
 
 /** The public API of NotuBiz. */
@@ -12,7 +12,6 @@ export const PUBLIC_BASE = 'https://api.notubiz.nl';
 
 /** The version whose answers this adapter knows. */
 const VERSION = '1.17.0';
-const ERROR_BODY_BYTES = 65_536;
 
 export interface NotubizClientOptions {
   /** Base address without a trailing slash. Default: the public API. */
@@ -24,6 +23,7 @@ export interface NotubizClientOptions {
   /** Bytes of an answer at most, after decompression. Default 64 MiB. */
   readonly maxBytes?: number;
   readonly retry?: RetryPolicy;
+  readonly clock?: Clock;
   /** By way of which the calls go; absent: direct. */
   readonly proxy?: ProxySettings;
   /** Turns that are shared with other processes; absent: the limits hold for this client. The client closes them. */
@@ -35,24 +35,26 @@ export type Query = Readonly<Record<string, string>>;
 /** Calls NotuBiz within the limits that hold for all its organisations together. */
 export class NotubizClient {
   readonly base: string;
-  readonly #timeout: number;
-  readonly #maxBytes: number;
   readonly #retry: RetryPolicy;
   readonly #gate: CallGate;
-  readonly #agent: Dispatcher;
+  readonly #outbound: OutboundClient;
   readonly #turns: CallTurns | undefined;
 
   constructor(options: NotubizClientOptions = {}) {
     const connections = options.concurrency ?? 4;
     this.base = options.base ?? PUBLIC_BASE;
-    this.#timeout = options.timeout ?? 90_000;
-    this.#maxBytes = options.maxBytes ?? 67_108_864;
     this.#retry = options.retry ?? RETRY_POLICY;
     this.#turns = options.turns;
     this.#gate = new CallGate({ limit: connections, patience: this.#retry.maxDelay, turns: options.turns });
-    const proxy = options.proxy ?? { outboundProxy: undefined, outboundNoProxy: [] };
-    const timeouts = { headersTimeout: this.#timeout, bodyTimeout: this.#timeout };
-    this.#agent = createOutboundAgent(proxy, { connections, ...timeouts });
+    this.#outbound = createOutboundClient({
+      clock: options.clock ?? systemClock,
+      timeoutMs: options.timeout ?? 90_000,
+      maxBytes: options.maxBytes ?? 67_108_864,
+      connections,
+      ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+      // An address that an operator configured may be an inner one.
+      allowPrivate: options.base !== undefined,
+    });
   }
 
   /**
@@ -72,60 +74,17 @@ export class NotubizClient {
 
   async close(): Promise<void> {
     this.#turns?.close();
-    await this.#agent.destroy();
+    await this.#outbound.close();
   }
 
   async #once(url: URL, signal: AbortSignal): Promise<unknown> {
-    const deadline = AbortSignal.timeout(this.#timeout);
     try {
-      const response = await request(url, {
-        dispatcher: this.#agent,
-        signal: AbortSignal.any([signal, deadline]),
-        headers: { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'koppelvlak' },
-      });
-      const encoding = text(response.headers['content-encoding'])?.toLowerCase();
-      if (response.statusCode === 200) return await readJson(response.body, encoding, this.#maxBytes);
-      const message = await readMessage(response.body, encoding);
-      const retryAfter = retryAfterMilliseconds(text(response.headers['retry-after']), Date.now());
-      if (retryAfter !== undefined) await this.#gate.closeFor(retryAfter);
-      throw new NotubizError('status', `status ${response.statusCode}${message}`, {
-        status: response.statusCode,
-        retryAfter,
-      });
+      const answer = await this.#outbound.getJson({ url: url.href, signal, redirects: 'none' });
+      return answer.changed ? answer.json : undefined;
     } catch (error) {
-      signal.throwIfAborted();
-      if (deadline.aborted) throw new NotubizError('unavailable', `no answer within ${this.#timeout} ms`);
-      if (error instanceof NotubizError) throw error;
-      throw new NotubizError('unavailable', reason(error), { cause: error });
+      if (!(error instanceof OutboundError)) throw error;
+      if (error.retryAfterMs !== undefined) await this.#gate.closeFor(error.retryAfterMs);
+      throw asNotubizError(error);
     }
   }
-}
-
-/** What the supplier says about an error; its errors are JSON with a `message`, or a page of a proxy. */
-async function readMessage(body: Parameters<typeof readJson>[0], encoding: string | undefined): Promise<string> {
-  try {
-    const answer = await readJson(body, encoding, ERROR_BODY_BYTES);
-    return isObject(answer) && typeof answer.message === 'string' ? `: ${answer.message.slice(0, 200)}` : '';
-  } catch (error) {
-    if (error instanceof NotubizError) return '';
-    throw error;
-  }
-}
-
-/** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now. */
-function retryAfterMilliseconds(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-function text(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? `no connection (${error.code})`
-    : 'no connection';
 }

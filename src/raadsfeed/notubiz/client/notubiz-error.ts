@@ -1,8 +1,11 @@
+import { isRecord } from '../../../kernel/is-record.ts';
+import type { OutboundError } from '../../../kernel/outbound/outbound-error.ts';
+
 /**
  * Why a call gave no answer that can be used.
  * - `status`: an HTTP status other than 200
  * - `unavailable`: no connection, no answer in time, or it broke off
- * - `unreadable`: too large, or not JSON
+ * - `unreadable`: too large, or not JSON, or not what was asked for
  */
 export type NotubizErrorKind = 'status' | 'unavailable' | 'unreadable';
 
@@ -31,4 +34,21 @@ export class NotubizError extends Error {
     if (this.kind === 'unavailable') return true;
     return this.status !== undefined && (this.status === 429 || this.status === 408 || this.status >= 500);
   }
+}
+
+const UNREADABLE: readonly string[] = [
+  'too-large',
+  'encoding',
+  'content-type',
+  'not-json',
+] satisfies OutboundError['code'][];
+
+/** The failed call, with what the supplier says about it: its errors are JSON with a `message`, or a page of a proxy. */
+export function asNotubizError(error: OutboundError): NotubizError {
+  const { code, message, status, retryAfterMs, problem } = error;
+  if (status !== undefined) {
+    const said = isRecord(problem) && typeof problem.message === 'string' ? `: ${problem.message.slice(0, 200)}` : '';
+    return new NotubizError('status', message + said, { status, retryAfter: retryAfterMs });
+  }
+  return new NotubizError(UNREADABLE.includes(code) ? 'unreadable' : 'unavailable', message, { cause: error });
 }

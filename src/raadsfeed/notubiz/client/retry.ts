@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '../../../kernel/outbound/retry.ts';
 import { NotubizError } from './notubiz-error.ts';
 
 export interface RetryPolicy {
@@ -14,7 +15,7 @@ export interface RetryPolicy {
 export const RETRY_POLICY: RetryPolicy = { attempts: 4, firstDelay: 1000, maxDelay: 300_000 };
 
 /**
- * Calls again while the failure is a passing one: exponential backoff with full jitter, never sooner than `Retry-After`.
+ * Calls again while the failure is a passing one: exponential backoff, half of it by chance, never sooner than `Retry-After`.
  * @throws {NotubizError} the last failure
  */
 export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy, signal: AbortSignal): Promise<T> {
@@ -32,6 +33,5 @@ export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy
 
 function delay(attempt: number, floor: number, policy: RetryPolicy): number | undefined {
   if (floor > policy.maxDelay) return undefined;
-  const ceiling = Math.min(policy.maxDelay, policy.firstDelay * 2 ** (attempt - 1));
-  return floor + Math.random() * ceiling;
+  return backoffMs({ firstMs: policy.firstDelay, maxMs: policy.maxDelay }, attempt, floor);
 }

@@ -1,7 +1,8 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { NotubizClient } from '../client/notubiz-client.ts';
 import { NotubizError } from '../client/notubiz-error.ts';
 import type { IssueLog } from '../issue-log.ts';
-import { isObject, type JsonObject } from '../values/scalars.ts';
+import type { JsonObject } from '../values/scalars.ts';
 import { isRefusal, refusalIn } from './refusal.ts';
 
 /**
@@ -26,13 +27,13 @@ export async function askOne(asker: Asker, path: string, member: string): Promis
   const { client, issues, request } = asker;
   try {
     const answer = await client.get(path, {}, request.signal);
-    if (isObject(answer) && isObject(answer[member])) return { kind: 'found', raw: answer[member] };
+    if (isRecord(answer) && isRecord(answer[member])) return { kind: 'found', raw: answer[member] };
     const refusal = refusalIn(answer);
     if (refusal !== undefined) {
       issues.add('refused', path, refusal);
       return { kind: 'refused' };
     }
-    const message = isObject(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
+    const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message.slice(0, 200) : undefined;
     issues.add('unexpected-answer', path, message ?? `has no ${member}`);
     return { kind: 'failed' };
   } catch (error) {

@@ -1,8 +1,9 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { DateWindow } from '../../aggregator/source-adapter.ts';
 import { readPagination } from '../answers/event.ts';
 import { NotubizError } from '../client/notubiz-error.ts';
 import type { IssueSink } from '../issue-log.ts';
-import { identifier, isObject, type JsonObject } from '../values/scalars.ts';
+import { identifier, type JsonObject } from '../values/scalars.ts';
 import { listInHalves } from './list-in-halves.ts';
 import { isRefusal, refusalIn } from './refusal.ts';
 import type { ReadingSession } from './session.ts';
@@ -64,10 +65,10 @@ async function listPages(
       request.signal,
       divisible,
     );
-    if (!isObject(answer) || !Array.isArray(answer[member])) {
+    if (!isRecord(answer) || !Array.isArray(answer[member])) {
       throw new NotubizError('unreadable', `the answer has no list ${member}`);
     }
-    const items = answer[member].filter(isObject);
+    const items = answer[member].filter(isRecord);
     if (items.length < answer[member].length) sink('unexpected-answer', `${member} holds something else than objects`);
     const before = ids.size;
     found.push(...items);

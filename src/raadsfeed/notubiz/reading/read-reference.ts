@@ -1,6 +1,6 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import { findOrganisation, type Names, readGremia, readLabels } from '../answers/organisation.ts';
 import { NotubizError } from '../client/notubiz-error.ts';
-import { isObject } from '../values/scalars.ts';
 import type { Asker } from './ask-one.ts';
 
 /** What an organisation calls its things. */
@@ -30,7 +30,7 @@ async function readLabelsOf(asker: Asker, id: string): Promise<Names | null | 'f
   const path = `/organisations/${id}`;
   const direct = await get(asker, path);
   const organisation =
-    direct.kind === 'answered' && isObject(direct.answer) && isObject(direct.answer.organisation)
+    direct.kind === 'answered' && isRecord(direct.answer) && isRecord(direct.answer.organisation)
       ? direct.answer.organisation
       : undefined;
   const found = organisation === undefined ? undefined : readLabels(organisation);

@@ -1,9 +1,9 @@
+import { isRecord } from '../../../kernel/is-record.ts';
 import type { NotubizError } from '../client/notubiz-error.ts';
-import { isObject } from '../values/scalars.ts';
 
 /** What the supplier says when it does not show something to the public, with status 200; else `undefined`. */
 export function refusalIn(answer: unknown): string | undefined {
-  if (!isObject(answer) || typeof answer.message !== 'string') return undefined;
+  if (!isRecord(answer) || typeof answer.message !== 'string') return undefined;
   return /\bno rights\b/i.test(answer.message) ? answer.message.slice(0, 200) : undefined;
 }
 

@@ -4,15 +4,16 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Authority, createAuthority } from '../../../../src/demo/authority/authority.ts';
 import { type LeafRequest, mintLeaf } from '../../../../src/demo/authority/profiles.ts';
 import { digestOf } from '../../../../src/gegevens/jades/digest.ts';
 import { JadesError } from '../../../../src/gegevens/jades/errors.ts';
 import type { SignedMessage, Verifier, VerifierOptions } from '../../../../src/gegevens/jades/verify.ts';
 import { createVerifier } from '../../../../src/gegevens/jades/verify.ts';
+import { createGuardedFetch } from '../../../../src/kernel/outbound/guarded-fetch.ts';
+import { createFaultyAuthority, type FaultyAuthority } from '../../../support/authority/faulty-authority.ts';
 
 export interface Kit {
-  readonly authority: Authority;
+  readonly authority: FaultyAuthority;
   readonly rootPem: string;
   readonly requesterKey: KeyObject;
   /** DER, leaf first. */
@@ -23,14 +24,14 @@ export interface Kit {
 
 export async function openKit(): Promise<Kit> {
   const dir = mkdtempSync(join(tmpdir(), 'jades-'));
-  const authority = await createAuthority({ dir, port: 0 });
+  const authority = await createFaultyAuthority({ dir, port: 0 });
   return kitOf(authority, async () => {
     await authority.close();
     rmSync(dir, { recursive: true });
   });
 }
 
-export function kitOf(authority: Authority, close: () => Promise<void>): Kit {
+export function kitOf(authority: FaultyAuthority, close: () => Promise<void>): Kit {
   const chain = pemToDer(readFileSync(authority.requester.chain, 'utf8'));
   const [, intermediate] = chain;
   if (intermediate === undefined) throw new Error('the chain has no intermediate');
@@ -54,16 +55,21 @@ export function pemToDer(pem: string): Buffer[] {
 const patient = { revocationDeadlineMs: 20_000, ocspTimeoutMs: 10_000, crlTimeoutMs: 10_000 };
 
 /** A verifier that is closed when the test ends. */
-export function verifierFor(kit: Kit, options: Partial<VerifierOptions> = {}): Verifier {
+export function verifierFor(kit: Kit, options: Partial<VerifierOptions> & { allowPrivate?: boolean } = {}): Verifier {
+  const { allowPrivate = true, ...given } = options;
+  const network = createGuardedFetch({ allowPrivate });
   const verifier = createVerifier({
     anchors: kit.rootPem,
     revocation: 'hard',
-    allowPrivate: true,
+    fetch: network.fetch,
     now: () => new Date(),
-    ...options,
+    ...given,
     limits: { ...patient, ...options.limits },
   });
-  onTestFinished(() => verifier.close());
+  onTestFinished(async () => {
+    await verifier.close();
+    await network.close();
+  });
   return verifier;
 }
 

@@ -1,18 +1,18 @@
 // Random chains for comparison with another implementation: mostly good, with a fault here and there.
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
-import { integer, sequence, tagged } from '../../../../src/demo/authority/der.ts';
 import {
   basicConstraints,
   certificatePolicies,
   type Extension,
-  type GeneralName,
   keyUsage,
-  nameConstraints,
-  subjectAltName,
-} from '../../../../src/demo/authority/extensions.ts';
-import { mintCertificate, type SignatureHash } from '../../../../src/demo/authority/mint.ts';
-import type { Name } from '../../../../src/demo/authority/name.ts';
+  mintCertificate,
+  type SignatureHash,
+} from '../../../../src/demo/authority/certificates.ts';
+import type { Name } from '../../../../src/demo/authority/der.ts';
+import { integer, sequence, tagged } from '../../../../src/demo/authority/der.ts';
+import type { GeneralName } from '../../../support/authority/name-extensions.ts';
+import { nameConstraints, subjectAltName } from '../../../support/authority/name-extensions.ts';
 
 const day = 24 * 3_600_000;
 export const at = new Date('2026-06-01T12:00:00Z');

@@ -1,0 +1,83 @@
+// How the authority of a test behaves: honestly, and in every wrong way.
+
+export type OcspBehaviour =
+  | 'honest'
+  /** Honest, without a delegate: the issuer signs. */
+  | 'issuer-signed'
+  /** Honest, the responder named by the hash of its key. */
+  | 'by-key'
+  /** The honest signer is named, another key has signed. */
+  | 'forged'
+  /** A delegate of another authority answers. */
+  | 'foreign'
+  /** A certificate of the issuer without the OCSP-signing purpose answers. */
+  | 'unappointed'
+  | 'expired-delegate'
+  | 'weak-signature'
+  | 'stale'
+  | 'years-old'
+  | 'future'
+  | 'no-end'
+  | 'no-nonce'
+  | 'no-nonce-no-end'
+  | 'other-nonce'
+  | 'wrong-certificate'
+  | 'twice'
+  /** A critical extension that nobody knows, of the whole answer or of the one about the certificate. */
+  | 'critical-extension'
+  | 'critical-single-extension'
+  | 'unknown'
+  | 'try-later'
+  | TransportBehaviour;
+
+export type CrlBehaviour =
+  | 'honest'
+  | 'forged'
+  | 'foreign'
+  | 'weak-signature'
+  | 'stale'
+  | 'years-old'
+  | 'future'
+  /** A delta list. */
+  | 'delta'
+  /** A list of some reasons only. */
+  | 'partial'
+  /** A list of authorities only. */
+  | 'authorities-only'
+  /** A list of another distribution point. */
+  | 'elsewhere'
+  | 'unknown-extension'
+  /** A distribution point with a name that is relative to the issuer's. */
+  | 'relative-name'
+  /** An issuing distribution point that is none. */
+  | 'unreadable-scope'
+  /** Two issuing distribution points. */
+  | 'scope-twice'
+  /** A list number that is no number. */
+  | 'unreadable-number'
+  /** The signed part names another algorithm than the signature. */
+  | 'two-algorithms'
+  /** An entry, of another certificate, with a critical extension that nobody knows. */
+  | 'unknown-entry'
+  | TransportBehaviour;
+
+/** Wrong ways below the format. */
+type TransportBehaviour =
+  | 'hang'
+  | 'drip'
+  | 'not-found'
+  | 'garbage'
+  | 'empty'
+  | 'gigabyte'
+  | 'redirect-elsewhere'
+  | 'redirect-own-host'
+  | 'redirect-forever';
+
+export interface Behaviour {
+  ocsp: OcspBehaviour;
+  crl: CrlBehaviour;
+  /** Milliseconds before an OCSP answer is given. */
+  ocspDelayMs: number;
+  /** Seconds from an answer to its `nextUpdate`. */
+  lifeSeconds: number;
+}
