@@ -14,7 +14,6 @@ import { createPageFinder } from './answer/find-page.ts';
 import { createPageCache, type PageCache } from './answer/page-cache.ts';
 import type { Variant } from './domain/model/mapping.ts';
 import { loadModel, type Model } from './domain/model/model.ts';
-import type { GegevensRequest } from './domain/request.ts';
 import { rawJsonBody, verifyExchange } from './exchange.ts';
 import { fscStyle } from './fsc-style.ts';
 import { createVerifier } from './jades/verify.ts';
@@ -125,12 +124,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
         logRequests(app);
         shareAmongClients(app, { poolOf: () => platform.pool, waitMs: platform.config.database.connectTimeoutMs });
         rawJsonBody(app);
-        contract.serve<{ Body: GegevensRequest }>(
-          app,
-          'postGegevens',
-          { authenticate: access, beforeValidation: verify },
-          handler,
-        );
+        contract.serve(app, 'postGegevens', { authenticate: access, beforeValidation: verify }, handler);
       },
     });
   };

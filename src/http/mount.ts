@@ -3,8 +3,8 @@ import type { Platform } from '../kernel/platform.ts';
 import { apiDocs } from './api-docs.ts';
 import type { Area } from './area.ts';
 import { limitBodies } from './body-limits.ts';
-import type { Contract } from './contract.ts';
 import { createRateCounter, limitRate, shedLoad } from './limits.ts';
+import type { OpenapiDocument } from './openapi-document.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
 import { limitRequestHead } from './request-head.ts';
 import { limitUnreadAnswers } from './unread-answers.ts';
@@ -12,7 +12,7 @@ import { limitUnreadAnswers } from './unread-answers.ts';
 export interface MountOptions {
   readonly platform: Platform;
   readonly prefix: string;
-  readonly contract: Contract;
+  readonly contract: { readonly document: OpenapiDocument };
   /** Requests per minute per client; 0 is no limit. */
   readonly rateLimit: number;
   /** Its answers hold personal data: no proxy may keep them on its disk. */

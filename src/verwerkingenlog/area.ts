@@ -1,3 +1,4 @@
+import type { operations } from '../contracts/verwerkingenlog.ts';
 import { logRequests } from '../http/access-log.ts';
 import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
@@ -43,7 +44,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
   const { verwerkingenlog, gegevens, tokens } = platform.config;
   const { prefix, rateLimit } = verwerkingenlog;
   const { verifier, processingLog: log } = needs;
-  const contract = createContract(readOpenapi(CONTRACT));
+  const contract = createContract<operations>(readOpenapi(CONTRACT));
   const routeNeeds: RouteNeeds = {
     platform,
     contract,

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/gegevens.ts';
 import { fscTransaction } from '../../http/access-log.ts';
 import { callerOf } from '../../http/auth.ts';
+import type { RequestOf } from '../../http/contract.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import type { Caller } from '../../kernel/oauth/caller.ts';
 import type { Platform } from '../../kernel/platform.ts';
@@ -44,7 +46,7 @@ const ACTIE = {
 export function postGegevens(needs: PostGegevensNeeds) {
   const { platform, variant, mapping, findPage, ownSigner, metrics } = needs;
   const form = platform.config.gegevens.signatureForm;
-  return async (request: FastifyRequest<{ Body: GegevensRequest }>, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (request: RequestOf<operations['postGegevens']>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
     const exchange = exchangeOf(request);
     const consumer = needs.consumerOf(request, exchange.oin);

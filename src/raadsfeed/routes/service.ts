@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { acceptedTypes } from '../../http/negotiation.ts';
 import type { RaadsfeedParts } from '../parts.ts';
@@ -8,7 +9,7 @@ import { readFeedRow } from '../store/feed-row.ts';
 import { readOrganisations } from '../store/read-organisations.ts';
 
 /** `GET /`: the service document, for people as a page. */
-export function serviceRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
+export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
   const { heads, reader, settings, responses, mountUrl } = parts;
   contract.serve(app, 'getServicedocument', {}, async (request, reply) => {
     await heads.head();

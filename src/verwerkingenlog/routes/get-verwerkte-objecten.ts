@@ -8,9 +8,9 @@ import { etag } from '../domain/etag.ts';
 import { readCurrent } from '../store/read-versie.ts';
 import { reveal } from '../store/stored-versie.ts';
 import { objectAnswer } from './answers.ts';
-import { type AskedPerson, type PersonQuery, questionFaults, shownObjects } from './person-query.ts';
+import { questionFaults, shownObjects } from './person-query.ts';
 import { preparePersonPage } from './read-person-page.ts';
-import { type RouteNeeds, readerOf, sendJson, sendTagged } from './route-needs.ts';
+import { type RouteNeeds, readerOf, tagged } from './route-needs.ts';
 
 /** What is shown of where a person was processed: nothing that is confidential; what was lifted, with the scope for confidential actions. */
 function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
@@ -21,11 +21,11 @@ function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
 export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base } = needs;
 
-  contract.serve<{ Querystring: PersonQuery }>(
+  contract.serve(
     app,
     'getVerwerkteObjecten',
     { authenticate: access, furtherFaults: ({ query }) => questionFaults(query, 'object') },
-    async (request, reply) => {
+    async (request) => {
       const { query } = request;
       const address = `${base()}/verwerkte-objecten`;
       const read = preparePersonPage(request, query, needs, {
@@ -44,33 +44,28 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
       const results = versies.flatMap((versie) =>
         versie.objecten.map((object) => objectAnswer(object, versie, base())),
       );
-      return sendJson(reply, { ...page, results });
+      return { ...page, results };
     },
   );
 
-  contract.serve<{ Params: { verwerktObjectId: string }; Querystring: AskedPerson }>(
-    app,
-    'getVerwerktObject',
-    { authenticate: access },
-    async (request, reply) => {
-      const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
-      const reader = readerOf(request, needs, 'Inzage door de betrokkene');
-      const { object, versie } = await needs.readInLog(reader, async (db) => {
-        const stored = await readCurrent(db, actieId);
-        const versie =
-          stored !== undefined && shownCategorieen(request).includes(categorieOf(stored))
-            ? reveal(stored, needs.log.keys)
-            : undefined;
-        const wanted = versie?.objecten.filter(({ nummer }) => nummer === number) ?? [];
-        const [object] = shownObjects(request, request.query, wanted) ?? [];
-        if (versie === undefined || object === undefined) {
-          throw new Problem(platformProblems.notFound, {
-            detail: 'Het verwerkte object bestaat niet of is vervallen.',
-          });
-        }
-        return { result: { object, versie }, persons: [object], confidential: false };
-      });
-      return sendTagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
-    },
-  );
+  contract.serve(app, 'getVerwerktObject', { authenticate: access }, async (request, reply) => {
+    const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
+    const reader = readerOf(request, needs, 'Inzage door de betrokkene');
+    const { object, versie } = await needs.readInLog(reader, async (db) => {
+      const stored = await readCurrent(db, actieId);
+      const versie =
+        stored !== undefined && shownCategorieen(request).includes(categorieOf(stored))
+          ? reveal(stored, needs.log.keys)
+          : undefined;
+      const wanted = versie?.objecten.filter(({ nummer }) => nummer === number) ?? [];
+      const [object] = shownObjects(request, request.query, wanted) ?? [];
+      if (versie === undefined || object === undefined) {
+        throw new Problem(platformProblems.notFound, {
+          detail: 'Het verwerkte object bestaat niet of is vervallen.',
+        });
+      }
+      return { result: { object, versie }, persons: [object], confidential: false };
+    });
+    return tagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
+  });
 }

@@ -6,15 +6,10 @@ import { lockOfVerwerking } from '../store/lock-changes.ts';
 import { patchVerwerking, readCategorieen } from '../store/patch-verwerking.ts';
 import { allow, auteurOf, type RouteNeeds, refuse, unknown } from './route-needs.ts';
 
-interface Patch {
-  readonly Querystring: { readonly verwerkingId: string };
-  readonly Body: { readonly vertrouwelijkheid?: string; readonly bewaartermijn?: string };
-}
-
 /** F2969 and F4415: confidentiality or term of a whole processing; all of its actions change, or none. */
 export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, platform } = needs;
-  contract.serve<Patch>(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
+  contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
     refuse(termFaults(bewaartermijn, platform.clock.now()));
     const given = request.body.vertrouwelijkheid;
