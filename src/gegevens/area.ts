@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { logRequests } from '../http/access-log.ts';
-import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
 import { shareAmongClients } from '../http/client-share.ts';
-import { mount } from '../http/mount.ts';
+import { type Area, mount } from '../http/mount.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { createOutboundAgent } from '../kernel/outbound/outbound-agent.ts';

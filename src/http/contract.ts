@@ -6,9 +6,9 @@ import type {
   preValidationHookHandler,
 } from 'fastify';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
-import { acceptedTypes } from './negotiation.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
+import { acceptedTypes } from './request-head.ts';
 import { createRequestValidators } from './request-validator.ts';
 
 declare module 'fastify' {

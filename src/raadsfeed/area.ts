@@ -1,7 +1,6 @@
 import type { operations } from '../contracts/raadsfeed.ts';
-import type { Area } from '../http/area.ts';
 import { createContract } from '../http/contract.ts';
-import { mount } from '../http/mount.ts';
+import { type Area, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';

@@ -1,10 +1,9 @@
 import type { operations } from '../contracts/verwerkingenlog.ts';
 import { logRequests } from '../http/access-log.ts';
-import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
 import { shareAmongClients } from '../http/client-share.ts';
 import { createContract } from '../http/contract.ts';
-import { mount } from '../http/mount.ts';
+import { type Area, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import type { ProblemStyle } from '../http/problem-reply.ts';
 import { processingHeaders } from '../http/processing-headers.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { goneSignal } from '../../http/gone-signal.ts';
+import { goneSignal } from '../../http/connections.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { changeActie } from '../change-actie.ts';
 import { categorieOf } from '../domain/access.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { goneSignal } from '../../http/gone-signal.ts';
+import { goneSignal } from '../../http/connections.ts';
 import { termFaults } from '../domain/actie-faults.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { lockOfVerwerking } from '../store/lock-changes.ts';

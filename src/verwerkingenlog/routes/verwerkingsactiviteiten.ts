@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { goneSignal } from '../../http/gone-signal.ts';
+import { goneSignal } from '../../http/connections.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { termFaults } from '../domain/actie-faults.ts';
