@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/gegevens.ts';
 import { fscTransaction } from '../../http/access-log.ts';
 import { callerOf } from '../../http/auth.ts';
-import { goneSignal } from '../../http/connections.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import type { RequestOf } from '../../http/contract.ts';
 import type { Caller } from '../../kernel/oauth/caller.ts';
 import type { Platform } from '../../kernel/platform.ts';
@@ -59,7 +59,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
         pageSize: body.pageSize,
         afnemer: exchange.oin ?? caller.subject,
       },
-      goneSignal(reply),
+      requestClosedSignal(reply),
     );
     if (page.uncovered.length > 0) {
       const gaps = { ongedekt: namedGaps(page.uncovered), total: page.uncovered.length };

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { goneSignal } from '../../http/connections.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { changeActie } from '../change-actie.ts';
 import { categorieOf } from '../domain/access.ts';
@@ -29,7 +29,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       const versie = await changeActie(platform, log, {
         actieId: request.params.actieId.toLowerCase(),
         verwerkingId: actie.verwerkingId,
-        gone: goneSignal(reply),
+        gone: requestClosedSignal(reply),
         change: (current, lastNumber) => {
           allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
           demand(request.headers['if-match'], current.versie);
@@ -46,7 +46,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
     const versie = await changeActie(platform, log, {
       actieId: request.params.actieId.toLowerCase(),
       verwerkingId: null,
-      gone: goneSignal(reply),
+      gone: requestClosedSignal(reply),
       change: (current) => {
         allow(request, 'verwijderen', [categorieOf(current)]);
         demand(request.headers['if-match'], current.versie);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { goneSignal } from '../../http/connections.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import { termFaults } from '../domain/actie-faults.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { lockOfVerwerking } from '../store/lock-changes.ts';
@@ -15,7 +15,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const given = request.body.vertrouwelijkheid;
     const vertrouwelijkheid = given === undefined ? undefined : readVertrouwelijkheid(given);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
-    await needs.log.changes.run(lockOfVerwerking(verwerkingId), goneSignal(reply), async (db) => {
+    await needs.log.changes.run(lockOfVerwerking(verwerkingId), requestClosedSignal(reply), async (db) => {
       const touched = await readCategorieen(db, verwerkingId);
       if (touched.length === 0) throw unknown('verwerkingId');
       const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { goneSignal } from '../../http/connections.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { termFaults } from '../domain/actie-faults.ts';
@@ -65,7 +65,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
     refuse([...illFormedTexts(request.body), ...termFaults(request.body.bewaartermijn, clock.now())]);
     const velden = readActiviteitBody(request.body);
-    const activiteit = await needs.log.changes.run([lockOfActiviteit(id)], goneSignal(reply), async (db) => {
+    const activiteit = await needs.log.changes.run([lockOfActiviteit(id)], requestClosedSignal(reply), async (db) => {
       demand(request.headers['if-match'], await readActiviteit(db, id));
       return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
     });
@@ -77,7 +77,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 
   contract.serve(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
-    await needs.log.changes.run([lockOfActiviteit(id)], goneSignal(reply), async (db) => {
+    await needs.log.changes.run([lockOfActiviteit(id)], requestClosedSignal(reply), async (db) => {
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
       demand(request.headers['if-match'], known);
