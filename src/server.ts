@@ -6,7 +6,7 @@ import { strictJsonBody } from './http/json-body.ts';
 import { limitAnswerTime } from './http/limits.ts';
 import type { Area } from './http/mount.ts';
 import { problemPages } from './http/pages.ts';
-import { demandHost, handleProblems, refuseUnreadable, sendProblem } from './http/problem-reply.ts';
+import { handleProblems, refuseUnreadable, requireHost, sendProblem } from './http/problem-reply.ts';
 import { cutTarget, isShortQuery } from './http/request-head.ts';
 import { demandAccess, MAX_PARAM_LENGTH, noteMethods } from './http/routes.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
@@ -27,7 +27,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     bodyLimit: server.bodyLimitBytes,
     http: {
       maxHeaderSize: server.headerLimitBytes,
-      // Node would refuse with an empty body; `demandHost` does it in our form.
+      // Node would refuse with an empty body; `requireHost` does it in our form.
       requireHostHeader: false,
       // Node exchanges the two when the time for the head is longer than that for the whole request.
       headersTimeout: Math.min(60_000, server.requestTimeoutMs),
@@ -66,7 +66,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   demandAccess(app);
   limitAnswerTime(app, server.requestTimeoutMs);
   securityHeaders(app);
-  demandHost(app, platform.publicBaseUrl);
+  requireHost(app, platform.publicBaseUrl);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
   handleProblems(app, platform.publicBaseUrl).refuseEarly();

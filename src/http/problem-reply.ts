@@ -182,7 +182,7 @@ function kindOf(code: string | undefined): ProblemKind {
 const NO_HOST = 'Het verzoek moet eenmaal een kop `Host` hebben.';
 
 /** Refuses a request that does not name the host it is for, known path or not; Node would do it with an empty body. */
-export function demandHost(app: FastifyInstance, publicBaseUrl: () => string): void {
+export function requireHost(app: FastifyInstance, publicBaseUrl: () => string): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (namesHost(request.raw)) return done();
     const problem = new Problem(kinds.invalidRequest, { detail: NO_HOST });
