@@ -16,7 +16,7 @@ const noted = new WeakMap<object, { method: string; url: string; options: RouteO
  * Demands of every route that it says who may call: `public`, or the `scopes`. A route that forgot keeps the server from
  * starting. Call before any route.
  */
-export function demandAccess(app: FastifyInstance): void {
+export function requireAccessPolicy(app: FastifyInstance): void {
   const routes: { method: string; url: string; options: RouteOptions }[] = [];
   noted.set(app.server, routes);
   app.addHook('onRoute', (options) => {
