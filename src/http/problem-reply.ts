@@ -76,7 +76,7 @@ export function sendProblem(
   const found = problemOf(error, request);
   const problem = style.translate?.(found) ?? found;
   const { kind } = problem;
-  if (kind.status === kinds.bodyTooLarge.status) takeTheRest(request, reply);
+  if (kind.status === kinds.bodyTooLarge.status) drainBody(request, reply);
   if (kind.status >= 500) logFailure(problem, request);
   // An unexpected fault tells nothing but its id.
   const detail = problem.detail ?? (kind === kinds.internal ? undefined : kind.explanation);
@@ -96,7 +96,7 @@ export function sendProblem(
 }
 
 /** Many a client sends all of its body before it reads: a connection closed under its hands would cost it the answer. */
-function takeTheRest(request: FastifyRequest, reply: FastifyReply): void {
+function drainBody(request: FastifyRequest, reply: FastifyReply): void {
   if (reply.hasHeader('connection')) reply.removeHeader('connection');
   request.raw.resume();
 }
