@@ -74,7 +74,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
     // A requester who uses the form that is fixed here gets it in the variety that it used itself.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);
-    const journalId = await writeDown({ needs, request, caller, exchange, consumer, page, signature });
+    const journalId = await recordDelivery({ needs, request, caller, exchange, consumer, page, signature });
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => {
       metrics.deliveries.inc({ variant });
@@ -121,7 +121,7 @@ interface Deed {
 }
 
 /** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 for a request that was another's: then nothing is sent */
-async function writeDown({ needs, request, caller, exchange, consumer, page, signature }: Deed): Promise<number> {
+async function recordDelivery({ needs, request, caller, exchange, consumer, page, signature }: Deed): Promise<number> {
   const { platform, variant, processingLog, ownSigner } = needs;
   const written = await Promise.allSettled([
     writeJournal(platform.pool, {
