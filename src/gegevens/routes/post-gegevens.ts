@@ -110,7 +110,7 @@ function namedGaps(uncovered: readonly Uncovered[]): readonly Uncovered[] {
   return uncovered.slice(0, MAX_NAMED_GAPS);
 }
 
-interface Deed {
+interface DeliveryRecord {
   readonly needs: PostGegevensNeeds;
   readonly request: FastifyRequest;
   readonly caller: Caller;
@@ -121,7 +121,15 @@ interface Deed {
 }
 
 /** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 for a request that was another's: then nothing is sent */
-async function recordDelivery({ needs, request, caller, exchange, consumer, page, signature }: Deed): Promise<number> {
+async function recordDelivery({
+  needs,
+  request,
+  caller,
+  exchange,
+  consumer,
+  page,
+  signature,
+}: DeliveryRecord): Promise<number> {
   const { platform, variant, processingLog, ownSigner } = needs;
   const written = await Promise.allSettled([
     writeJournal(platform.pool, {
