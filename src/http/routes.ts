@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import findMyWay from 'find-my-way';
 import { MAX_TARGET_LENGTH } from './request-head.ts';
 
-export interface NotedRoute {
+export interface RoutePolicy {
   readonly method: string;
   readonly url: string;
   readonly public: boolean;
@@ -31,7 +31,7 @@ export function requireAccessPolicy(app: FastifyInstance): void {
 }
 
 /** Every route of the server with who may call it. */
-export function routesOf(app: FastifyInstance): NotedRoute[] {
+export function routesOf(app: FastifyInstance): RoutePolicy[] {
   return (noted.get(app.server) ?? []).map(({ method, url, options: { config } }) => ({
     method,
     url,
