@@ -8,7 +8,7 @@ import type { Area } from './http/mount.ts';
 import { problemPages } from './http/pages.ts';
 import { handleProblems, refuseUnreadable, requireHost, sendProblem } from './http/problem-reply.ts';
 import { cutTarget, isShortQuery } from './http/request-head.ts';
-import { MAX_PARAM_LENGTH, noteMethods, requireAccessPolicy } from './http/routes.ts';
+import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './http/routes.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
 
@@ -62,7 +62,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   });
   app.decorateRequest('tokenRefusal');
   app.decorateRequest('rateCounter');
-  noteMethods(app);
+  methodNotAllowed(app);
   requireAccessPolicy(app);
   limitAnswerTime(app, server.requestTimeoutMs);
   securityHeaders(app);

@@ -9,7 +9,6 @@ import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem, type ProblemKind } from '../kernel/problem.ts';
 import { platformProblems as kinds } from './problems.ts';
 import { headerValues } from './request-head.ts';
-import { allowedMethods } from './routes.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** How an area's errors differ from plain problem documents. */
@@ -111,7 +110,7 @@ export function handleProblems(
   style: ProblemStyle = {},
 ): { readonly refuseEarly: () => void } {
   const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const allowed = allowedMethods(app, request.url);
+    const allowed = app.allowedMethods(request.url);
     if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {
       return reply.code(204).header('allow', allowed).send();
     }
