@@ -1,7 +1,7 @@
+/** What one client may ask in a minute and hold open, how long a handler may take, and when load is shed. */
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { Line } from '../kernel/line.ts';
 import { Problem } from '../kernel/problem.ts';
 import { clientAddress } from './client-address.ts';
 import { platformProblems } from './problems.ts';
@@ -146,32 +146,18 @@ export function createOpenCounter(max: number): OpenCounter {
   };
 }
 
-/** An answer comes at most this part of the deadline after it. */
-const CHECKS_PER_DEADLINE = 20;
-
 /**
- * Answers 503 for a handler that has not begun its answer within the given milliseconds. Fastify's `handlerTimeout` makes a timer, a
- * signal and an exception with its stack for every request, which more than doubles what a small request costs, and forgets its timer
- * once the body has been read; here one timer looks after all.
+ * Answers 503 for a handler that has not begun its answer within the given milliseconds. Fastify's `handlerTimeout` makes a
+ * signal and an exception with its stack for every request beside the timer, which more than doubles what a small request costs, and
+ * forgets its timer once the body has been read. Node keeps timers of one duration in a list, so that each costs next to nothing.
  */
 export function limitAnswerTime(app: FastifyInstance, milliseconds: number): void {
-  // In the order of their deadlines, for all have the same time.
-  const line = new Line<{ readonly reply: FastifyReply; readonly due: number }>();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    for (let { first } = line; first !== undefined && first.item.due <= now; { first } = line) {
-      first.leave();
-      answerLate(first.item.reply);
-    }
-  }, milliseconds / CHECKS_PER_DEADLINE);
-  timer.unref();
   app.addHook('onRequest', (_request, reply, done) => {
-    const place = line.join({ reply, due: performance.now() + milliseconds });
+    const timer = setTimeout(answerLate, milliseconds, reply).unref();
     // Fires however the exchange ends, also when the client goes away.
-    reply.raw.once('close', () => place.leave());
+    reply.raw.once('close', () => clearTimeout(timer));
     done();
   });
-  app.addHook('onClose', async () => clearInterval(timer));
 }
 
 function answerLate(reply: FastifyReply): void {
