@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { measureRequests } from './http/access-log.ts';
-import { limitAnswerTime } from './http/answer-deadline.ts';
-import type { Area } from './http/area.ts';
-import { demandHost } from './http/demand-host.ts';
 import { strictJsonBody } from './http/json-body.ts';
-import { MAX_PARAM_LENGTH, noteMethods } from './http/methods.ts';
-import { problemPages } from './http/problem-pages.ts';
-import { handleProblems, sendProblem } from './http/problem-reply.ts';
-import { refuseUnreadable } from './http/refuse-unreadable.ts';
+import { limitAnswerTime } from './http/limits.ts';
+import type { Area } from './http/mount.ts';
+import { problemPages } from './http/pages.ts';
+import { handleProblems, refuseUnreadable, requireHost, sendProblem } from './http/problem-reply.ts';
 import { cutTarget, isShortQuery } from './http/request-head.ts';
-import { demandAccess } from './http/route-access.ts';
+import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './http/routes.ts';
 import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
 
@@ -30,7 +27,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     bodyLimit: server.bodyLimitBytes,
     http: {
       maxHeaderSize: server.headerLimitBytes,
-      // Node would refuse with an empty body; `demandHost` does it in our form.
+      // Node would refuse with an empty body; `requireHost` does it in our form.
       requireHostHeader: false,
       // Node exchanges the two when the time for the head is longer than that for the whole request.
       headersTimeout: Math.min(60_000, server.requestTimeoutMs),
@@ -65,11 +62,11 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   });
   app.decorateRequest('tokenRefusal');
   app.decorateRequest('rateCounter');
-  noteMethods(app);
-  demandAccess(app);
+  methodNotAllowed(app);
+  requireAccessPolicy(app);
   limitAnswerTime(app, server.requestTimeoutMs);
   securityHeaders(app);
-  demandHost(app, platform.publicBaseUrl);
+  requireHost(app, platform.publicBaseUrl);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
   handleProblems(app, platform.publicBaseUrl).refuseEarly();

@@ -9,7 +9,7 @@ import { type Areas, createAreas } from '../src/areas.ts';
 import { createAuthority } from '../src/demo/authority/authority.ts';
 import { listOperations, readOpenapi } from '../src/http/openapi-document.ts';
 import { platformProblems } from '../src/http/problems.ts';
-import { type NotedRoute, routesOf } from '../src/http/route-access.ts';
+import type { RoutePolicy } from '../src/http/routes.ts';
 import { readConfig, settings } from '../src/kernel/config/read-config.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../src/kernel/platform.ts';
@@ -29,7 +29,7 @@ let database: TestDatabase;
 let open: OpenPlatform;
 let areas: Areas;
 let app: Awaited<ReturnType<typeof buildServer>>;
-let routes: NotedRoute[];
+let routes: readonly RoutePolicy[];
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'koppelvlak-catalogues-'));
@@ -50,7 +50,7 @@ beforeAll(async () => {
   areas = await createAreas(open.platform);
   app = await buildServer(open.platform, areas.areas);
   await app.ready();
-  routes = routesOf(app);
+  routes = app.routePolicies();
 });
 afterAll(async () => {
   open.beginStop();

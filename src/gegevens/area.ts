@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { logRequests } from '../http/access-log.ts';
-import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
 import { createClientShare } from '../http/client-share.ts';
-import { mount } from '../http/mount.ts';
+import { type Area, mount } from '../http/mount.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { createGuardedFetch } from '../kernel/outbound/guarded-fetch.ts';
@@ -14,7 +13,6 @@ import { createPageFinder } from './answer/find-page.ts';
 import { createPageCache, type PageCache } from './answer/page-cache.ts';
 import type { Variant } from './domain/model/mapping.ts';
 import { loadModel, type Model } from './domain/model/model.ts';
-import type { GegevensRequest } from './domain/request.ts';
 import { rawJsonBody, verifyExchange } from './exchange.ts';
 import { fscStyle } from './fsc-style.ts';
 import { createVerifier } from './jades/verify.ts';
@@ -132,12 +130,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
         logRequests(app);
         shareAmongClients(app);
         rawJsonBody(app);
-        contract.serve<{ Body: GegevensRequest }>(
-          app,
-          'postGegevens',
-          { authenticate: access, beforeValidation: verify },
-          handler,
-        );
+        contract.serve(app, 'postGegevens', { authenticate: access, beforeValidation: verify }, handler);
       },
     });
   };

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../http/auth.ts';
 import type { RequestHook } from '../http/contract.ts';
-import { headerValues } from '../http/header-values.ts';
 import { hasOtherCharset } from '../http/json-body.ts';
 import { platformProblems } from '../http/problems.ts';
+import { headerValues } from '../http/request-head.ts';
 import type { Pool } from '../kernel/database/pool.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Variant } from './domain/model/mapping.ts';
@@ -14,23 +14,28 @@ import type { GegevensMetrics } from './metrics.ts';
 import { signatureProblem } from './signature-problem.ts';
 import { findAnswered, isSameCaller } from './store/journal.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was verified of the request; absent before that. */
+    exchange?: Exchange;
+  }
+}
+
 /** A request whose digest and signature hold. */
 export interface Exchange extends Verified {
   /** The body as received. */
   readonly body: string;
 }
 
-const exchanges = new WeakMap<FastifyRequest, Exchange>();
-
 /** @throws {TypeError} on a route that does not verify: a mistake of ours */
-export function exchangeOf(request: FastifyRequest): Exchange {
-  const exchange = exchanges.get(request);
+export function exchangeOf({ exchange }: FastifyRequest): Exchange {
   if (exchange === undefined) throw new TypeError('this route verifies no signature');
   return exchange;
 }
 
 /** Leaves bodies as the bytes that were received: digest and signature are over those. */
 export function rawJsonBody(app: FastifyInstance): void {
+  app.decorateRequest('exchange');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (hasOtherCharset(request.headers['content-type'])) {
@@ -75,7 +80,7 @@ export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
     if (answered !== undefined && !isSameCaller(answered, { variant, subject: callerOf(request).subject })) {
       throw reusedRequest();
     }
-    exchanges.set(request, { ...verified, body: text });
+    request.exchange = { ...verified, body: text };
     request.body = parseBody(text);
   };
 }

@@ -1,3 +1,4 @@
+import type { operations } from '../contracts/gegevens.ts';
 import { type Contract, createContract } from '../http/contract.ts';
 import { type OpenapiDocument, readOpenapi } from '../http/openapi-document.ts';
 import type { Config } from '../kernel/config/read-config.ts';
@@ -14,7 +15,7 @@ const WORDS: Readonly<Record<Variant, { readonly title: string; readonly wat: st
 };
 
 /** The contract of one variant: the template with the variant's own words, limits and exchange model. */
-export function variantContract(variant: Variant, model: Model, maximum: number, config: Config): Contract {
+export function variantContract(variant: Variant, model: Model, maximum: number, config: Config): Contract<operations> {
   const { title, wat } = WORDS[variant];
   const replacements: Replacement[] = [
     [['info', 'title'], () => title],
@@ -36,7 +37,7 @@ export function variantContract(variant: Variant, model: Model, maximum: number,
   let document: JsonObject = { ...readOpenapi(TEMPLATE) };
   for (const [place, change] of replacements) document = replaced(document, place, change);
   assertDocument(document);
-  return createContract(document);
+  return createContract<operations>(document);
 }
 
 type Replacement = readonly [place: readonly string[], change: (value: unknown) => unknown];

@@ -1,28 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
 
-type RequestLabels = 'method' | 'route' | 'status';
-const histograms = new WeakMap<Registry, Histogram<RequestLabels>>();
-
-/** The one histogram of request durations of a registry, whoever measures. */
-export function requestDurations(metrics: Registry): Histogram<RequestLabels> {
-  let durations = histograms.get(metrics);
-  if (durations === undefined) {
-    durations = new Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-      registers: [metrics],
-    });
-    histograms.set(metrics, durations);
-  }
-  return durations;
-}
-
 /** Measures every answer by route pattern: addresses themselves can hold a person's identifier and are never kept. */
 export function measureRequests(app: FastifyInstance, metrics: Registry): void {
-  const durations = requestDurations(metrics);
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [metrics],
+  });
   // One of each combination: naming the labels costs more than counting. Methods, routes and statuses are few.
   const observers = new Map<string, ReturnType<typeof durations.labels>>();
   app.addHook('onResponse', (request, reply, done) => {

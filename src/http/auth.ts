@@ -4,9 +4,9 @@ import { TokenError, type TokenErrorReason } from '../kernel/oauth/token-error.t
 import type { TokenRequest, TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ServeOptions } from './contract.ts';
-import { headerValues } from './header-values.ts';
 import { countAddress, countSubject } from './limits.ts';
 import { platformProblems } from './problems.ts';
+import { headerValues } from './request-head.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

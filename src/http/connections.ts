@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
 
 /** A turn of the event loop that takes less, in milliseconds, had next to nothing to do; such a one is waited for at most so long. */
 const QUIET_TURN_MS = 1;
@@ -91,4 +92,16 @@ export function trackConnections(server: Server): Connections {
       await ended;
     },
   };
+}
+
+/**
+ * Fires when an exchange has ended: its answer was sent, by whoever looks after it or by the deadline, or the client went away.
+ * Fastify's own `request.signal` fires as soon as the request's body has been read.
+ */
+export function requestClosedSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const { raw } = reply;
+  if (raw.destroyed) gone.abort();
+  else raw.once('close', () => gone.abort());
+  return gone.signal;
 }

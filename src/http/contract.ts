@@ -4,16 +4,11 @@ import type {
   FastifyRequest,
   onRequestHookHandler,
   preValidationHookHandler,
-  RawReplyDefaultExpression,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-  RouteGenericInterface,
-  RouteHandlerMethod,
 } from 'fastify';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
-import { acceptedTypes } from './negotiation.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
+import { acceptedTypes } from './request-head.ts';
 import { createRequestValidators } from './request-validator.ts';
 
 declare module 'fastify' {
@@ -25,12 +20,46 @@ declare module 'fastify' {
   }
 }
 
-type Handler<R extends RouteGenericInterface> = RouteHandlerMethod<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  R
->;
+/** What a generated `operations` (`src/contracts/`) says of one operation. */
+export interface OperationTypes {
+  readonly parameters: { readonly query?: object; readonly header?: object; readonly path?: object };
+  readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
+  readonly responses: object;
+}
+
+/** An operation without parameters of a kind has `never` there. */
+type Given<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
+/** Node has the names of headers in lower case. */
+type Headers<T> = { readonly [Name in keyof T & string as Lowercase<Name>]: T[Name] };
+
+/** What a validated request of an operation holds. */
+interface RouteOf<O extends OperationTypes> {
+  readonly Params: Given<O['parameters']['path']>;
+  readonly Querystring: Given<O['parameters']['query']>;
+  readonly Headers: Headers<Given<O['parameters']['header']>>;
+  readonly Body: O['requestBody'] extends { readonly content: { readonly 'application/json': infer Body } }
+    ? Body
+    : undefined;
+}
+
+/** A validated request of an operation: parameters, headers and body are as the contract has them. */
+export type RequestOf<O extends OperationTypes> = FastifyRequest<RouteOf<O>>;
+
+/** What an operation answers with when it succeeds, as JSON. */
+export type AnswerOf<O extends OperationTypes> = {
+  [Status in keyof O['responses']]: O['responses'][Status] extends {
+    readonly content: { readonly 'application/json': infer Answer };
+  }
+    ? Answer
+    : never;
+}[keyof O['responses']];
+
+/** Gives the answer, after setting status and headers on the reply; or the reply, when it has sent something else (204, ready-made text). */
+export type OperationHandler<O extends OperationTypes> = (
+  request: RequestOf<O>,
+  reply: FastifyReply,
+) => Promise<AnswerOf<O> | FastifyReply>;
+
 /** A step that may wait; it throws or rejects to refuse. */
 export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 /** A check that waits for nothing; it throws to refuse. */
@@ -49,38 +78,43 @@ export interface ServeOptions {
   readonly furtherFaults?: (request: FastifyRequest) => readonly InvalidParam[];
 }
 
-/** A contract whose operations can be served; the document leads, the code follows. */
-export interface Contract {
+/** A contract whose operations can be served; the document leads, the code follows. `Operations` are the types generated from it. */
+export interface Contract<Operations extends Record<keyof Operations, OperationTypes>> {
   readonly document: OpenapiDocument;
-  /** Registers the route of one operation: access, acceptable form and validation come from the document. */
-  serve<R extends RouteGenericInterface>(
+  /**
+   * Registers the route of one operation: method, path, access, acceptable form and validation come from the document, what the request
+   * holds and what is answered from its types.
+   */
+  serve<Id extends keyof Operations & string>(
     app: FastifyInstance,
-    operationId: string,
+    operationId: Id,
     options: ServeOptions,
-    handler: Handler<R>,
+    handler: OperationHandler<Operations[Id]>,
   ): void;
   /** Operations of the document that no route serves. */
   unserved(): string[];
 }
 
 /** @throws {TypeError} when the document is not one that can be served */
-export function createContract(document: OpenapiDocument): Contract {
+export function createContract<Operations extends Record<keyof Operations, OperationTypes>>(
+  document: OpenapiDocument,
+): Contract<Operations> {
   const operations = new Map(listOperations(document).map((operation) => [operation.operationId, operation]));
   const validators = createRequestValidators(document);
   const served = new Set<string>();
   return {
     document,
-    serve<R extends RouteGenericInterface>(
+    serve<Id extends keyof Operations & string>(
       app: FastifyInstance,
-      operationId: string,
+      operationId: Id,
       options: ServeOptions,
-      handler: Handler<R>,
+      handler: OperationHandler<Operations[Id]>,
     ) {
       const operation = operations.get(operationId);
       if (operation === undefined) throw new TypeError(`${operationId} is not in the contract`);
       served.add(operationId);
       const validator = validators(operation);
-      app.route<R>({
+      app.route<RouteOf<Operations[Id]>>({
         method: operation.method,
         url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
         config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },

@@ -1,9 +1,10 @@
+/** What one client may ask in a minute and hold open, how long a handler may take, and when load is shed. */
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { Problem } from '../kernel/problem.ts';
 import { clientAddress } from './client-address.ts';
 import { platformProblems } from './problems.ts';
-import { RateCounter } from './rate-counter.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -70,4 +71,98 @@ export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number
       throw new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
     },
   });
+}
+
+/** Bytes of clients that are remembered, their names included: about ten thousand of them. The one that called longest ago goes first. */
+const REMEMBERED_BYTES = 2 * 1024 * 1024;
+/** What an entry takes beside its key. */
+const ENTRY_BYTES = 128;
+
+/** How often a client has called in its present window. */
+export interface RateCount {
+  readonly current: number;
+  /** Milliseconds until the window ends. */
+  readonly ttl: number;
+}
+
+/** Counts calls per client in windows of fixed length. */
+export class RateCounter {
+  readonly max: number;
+  readonly #windowMs: number;
+  readonly #windows = new LRUCache<string, { count: number; readonly endsAt: number }>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (_window, key) => 2 * key.length + ENTRY_BYTES,
+  });
+
+  /** @param max calls per window */
+  constructor(max: number, windowMs: number) {
+    this.max = max;
+    this.#windowMs = windowMs;
+  }
+
+  /** Counts a call. */
+  hit(key: string): RateCount {
+    const now = Date.now();
+    const known = this.#windows.get(key);
+    if (known !== undefined && known.endsAt > now) {
+      known.count += 1;
+      return { current: known.count, ttl: known.endsAt - now };
+    }
+    this.#windows.set(key, { count: 1, endsAt: now + this.#windowMs });
+    return { current: 1, ttl: this.#windowMs };
+  }
+}
+
+/** Counts the exchanges of each client that are open: for answers that last, which a limit per minute does not bound. */
+export interface OpenCounter {
+  /**
+   * Counts an exchange until it has ended, however it ends.
+   * @throws {Problem} `rate-limit` when the client has as many open as it may
+   */
+  open(client: string, reply: FastifyReply): void;
+}
+
+/** @param max exchanges per client; 0 limits nothing */
+export function createOpenCounter(max: number): OpenCounter {
+  const counts = new Map<string, number>();
+  return {
+    open(client, { raw }) {
+      const before = counts.get(client) ?? 0;
+      if (max > 0 && before >= max) {
+        throw new Problem(platformProblems.rateLimit, {
+          detail: 'Er staan vanaf dit adres te veel verbindingen open.',
+          headers: { 'retry-after': '30' },
+        });
+      }
+      // The end of an exchange whose client has gone already is never told again.
+      if (raw.destroyed) return;
+      counts.set(client, before + 1);
+      raw.once('close', () => {
+        const left = (counts.get(client) ?? 1) - 1;
+        if (left === 0) counts.delete(client);
+        else counts.set(client, left);
+      });
+    },
+  };
+}
+
+/**
+ * Answers 503 for a handler that has not begun its answer within the given milliseconds. Fastify's `handlerTimeout` makes a
+ * signal and an exception with its stack for every request beside the timer, which more than doubles what a small request costs, and
+ * forgets its timer once the body has been read. Node keeps timers of one duration in a list, so that each costs next to nothing.
+ */
+export function limitAnswerTime(app: FastifyInstance, milliseconds: number): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    const timer = setTimeout(answerLate, milliseconds, reply).unref();
+    // Fires however the exchange ends, also when the client goes away.
+    reply.raw.once('close', () => clearTimeout(timer));
+    done();
+  });
+}
+
+function answerLate(reply: FastifyReply): void {
+  // What is being sent may take as long as its reader keeps taking it; that is the connection's own limit.
+  if (reply.sent || reply.raw.headersSent) return;
+  const cause = new Error('the handler did not answer in time');
+  reply.send(new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' }, cause }));
 }

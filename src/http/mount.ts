@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Platform } from '../kernel/platform.ts';
-import { apiDocs } from './api-docs.ts';
-import type { Area } from './area.ts';
+import type { ProblemKind } from '../kernel/problem.ts';
+import type { ReadinessCheck } from '../kernel/readiness.ts';
 import { limitBodies } from './body-limits.ts';
-import type { Contract } from './contract.ts';
 import { createRateCounter, limitRate, shedLoad } from './limits.ts';
+import type { OpenapiDocument } from './openapi-document.ts';
+import { apiDocs } from './pages.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
 import { limitRequestHead } from './request-head.ts';
 import { limitUnreadAnswers } from './unread-answers.ts';
@@ -12,7 +13,7 @@ import { limitUnreadAnswers } from './unread-answers.ts';
 export interface MountOptions {
   readonly platform: Platform;
   readonly prefix: string;
-  readonly contract: Contract;
+  readonly contract: { readonly document: OpenapiDocument };
   /** Requests per minute per client; 0 is no limit. */
   readonly rateLimit: number;
   /** Its answers hold personal data: no proxy may keep them on its disk. */
@@ -46,4 +47,21 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       await apiDocs(app, contract.document, () => `${platform.publicBaseUrl()}${prefix}`);
     },
   };
+}
+
+/** One of the national interfaces, ready to be mounted. */
+export interface Area {
+  readonly mounts: readonly {
+    readonly prefix: string;
+    /** Registers the routes; `app` is a scope of its own under the prefix. */
+    readonly routes: (app: FastifyInstance) => Promise<void>;
+  }[];
+  /** Addresses that the area needs at the root of the host. */
+  readonly root?: (app: FastifyInstance) => void;
+  readonly problems: Readonly<Record<string, ProblemKind>>;
+  readonly checks: readonly ReadinessCheck[];
+  /** Starts work that goes on without requests; called once the server listens. */
+  readonly start?: () => Promise<void>;
+  /** Gives back what the area opened; called after the last request was answered. */
+  readonly close: () => Promise<void>;
 }

@@ -1,10 +1,15 @@
 /** The only place that writes an error body: problem documents (RFC 9457) and, for area A, FSC errors. */
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
-import { Problem } from '../kernel/problem.ts';
-import { allowedMethods } from './methods.ts';
+import { Problem, type ProblemKind } from '../kernel/problem.ts';
 import { platformProblems as kinds } from './problems.ts';
+import { headerValues } from './request-head.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
@@ -86,7 +91,7 @@ export function sendProblem(
   const found = problemOf(error, request);
   const problem = style.translate?.(found) ?? found;
   const { kind } = problem;
-  if (kind.status === kinds.bodyTooLarge.status) takeTheRest(request, reply);
+  if (kind.status === kinds.bodyTooLarge.status) drainBody(request, reply);
   if (kind.status >= 500) logFailure(problem, request);
   // An unexpected fault tells nothing but its id.
   const detail = problem.detail ?? (kind === kinds.internal ? undefined : kind.explanation);
@@ -107,7 +112,7 @@ export function sendProblem(
 }
 
 /** Many a client sends all of its body before it reads: a connection closed under its hands would cost it the answer. */
-function takeTheRest(request: FastifyRequest, reply: FastifyReply): void {
+function drainBody(request: FastifyRequest, reply: FastifyReply): void {
   if (reply.hasHeader('connection')) reply.removeHeader('connection');
   request.raw.resume();
 }
@@ -122,7 +127,7 @@ export function handleProblems(
   style: ProblemStyle = {},
 ): { readonly refuseEarly: () => void } {
   const noRoute = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const allowed = allowedMethods(app, request.url);
+    const allowed = app.allowedMethods(request.url);
     if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {
       return reply.code(204).header('allow', allowed).send();
     }
@@ -150,4 +155,59 @@ export function handleProblems(
 function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error !== request.raw.errored) return toProblem(error);
   return new Problem(kinds.invalidRequest, { detail: 'Het verzoek brak af.', cause: error });
+}
+
+const NO_REQUEST: ProblemKind = {
+  ...kinds.invalidRequest,
+  explanation: 'Wat er kwam, is geen volledig HTTP-verzoek.',
+};
+const REQUEST_TIMEOUT: ProblemKind = { ...NO_REQUEST, status: 408 };
+
+/** Answers what is no HTTP request at all (there is no Fastify request yet, only a socket) as a problem document too. */
+export function refuseUnreadable(publicBaseUrl: () => string) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const kind = kindOf(error.code);
+    const body = JSON.stringify({
+      type: `${publicBaseUrl()}/problems/${kind.slug}`,
+      title: kind.title,
+      status: kind.status,
+      detail: kind.explanation,
+      instance: `urn:uuid:${randomUUID()}`,
+    });
+    const headers = {
+      ...SECURITY_HEADERS,
+      'content-type': 'application/problem+json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    };
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${kind.status} \r\n${head.join('')}\r\n${body}`);
+  };
+}
+
+function kindOf(code: string | undefined): ProblemKind {
+  if (code === 'HPE_HEADER_OVERFLOW') return kinds.headersTooLarge;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
+  return NO_REQUEST;
+}
+
+const NO_HOST = 'Het verzoek moet eenmaal een kop `Host` hebben.';
+
+/** Refuses a request that does not name the host it is for, known path or not; Node would do it with an empty body. */
+export function requireHost(app: FastifyInstance, publicBaseUrl: () => string): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (namesHost(request.raw)) return done();
+    const problem = new Problem(kinds.invalidRequest, { detail: NO_HOST });
+    sendProblem(problem, request, reply, publicBaseUrl);
+  });
+}
+
+/** Whether a request names its host once; before HTTP/1.1 it need not. @see RFC 9112 section 3.2 */
+function namesHost(request: IncomingMessage): boolean {
+  const named = headerValues(request, 'host').length;
+  return named === 1 || (named === 0 && request.httpVersion === '1.0');
 }

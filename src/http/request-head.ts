@@ -1,11 +1,21 @@
-/** Bounds on what stands before the body of a request, looked at before anything of it is understood. */
+/**
+ * What stands before the body of a request: bounds on it, looked at before anything of it is understood; every occurrence of a header; and
+ * which form of answer is asked for (RFC 9110 section 12.5).
+ */
+
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { Negotiator } from 'negotiator';
 import { Problem } from '../kernel/problem.ts';
-import { MAX_NEGOTIATED_LENGTH } from './negotiation.ts';
 import { platformProblems } from './problems.ts';
 
 /** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
 export const MAX_TARGET_LENGTH = 8192;
+/**
+ * Characters of `Accept` or `Accept-Encoding`: browsers send about 150. Matching takes time that grows with the square of the length, so
+ * longer ones are refused by every mount, and met with nothing before that.
+ */
+const MAX_NEGOTIATED_LENGTH = 1024;
 /** Parameters of a query; no operation has more than ten. */
 const MAX_PARAMETERS = 100;
 /** Characters of a header that is split, matched or copied. */
@@ -84,4 +94,41 @@ function hasTooManyParameters(text: string): boolean {
     if (separators >= MAX_PARAMETERS) return true;
   }
   return false;
+}
+
+/**
+ * Every occurrence of a header, in order; of some Node itself keeps only the first. Looks at the one name, where `headersDistinct` makes
+ * a list of all.
+ * @param name in lower case
+ */
+export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i];
+    if (given?.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
+  }
+  return values;
+}
+
+/**
+ * The media types of `offered` that `Accept` allows, the most wanted first; all of them when there is no such header. Our JSON is UTF-8,
+ * so a client that names that character set means the same.
+ */
+export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
+  if (accept === undefined) return [...offered];
+  if (accept.length > MAX_NEGOTIATED_LENGTH) return [];
+  const spelled = offered.flatMap((type) => [type, `${type}; charset=utf-8`]);
+  const accepted = new Negotiator({ headers: { accept } }).mediaTypes(spelled);
+  return [...new Set(accepted.map((type) => type.replace('; charset=utf-8', '')))];
+}
+
+/** The encoding of `offered` that the client wants most, ours first among equals; `identity` when it wants none of them. */
+export function acceptedEncoding<E extends string>(
+  acceptEncoding: string | undefined,
+  offered: readonly E[],
+): E | 'identity' {
+  if (acceptEncoding === undefined || acceptEncoding.length > MAX_NEGOTIATED_LENGTH) return 'identity';
+  const preferred = [...offered, 'identity'];
+  const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
+  return offered.find((encoding) => encoding === best) ?? 'identity';
 }

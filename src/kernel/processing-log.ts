@@ -1,28 +1,19 @@
+import type { components } from '../contracts/verwerkingenlog.ts';
 import type { ProcessingContext } from './processing-headers.ts';
+
+type Fields = Omit<
+  components['schemas']['VerwerkingsactieInvoer'],
+  'url' | 'actieId' | 'tijdstipRegistratie' | 'tijdstip' | 'vertrouwelijkheid' | 'verwerkteObjecten'
+>;
+type Told = { readonly [Field in keyof Fields]: Fields[Field] | undefined };
 
 /**
  * What area A needs of the processing log, without knowing area B: one entry for something done with personal data.
  * Field names are those of the national standard for logging of processing.
  */
-export interface ProcessingEntry {
+export interface ProcessingEntry extends Told {
   readonly actieNaam: string;
-  readonly handelingNaam?: string | undefined;
-  readonly verwerkingNaam?: string | undefined;
-  readonly verwerkingId?: string | undefined;
-  readonly verwerkingsactiviteitId?: string | undefined;
-  readonly verwerkingsactiviteitUrl?: string | undefined;
-  readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk' | 'opgeheven';
-  /** ISO 8601 duration. */
-  readonly bewaartermijn?: string | undefined;
-  readonly uitvoerder?: string | undefined;
-  readonly systeem?: string | undefined;
-  readonly gebruiker?: string | undefined;
-  readonly gegevensbron?: string | undefined;
-  readonly soortAfnemerId?: string | undefined;
-  readonly afnemerId?: string | undefined;
-  readonly verwerkingsactiviteitIdAfnemer?: string | undefined;
-  readonly verwerkingsactiviteitUrlAfnemer?: string | undefined;
-  readonly verwerkingIdAfnemer?: string | undefined;
+  readonly vertrouwelijkheid: components['schemas']['Vertrouwelijkheid'];
   readonly tijdstip: Date;
   /** The persons whose data was processed; absent: not told one by one. */
   readonly verwerkteObjecten?: readonly ProcessedPerson[] | undefined;

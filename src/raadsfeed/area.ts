@@ -1,6 +1,6 @@
-import type { Area } from '../http/area.ts';
+import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
-import { mount } from '../http/mount.ts';
+import { type Area, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
@@ -39,7 +39,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const { pool, readPool, replicaPool, listener, log, stopping } = platform;
   const settings = platform.config.raadsfeed;
   const { prefix } = settings;
-  const contract = createContract(readOpenapi(CONTRACT));
+  const contract = createContract<operations>(readOpenapi(CONTRACT));
   const mountUrl = (): string => `${platform.publicBaseUrl()}${prefix}`;
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });

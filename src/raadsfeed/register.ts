@@ -1,14 +1,7 @@
+import type { components } from '../contracts/raadsfeed.ts';
+
 /** A feed that a register knows: only where it is, nothing of its content. */
-export interface RegisterFeed {
-  readonly serviceUrl: string;
-  readonly feedUrl: string;
-  readonly snapshotUrl: string;
-  readonly streamUrl: string | null;
-  readonly rol: 'bronhouder' | 'aggregator';
-  readonly organisaties: readonly { readonly organisatiecode: string; readonly naam: string }[];
-  readonly laatstGezien: string | null;
-  readonly bereikbaar: boolean;
-}
+export type RegisterFeed = components['schemas']['RegisterFeed'];
 
 /** What `GET /register` lists. */
 export interface Register {

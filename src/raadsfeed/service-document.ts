@@ -1,27 +1,11 @@
+import type { components } from '../contracts/raadsfeed.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import { RESOURCE_TYPES } from './domain/resource-type.ts';
 import type { FeedRow } from './store/feed-row.ts';
 import type { FeedOrganisation } from './store/read-organisations.ts';
 
 /** What the feed says of itself. */
-export interface ServiceDocument {
-  readonly rol: 'bronhouder' | 'aggregator';
-  readonly organisaties: readonly {
-    readonly organisatiecode: string;
-    readonly naam: string;
-    readonly laatstBijgewerkt?: string;
-    readonly herkomst?: string;
-    readonly herkomstSoort: FeedOrganisation['herkomstSoort'];
-  }[];
-  readonly resourceTypes: readonly string[];
-  readonly feedUrl: string;
-  readonly snapshotUrl: string;
-  readonly streamUrl: string;
-  readonly historieVanaf: string;
-  readonly retentie: string;
-  readonly contact?: string;
-  readonly licentie?: string;
-}
+export type ServiceDocument = components['schemas']['Servicedocument'];
 
 export function serviceDocument(
   mountUrl: string,

@@ -1,4 +1,4 @@
-import { escapeHtml, htmlPage } from '../http/html-page.ts';
+import { escapeHtml, htmlPage } from '../http/pages.ts';
 import type { ServiceDocument } from './service-document.ts';
 
 const SOORTEN = { eigen: 'eigen', feed: 'feed', 'leveranciers-api': 'API van een leverancier' } as const;

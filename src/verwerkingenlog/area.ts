@@ -1,9 +1,9 @@
+import type { operations } from '../contracts/verwerkingenlog.ts';
 import { logRequests } from '../http/access-log.ts';
-import type { Area } from '../http/area.ts';
 import { authenticate } from '../http/auth.ts';
 import { createClientShare } from '../http/client-share.ts';
 import { createContract } from '../http/contract.ts';
-import { mount } from '../http/mount.ts';
+import { type Area, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import type { ProblemStyle } from '../http/problem-reply.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
@@ -43,7 +43,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
   const { verwerkingenlog, gegevens, tokens } = platform.config;
   const { prefix, rateLimit } = verwerkingenlog;
   const { verifier, processingLog: log } = needs;
-  const contract = createContract(readOpenapi(CONTRACT));
+  const contract = createContract<operations>(readOpenapi(CONTRACT));
   const routeNeeds: RouteNeeds = {
     platform,
     contract,

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
-import { faultReason } from '../../src/http/fault-reason.ts';
+import { faultReason } from '../../src/http/request-validator.ts';
 
 it.each([
   ['^(?:[Nn][Ee][Ee]|[Jj][Aa])$', '^(?:nee|ja)$'],

@@ -1,86 +1,77 @@
-/** The fields of a verwerkingsactie stand in four places. A field that one gets and another lacks would get lost on its way. */
-import { readFileSync } from 'node:fs';
+/** The fields of a verwerkingsactie come from the contract. One that a part does not pass on would get lost on its way. */
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type {
+  NieuweVerwerkingsactie,
+  VerwerktObject as SentObject,
+  Verwerkingsactie,
+} from '../../src/client/verwerkingenlog.ts';
+import type { components } from '../../src/contracts/verwerkingenlog.ts';
+import { readOpenapi } from '../../src/http/openapi-document.ts';
 import { isRecord } from '../../src/kernel/is-record.ts';
+import type { ProcessedPerson, ProcessingEntry } from '../../src/kernel/processing-log.ts';
+import type { Actie, VerwerktObject } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versie-columns.ts';
+
+type Schemas = components['schemas'];
+/** What a caller writes: without what the log itself gives. */
+type Written = Exclude<keyof Schemas['VerwerkingsactieInvoer'], 'url' | 'actieId' | 'tijdstipRegistratie'>;
+type WrittenOfObject = Exclude<keyof Schemas['VerwerktObjectInvoer'], 'url' | 'verwerktObjectId'>;
+/** Inside, the kinds of data are a list of words, and there is one kind of object. */
+type Kept = Exclude<WrittenOfObject, 'objecttype' | 'verwerkteSoortenGegevens'> | 'soortenGegevens';
 
 const ROOT = join(import.meta.dirname, '../..');
-const CONTRACT: unknown = parse(readFileSync(join(ROOT, 'openapi/verwerkingenlog.yaml'), 'utf8'));
+const CONTRACT = readOpenapi(new URL('../../openapi/verwerkingenlog.yaml', import.meta.url));
 
-/** Members of a schema of the contract; without those that only the log itself gives. */
+/** Members of a schema of the contract. */
+function properties(name: string): [name: string, schema: unknown][] {
+  const schema = CONTRACT.components?.schemas?.[name];
+  if (!isRecord(schema) || !isRecord(schema.properties)) throw new Error(`the contract has no ${name}`);
+  return Object.entries(schema.properties);
+}
+
+/** Those that a caller writes. */
 function writable(name: string): string[] {
   return properties(name)
     .filter(([, schema]) => !isRecord(schema) || schema.readOnly !== true)
-    .map(([member]) => member)
-    .toSorted();
+    .map(([member]) => member);
 }
 
-function properties(name: string): [string, unknown][] {
-  let found: unknown = CONTRACT;
-  for (const step of ['components', 'schemas', name, 'properties']) found = isRecord(found) ? found[step] : undefined;
-  if (!isRecord(found)) throw new Error(`the contract has no ${name}`);
-  return Object.entries(found);
-}
-
-/** Members of interfaces, as their source names them: types are not there when a program runs. */
-function members(path: string, ...names: string[]): string[] {
-  return names.flatMap((name) => membersOf(path, name)).toSorted();
-}
-
-function membersOf(path: string, name: string): string[] {
-  const source = readFileSync(join(ROOT, path), 'utf8');
-  const body = new RegExp(`^(?:export )?interface ${name}\\b[^{]*\\{\\n(.*?)^\\}`, 'ms').exec(source)?.[1];
-  if (body === undefined) throw new Error(`${path} has no interface ${name}`);
-  return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??:/gm)].map(([, member]) => String(member));
-}
-
-const TYPES = 'src/client/verwerkingenlog-types.ts';
-const KERNEL = 'src/kernel/processing-log.ts';
-const BODY = 'src/verwerkingenlog/domain/read-actie.ts';
-const KEPT = 'src/verwerkingenlog/domain/verwerkingsactie.ts';
-
-describe('the fields of an action', () => {
-  const written = writable('VerwerkingsactieInvoer');
-
-  it.each([
-    ['in the types of the client', TYPES, ['NieuweVerwerkingsactie']],
-    ['where another area logs', KERNEL, ['ProcessingEntry']],
-    ['in the body that is read', BODY, ['ActieBody']],
-    ['in what is kept', KEPT, ['ActieVelden', 'Actie']],
-  ])('%s are those that the contract takes', (_where, path, names) => {
-    // The offset of `tijdstip` is kept beside its moment.
-    expect(members(path, ...names).filter((member) => member !== 'tijdstipOffset')).toEqual(written);
-  });
-
-  it('in an answer are those of the contract, for the client too', () => {
-    const answered = properties('Verwerkingsactie').map(([member]) => member);
-    expect(answered).toEqual(expect.arrayContaining(written));
-    const [own, inherited] = [members(TYPES, 'Verwerkingsactie'), members(TYPES, 'NieuweVerwerkingsactie')];
-    expect([...new Set([...own, ...inherited])].toSorted()).toEqual(answered.toSorted());
-  });
+it('the fields are declared in the contract alone; code takes their types from there', () => {
+  const declaring = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
+    /^\s*(readonly )?verwerkingIdAfnemer\??: (string|null|components)\b/m.test(readFileSync(join(ROOT, path), 'utf8')),
+  );
+  expect(declaring).toEqual(['src/contracts/verwerkingenlog.ts']);
 });
 
-describe('the fields of a processed person', () => {
-  const written = writable('VerwerktObjectInvoer');
-  /** Inside, the kinds of data are a list of words, and there is one kind of object. */
-  const inside = written
-    .filter((field) => field !== 'objecttype')
-    .map((field) => (field === 'verwerkteSoortenGegevens' ? 'soortenGegevens' : field))
-    .toSorted();
+it('the fields of an action are the same for the client, for another area and where it is kept', () => {
+  expectTypeOf<keyof NieuweVerwerkingsactie>().toEqualTypeOf<Written>();
+  expectTypeOf<keyof ProcessingEntry>().toEqualTypeOf<Written>();
+  // The offset of `tijdstip` is kept beside its moment.
+  expectTypeOf<Exclude<keyof Actie, 'tijdstipOffset'>>().toEqualTypeOf<Written>();
+  expectTypeOf<Verwerkingsactie>().toEqualTypeOf<Schemas['Verwerkingsactie']>();
+});
 
-  it('in the types of the client are those that the contract takes', () => {
-    expect(members(TYPES, 'VerwerktObject')).toEqual(written);
+it('the fields of a processed person are the same for the client, for another area and where he is kept', () => {
+  expectTypeOf<keyof SentObject>().toEqualTypeOf<WrittenOfObject>();
+  expectTypeOf<keyof ProcessedPerson>().toEqualTypeOf<Kept>();
+  expectTypeOf<keyof VerwerktObject>().toEqualTypeOf<Kept>();
+});
+
+describe('what a caller writes', () => {
+  const written = writable('VerwerkingsactieInvoer');
+
+  it('is stored, all of it', () => {
+    const columns: string[] = VERSIE_COLUMNS.map(([, , member]) => member);
+    // The objects are a column of their own, which is sometimes read in part.
+    expect(written.filter((field) => !columns.includes(field))).toEqual(['verwerkteObjecten']);
   });
 
-  it('in the body that is read are those, but for its kind, which is always the same', () => {
-    expect(members(BODY, 'ObjectBody')).toEqual(written.filter((field) => field !== 'objecttype'));
-  });
-
-  it.each([
-    ['where another area logs', KERNEL, 'ProcessedPerson'],
-    ['in what is kept', KEPT, 'VerwerktObject'],
-  ])('%s are those, in the form that is kept', (_where, path, name) => {
-    expect(members(path, name)).toEqual(inside);
+  it('is answered, all of it', () => {
+    expect(properties('Verwerkingsactie').map(([member]) => member)).toEqual(expect.arrayContaining(written));
+    expect(properties('VerwerktObject').map(([member]) => member)).toEqual(
+      expect.arrayContaining(writable('VerwerktObjectInvoer')),
+    );
   });
 });

@@ -1,16 +1,12 @@
+import type { components } from '../../contracts/gegevens.ts';
 import type { Period } from './levering.ts';
 import type { Mapping, Variant } from './model/mapping.ts';
 import { municipalityKey, nameKey } from './organisation.ts';
 
-/** `GegevensRequest` of the contract, which has checked it. */
-export interface GegevensRequest {
-  readonly aanleverperiodeStartdatum?: string;
-  readonly aanleverperiodeEinddatum?: string;
-  readonly page?: number;
-  readonly pageSize?: number;
-  /** The organisation, under the name or names that the model gives the member. */
+/** A request that its contract has checked. The organisation stands in it under the name or names that the model gives the member. */
+export type GegevensRequest = components['schemas']['GegevensRequest'] & {
   readonly [organisatieLid: string]: string | number | undefined;
-}
+};
 
 /** Which leveringen are asked for. */
 export interface Filter {

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/gegevens.ts';
 import { fscTransaction } from '../../http/access-log.ts';
 import { callerOf } from '../../http/auth.ts';
 import { clientKey } from '../../http/client-address.ts';
-import { goneSignal } from '../../http/gone-signal.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
+import type { RequestOf } from '../../http/contract.ts';
 import { endSlowReader } from '../../http/slow-readers.ts';
 import type { Caller } from '../../kernel/oauth/caller.ts';
 import type { Platform } from '../../kernel/platform.ts';
@@ -48,7 +50,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
   const { platform, variant, mapping, findPage, ownSigner, metrics } = needs;
   const { signatureForm: form, answersMinBytesPerSecond } = platform.config.gegevens;
   const leastSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: platform.config.server.requestTimeoutMs };
-  return async (request: FastifyRequest<{ Body: GegevensRequest }>, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (request: RequestOf<operations['postGegevens']>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
     const exchange = exchangeOf(request);
     const consumer = needs.consumerOf(request, exchange.oin);
@@ -62,7 +64,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
         afnemer: exchange.oin ?? caller.subject,
         client: clientKey(request),
       },
-      goneSignal(reply),
+      requestClosedSignal(reply),
     );
     if (page.uncovered.length > 0) {
       const gaps = { ongedekt: namedGaps(page.uncovered), total: page.uncovered.length };
@@ -77,7 +79,7 @@ export function postGegevens(needs: PostGegevensNeeds) {
     // A requester who uses the form that is fixed here gets it in the variety that it used itself.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);
-    const journalId = await writeDown({ needs, request, caller, exchange, consumer, page, signature });
+    const journalId = await recordDelivery({ needs, request, caller, exchange, consumer, page, signature });
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => {
@@ -117,7 +119,7 @@ function namedGaps(uncovered: readonly Uncovered[]): readonly Uncovered[] {
   return uncovered.slice(0, MAX_NAMED_GAPS);
 }
 
-interface Deed {
+interface DeliveryRecord {
   readonly needs: PostGegevensNeeds;
   readonly request: FastifyRequest;
   readonly caller: Caller;
@@ -128,7 +130,15 @@ interface Deed {
 }
 
 /** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 for a request that was another's: then nothing is sent */
-async function writeDown({ needs, request, caller, exchange, consumer, page, signature }: Deed): Promise<number> {
+async function recordDelivery({
+  needs,
+  request,
+  caller,
+  exchange,
+  consumer,
+  page,
+  signature,
+}: DeliveryRecord): Promise<number> {
   const { platform, variant, processingLog, ownSigner } = needs;
   const written = await Promise.allSettled([
     writeJournal(platform.pool, {

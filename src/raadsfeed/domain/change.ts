@@ -1,3 +1,4 @@
+import type { components } from '../../contracts/raadsfeed.ts';
 import type { Resource } from './resource.ts';
 import type { ResourceType } from './resource-type.ts';
 
@@ -7,7 +8,7 @@ export const VERWIJDERREDENEN = [
   'niet_langer_openbaar',
   'persoonsgegevens',
   'overig',
-] as const;
+] as const satisfies readonly components['schemas']['Verwijderreden'][];
 export type Verwijderreden = (typeof VERWIJDERREDENEN)[number];
 
 /** Where an aggregator has a record from. */

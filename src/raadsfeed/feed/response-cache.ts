@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { goneSignal } from '../../http/gone-signal.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import { RESOURCE_TYPES } from '../domain/resource-type.ts';
 import type { FeedHead } from '../store/feed-row.ts';
 import { createByteCache } from './byte-cache.ts';
@@ -178,7 +178,7 @@ export function createResponseCache(
     },
     send,
     async make(request, reply, records, read) {
-      const gone = goneSignal(reply);
+      const gone = requestClosedSignal(reply);
       const place = await room.enter(records * RECORD_BYTES * COPIES, gone).catch((error: unknown) => {
         if (gone.aborted) return undefined;
         throw error;

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
@@ -7,56 +8,49 @@ import { COLLECTIONS, type ResourceType } from '../domain/resource-type.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { readCollection, readResource } from '../store/read-texts.ts';
-import { DEFAULT_LIMIT, type ListQuerystring, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
+import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
-interface Params {
-  readonly organisatiecode: string;
-  readonly bronidentificatie: string;
-}
+type ListOperation = 'getVergaderingen' | 'getAgendapunten' | 'getInformatieobjecten';
+type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';
 
 /** The current resources of one kind of an organisation: `operationIds` are those of the list and of one of it. */
 export function collectionRoutes(
   app: FastifyInstance,
-  contract: Contract,
+  contract: Contract<operations>,
   parts: RaadsfeedParts,
   resourceType: ResourceType,
-  operationIds: { readonly list: string; readonly one: string },
+  operationIds: { readonly list: ListOperation; readonly one: OneOperation },
 ): void {
   const { heads, reader, settings, mountUrl, responses } = parts;
 
-  contract.serve<{ Params: Params; Querystring: ListQuerystring }>(
-    app,
-    operationIds.list,
-    {},
-    async (request, reply) => {
-      const organisatiecode = codeOf(request.params.organisatiecode);
-      const { cursor, limit } = readPageQuery(request);
-      const { feedId } = await heads.head();
-      const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
-      if ('fault' in after) throw invalidCursor(after.fault);
-      const size = limit ?? DEFAULT_LIMIT;
-      return responses.make(request, reply, size, async () => {
-        const { found, isAll, head } = await reader.read((db) =>
-          readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
-        );
-        const results = found.slice(0, size);
-        const last = results.at(-1);
-        const isLast = isAll && found.length <= size;
-        const nextCursor = !isLast && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
-        const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
-        const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
-        return {
-          body: () => `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
-          maxAgeSeconds: settings.headMaxAgeSeconds,
-          link: nextLink(next),
-          head,
-          bytes: results.reduce((sum, { dataText }) => sum + dataText.length, 0),
-        };
-      });
-    },
-  );
+  contract.serve(app, operationIds.list, {}, async (request, reply) => {
+    const organisatiecode = codeOf(request.params.organisatiecode);
+    const { cursor, limit } = readPageQuery(request);
+    const { feedId } = await heads.head();
+    const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
+    if ('fault' in after) throw invalidCursor(after.fault);
+    const size = limit ?? DEFAULT_LIMIT;
+    return responses.make(request, reply, size, async () => {
+      const { found, isAll, head } = await reader.read((db) =>
+        readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
+      );
+      const results = found.slice(0, size);
+      const last = results.at(-1);
+      const isLast = isAll && found.length <= size;
+      const nextCursor = !isLast && last !== undefined ? encodeListCursor(feedId, last.bronidentificatie) : null;
+      const listUrl = `${mountUrl()}/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}`;
+      const next = nextCursor === null ? null : pageUrl(listUrl, { limit, cursor: nextCursor });
+      return {
+        body: () => `{"results":[${results.map(({ dataText }) => dataText).join(',')}],${pageEnd(nextCursor, next)}`,
+        maxAgeSeconds: settings.headMaxAgeSeconds,
+        link: nextLink(next),
+        head,
+        bytes: results.reduce((sum, { dataText }) => sum + dataText.length, 0),
+      };
+    });
+  });
 
-  contract.serve<{ Params: Params }>(app, operationIds.one, {}, async (request, reply) => {
+  contract.serve(app, operationIds.one, {}, async (request, reply) => {
     const { bronidentificatie } = request.params;
     const organisatiecode = codeOf(request.params.organisatiecode);
     await heads.head();

@@ -1,16 +1,17 @@
 import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { WORTH_COMPRESSING_BYTES } from '../feed/compression.ts';
 import { encodeFeedCursor } from '../feed/cursor.ts';
 import { type FeedPage, readFeedPage } from '../feed/page.ts';
 import type { RaadsfeedParts } from '../parts.ts';
-import { DEFAULT_LIMIT, type ListQuerystring, pageUrl, readPageQuery } from './query.ts';
+import { DEFAULT_LIMIT, pageUrl, readPageQuery } from './query.ts';
 
 /** `GET /feed`: the log after a position. */
-export function feedRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
+export function feedRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
   const { settings, responses } = parts;
-  contract.serve<{ Querystring: ListQuerystring }>(app, 'getFeed', {}, async (request, reply) => {
+  contract.serve(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;
     return responses.make(request, reply, limit, async () => {

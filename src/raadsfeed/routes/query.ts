@@ -1,25 +1,19 @@
 /** The query of a list, and the addresses of its pages. */
-import type { FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import type { ResourceType } from '../domain/resource-type.ts';
 import type { FeedQuery } from '../feed/page.ts';
 
 export const DEFAULT_LIMIT = 500;
 
-/** What the contract allows in the query of a list. */
-export interface ListQuerystring {
-  readonly cursor?: string;
-  readonly limit: number;
-  readonly organisatiecode?: string;
-  readonly resourceType?: ResourceType;
-}
+/** What the contract allows in the query of a list; one may leave out what another has. */
+export type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
 
 /** The parameters that made a page, for the address of the next one. */
 export type PageQuery = Omit<FeedQuery, 'limit'> & { readonly limit?: number | undefined };
 
 /** The query of a list, after the contract has checked it: codes in lower case, `limit` only when it was asked for. */
-export function readPageQuery(request: FastifyRequest<{ Querystring: ListQuerystring }>): PageQuery {
-  const { cursor, limit, organisatiecode, resourceType } = request.query;
+export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
+  const { cursor, limit, organisatiecode, resourceType } = query;
   return {
     cursor,
     limit: limit === DEFAULT_LIMIT ? undefined : limit,

@@ -1,20 +1,21 @@
 import type { FastifyInstance } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import type { Register } from '../register.ts';
-import { DEFAULT_LIMIT, type ListQuerystring, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
+import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
 /** `GET /register`: where feeds are. A service that is no register answers 404. */
 export function registerRoute(
   app: FastifyInstance,
-  contract: Contract,
+  contract: Contract<operations>,
   parts: RaadsfeedParts,
   register: Register | undefined,
 ): void {
-  contract.serve<{ Querystring: ListQuerystring }>(app, 'getRegister', {}, async (request, reply) => {
+  contract.serve(app, 'getRegister', {}, async (request, reply) => {
     if (register === undefined)
       throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const { cursor, limit, organisatiecode } = readPageQuery(request);

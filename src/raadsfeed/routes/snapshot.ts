@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { readSnapshotPage } from '../feed/page.ts';
 import type { RaadsfeedParts } from '../parts.ts';
-import { DEFAULT_LIMIT, type ListQuerystring, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
+import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
 /** `GET /snapshot`: the current state, and where the feed goes on from it. */
-export function snapshotRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts): void {
-  contract.serve<{ Querystring: ListQuerystring }>(app, 'getSnapshot', {}, async (request, reply) => {
+export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
+  contract.serve(app, 'getSnapshot', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;
     return parts.responses.make(request, reply, limit, async () => {

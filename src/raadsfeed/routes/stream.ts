@@ -1,14 +1,15 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { operations } from '../../contracts/raadsfeed.ts';
 import { clientAddress } from '../../http/client-address.ts';
-import type { Contract } from '../../http/contract.ts';
-import { createOpenCounter } from '../../http/open-counter.ts';
+import type { Contract, RequestOf } from '../../http/contract.ts';
+import { createOpenCounter } from '../../http/limits.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { readRange } from '../store/read-log.ts';
-import { type ListQuerystring, readPageQuery } from './query.ts';
+import { readPageQuery } from './query.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {
@@ -18,15 +19,20 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-type StreamRequest = FastifyRequest<{ Querystring: ListQuerystring }>;
+type StreamRequest = RequestOf<operations['getFeedStream']>;
 
 /** `GET /feed/stream`: what is there after a place, then what comes. */
-export function streamRoute(app: FastifyInstance, contract: Contract, parts: RaadsfeedParts, streams: Streams): void {
+export function streamRoute(
+  app: FastifyInstance,
+  contract: Contract<operations>,
+  parts: RaadsfeedParts,
+  streams: Streams,
+): void {
   const { settings } = parts;
   let open = 0;
   const perAddress = createOpenCounter(settings.streamMaxPerAddress);
 
-  contract.serve<{ Querystring: ListQuerystring }>(app, 'getFeedStream', {}, async (request, reply) => {
+  contract.serve(app, 'getFeedStream', {}, async (request, reply) => {
     if (open >= settings.streamMax || parts.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }

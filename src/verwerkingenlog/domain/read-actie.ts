@@ -1,37 +1,12 @@
+import type { components } from '../../contracts/verwerkingenlog.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { momentFaults, termFaults, textFaults } from './actie-faults.ts';
 import { offsetOf, toUtc } from './moments.ts';
 import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
 
 /** A body as the contract lets it through: read-only members are of any kind. */
-export interface ActieBody {
-  readonly actieNaam?: string | null;
-  readonly handelingNaam?: string | null;
-  readonly verwerkingNaam?: string | null;
-  readonly verwerkingId?: string | null;
-  readonly verwerkingsactiviteitId?: string | null;
-  readonly verwerkingsactiviteitUrl?: string | null;
-  readonly vertrouwelijkheid: string;
-  readonly bewaartermijn?: string | null;
-  readonly uitvoerder?: string | null;
-  readonly systeem?: string | null;
-  readonly gebruiker?: string | null;
-  readonly gegevensbron?: string | null;
-  readonly soortAfnemerId?: string | null;
-  readonly afnemerId?: string | null;
-  readonly verwerkingsactiviteitIdAfnemer?: string | null;
-  readonly verwerkingsactiviteitUrlAfnemer?: string | null;
-  readonly verwerkingIdAfnemer?: string | null;
-  readonly tijdstip: string;
-  readonly verwerkteObjecten: readonly ObjectBody[];
-}
-
-interface ObjectBody {
-  readonly soortObjectId: string;
-  readonly objectId: string;
-  readonly betrokkenheid?: string | null;
-  readonly verwerkteSoortenGegevens?: readonly { readonly soortGegeven: string }[] | null;
-}
+export type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
+type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
 /** Reads a body that the contract has let through; faults are those that a contract cannot express. */
 export function readActie(

@@ -1,7 +1,11 @@
 // What a processing action is. @see API-standaard voor logging van verwerkingen, versie 0.9.0
 
+import type { components } from '../../contracts/verwerkingenlog.ts';
+
+type Invoer = components['schemas']['VerwerkingsactieInvoer'];
+
 /** How confidential an action is now. */
-export type Vertrouwelijkheid = 'normaal' | 'vertrouwelijk' | 'opgeheven';
+export type Vertrouwelijkheid = components['schemas']['Vertrouwelijkheid'];
 
 /** A person that was processed, as the caller names him. */
 export interface VerwerktObject {
@@ -13,25 +17,11 @@ export interface VerwerktObject {
 }
 
 /** The fields of an action that say what was done; what is not known is `null`. Moments are UTC texts (RFC 3339). */
-export interface ActieVelden {
-  readonly actieNaam: string | null;
-  readonly handelingNaam: string | null;
-  readonly verwerkingNaam: string | null;
-  readonly verwerkingId: string | null;
-  readonly verwerkingsactiviteitId: string | null;
-  readonly verwerkingsactiviteitUrl: string | null;
+export interface ActieVelden
+  extends Required<
+    Omit<Invoer, 'url' | 'actieId' | 'tijdstipRegistratie' | 'vertrouwelijkheid' | 'verwerkteObjecten'>
+  > {
   readonly vertrouwelijkheid: Vertrouwelijkheid;
-  readonly bewaartermijn: string | null;
-  readonly uitvoerder: string | null;
-  readonly systeem: string | null;
-  readonly gebruiker: string | null;
-  readonly gegevensbron: string | null;
-  readonly soortAfnemerId: string | null;
-  readonly afnemerId: string | null;
-  readonly verwerkingsactiviteitIdAfnemer: string | null;
-  readonly verwerkingsactiviteitUrlAfnemer: string | null;
-  readonly verwerkingIdAfnemer: string | null;
-  readonly tijdstip: string;
   /** The offset from UTC that `tijdstip` was given in, as it was written (`+01:00`); `null`: UTC. */
   readonly tijdstipOffset: string | null;
 }

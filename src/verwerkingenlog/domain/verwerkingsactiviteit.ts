@@ -1,23 +1,11 @@
 // What the register keeps of a processing activity. @see AVG, articles 6 and 30
 
-export interface ActiviteitVelden {
-  readonly naam: string;
-  /** OIN. */
-  readonly verantwoordelijkeOrganisatie: string;
-  readonly doel: string;
-  /** Legal ground, in the words of the contract. */
-  readonly grondslag: string;
-  readonly toelichtingGrondslag: string | null;
-  readonly categorie: string | null;
-  readonly verantwoordelijkeBestuursorgaan: string | null;
-  readonly gebaseerdOp: string | null;
-  /** In words. */
-  readonly bewaartermijn: string | null;
-  readonly herkomst: string | null;
-  readonly afnemendeCategorieOntvangers: readonly string[];
-  readonly afnemendeInternationaleDerden: readonly string[];
-  readonly verwerktePersoonsgegevens: readonly { readonly rolBetrokkene: string | null; readonly naam: string }[];
-}
+import type { components } from '../../contracts/verwerkingenlog.ts';
+
+type Answer = components['schemas']['Verwerkingsactiviteit'];
+
+/** What is not known is `null`, or an empty list. */
+export type ActiviteitVelden = Omit<Answer, 'url' | 'verwerkingsactiviteitId' | 'tijdstipRegistratie'>;
 
 export interface Activiteit extends ActiviteitVelden {
   readonly verwerkingsactiviteitId: string;
@@ -27,13 +15,7 @@ export interface Activiteit extends ActiviteitVelden {
 }
 
 /** A body as the contract lets it through. */
-export interface ActiviteitBody extends Partial<Omit<ActiviteitVelden, 'verwerktePersoonsgegevens'>> {
-  readonly naam: string;
-  readonly verantwoordelijkeOrganisatie: string;
-  readonly doel: string;
-  readonly grondslag: string;
-  readonly verwerktePersoonsgegevens?: readonly { readonly rolBetrokkene?: string | null; readonly naam: string }[];
-}
+export type ActiviteitBody = components['schemas']['VerwerkingsactiviteitInvoer'];
 
 export function readActiviteitBody(body: ActiviteitBody): ActiviteitVelden {
   return {

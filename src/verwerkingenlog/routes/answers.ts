@@ -1,9 +1,16 @@
+import type { components } from '../../contracts/verwerkingenlog.ts';
 import { verwerktObjectId } from '../domain/actie-id.ts';
 import { withOffset } from '../domain/moments.ts';
 import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
 
+type Answers = components['schemas'];
+
 /** Members of every answer, the objects aside; the limited set leaves out three. */
-function fields(versie: Versie, base: string, beperkteSet: boolean) {
+function fields(
+  versie: Versie,
+  base: string,
+  beperkteSet: boolean,
+): Omit<Answers['Verwerkingsactie'], 'verwerkteObjecten'> {
   return {
     url: `${base}/verwerkingsacties/${versie.actieId}`,
     actieId: versie.actieId,
@@ -28,14 +35,14 @@ function fields(versie: Versie, base: string, beperkteSet: boolean) {
 }
 
 /** An action as it is answered. */
-export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean) {
+export function actieAnswer(versie: Versie, base: string, beperkteSet: boolean): Answers['Verwerkingsactie'] {
   return {
     ...fields(versie, base, beperkteSet),
     verwerkteObjecten: versie.objecten.map((object) => objectFields(object, versie.actieId, base)),
   };
 }
 
-function objectFields(object: GenummerdObject, actieId: string, base: string) {
+function objectFields(object: GenummerdObject, actieId: string, base: string): Answers['VerwerktObject'] {
   const id = verwerktObjectId(actieId, object.nummer);
   return {
     url: `${base}/verwerkte-objecten/${id}`,
@@ -49,6 +56,10 @@ function objectFields(object: GenummerdObject, actieId: string, base: string) {
 }
 
 /** A processed object with its action, limited set, for the person himself. */
-export function objectAnswer(object: GenummerdObject, versie: Versie, base: string) {
+export function objectAnswer(
+  object: GenummerdObject,
+  versie: Versie,
+  base: string,
+): Answers['VerwerktObjectUitgebreid'] {
   return { ...objectFields(object, versie.actieId, base), verwerkingsactie: fields(versie, base, true) };
 }

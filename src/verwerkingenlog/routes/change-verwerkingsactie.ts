@@ -1,28 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../http/auth.ts';
-import { goneSignal } from '../../http/gone-signal.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { changeActie } from '../change-actie.ts';
 import { categorieOf } from '../domain/access.ts';
 import { actieFaults } from '../domain/actie-faults.ts';
 import { ended, replaced } from '../domain/change-versie.ts';
 import { etag, matches } from '../domain/etag.ts';
-import { type ActieBody, readActie } from '../domain/read-actie.ts';
+import { readActie } from '../domain/read-actie.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import { actieAnswer } from './answers.ts';
-import { allow, auteurOf, type RouteNeeds, refuse, sendJson, unknown } from './route-needs.ts';
-
-interface One {
-  readonly Params: { readonly actieId: string };
-  readonly Headers: { readonly 'if-match'?: string };
-}
+import { allow, auteurOf, type RouteNeeds, refuse, unknown } from './route-needs.ts';
 
 /** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
 export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform, log } = needs;
   const { checkBsn } = platform.config.verwerkingenlog;
 
-  contract.serve<One & { Body: ActieBody }>(
+  contract.serve(
     app,
     'putVerwerkingsactie',
     { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
@@ -37,7 +32,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
         verwerkingId: actie.verwerkingId,
         objects: actie.verwerkteObjecten.length,
         client: callerOf(request).subject,
-        gone: goneSignal(reply),
+        gone: requestClosedSignal(reply),
         change: (current, lastNumber) => {
           allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
           demand(request.headers['if-match'], current.versie);
@@ -45,17 +40,18 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
         },
       }).finally(() => release?.());
       if (versie === undefined) throw unknown('actieId');
-      return sendJson(reply.header('etag', etag(versie.versie)), actieAnswer(versie, base(), false));
+      reply.header('etag', etag(versie.versie));
+      return actieAnswer(versie, base(), false);
     },
   );
 
-  contract.serve<One>(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
+  contract.serve(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
     const versie = await changeActie(platform, log, {
       actieId: request.params.actieId.toLowerCase(),
       verwerkingId: null,
       objects: 0,
       client: callerOf(request).subject,
-      gone: goneSignal(reply),
+      gone: requestClosedSignal(reply),
       change: (current) => {
         allow(request, 'verwijderen', [categorieOf(current)]);
         demand(request.headers['if-match'], current.versie);

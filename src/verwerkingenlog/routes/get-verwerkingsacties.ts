@@ -1,21 +1,18 @@
 import type { FastifyInstance } from 'fastify';
+import type { operations } from '../../contracts/verwerkingenlog.ts';
 import { CATEGORIEEN, type Categorie } from '../domain/access.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { actieAnswer } from './answers.ts';
-import { type PersonQuery, questionFaults } from './person-query.ts';
+import { questionFaults } from './person-query.ts';
 import { preparePersonPage } from './read-person-page.ts';
-import { allow, type RouteNeeds, readerOf, sendJson } from './route-needs.ts';
+import { allow, type RouteNeeds, readerOf } from './route-needs.ts';
 
-interface ListQuery extends PersonQuery {
-  readonly beperkteSet: boolean;
-  readonly vertrouwelijkheid?: readonly string[];
-  readonly vertrouwelijkheid__in?: string;
-}
+type ListQuery = operations['getVerwerkingsacties']['parameters']['query'];
 
 /** F4086, F2525, F9787 and F0143: the actions in which a person was processed. */
 export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base } = needs;
-  contract.serve<{ Querystring: ListQuery }>(
+  contract.serve(
     app,
     'getVerwerkingsacties',
     { authenticate: access, furtherFaults: ({ query }) => questionFaults(query, 'actie') },
@@ -32,7 +29,7 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
         persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
       }));
       const results = versies.map((versie) => actieAnswer(versie, base(), query.beperkteSet));
-      return sendJson(reply, { ...page, results });
+      return { ...page, results };
     },
   );
 }

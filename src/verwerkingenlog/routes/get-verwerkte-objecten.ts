@@ -8,9 +8,9 @@ import { etag } from '../domain/etag.ts';
 import { readCurrentPart } from '../store/read-versie.ts';
 import { reveal } from '../store/stored-versie.ts';
 import { objectAnswer } from './answers.ts';
-import { type AskedPerson, type PersonQuery, questionFaults, shownObjects } from './person-query.ts';
+import { questionFaults, shownObjects } from './person-query.ts';
 import { preparePersonPage } from './read-person-page.ts';
-import { type RouteNeeds, readerOf, sendJson, sendTagged } from './route-needs.ts';
+import { type RouteNeeds, readerOf, tagged } from './route-needs.ts';
 
 /** What is shown of where a person was processed: nothing that is confidential; what was lifted, with the scope for confidential actions. */
 function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
@@ -21,7 +21,7 @@ function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
 export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base } = needs;
 
-  contract.serve<{ Querystring: PersonQuery }>(
+  contract.serve(
     app,
     'getVerwerkteObjecten',
     { authenticate: access, furtherFaults: ({ query }) => questionFaults(query, 'object') },
@@ -43,32 +43,27 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
       const results = versies.flatMap((versie) =>
         versie.objecten.map((object) => objectAnswer(object, versie, base())),
       );
-      return sendJson(reply, { ...page, results });
+      return { ...page, results };
     },
   );
 
-  contract.serve<{ Params: { verwerktObjectId: string }; Querystring: AskedPerson }>(
-    app,
-    'getVerwerktObject',
-    { authenticate: access },
-    async (request, reply) => {
-      const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
-      const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
-      const { object, versie } = await needs.readInLog(reader, async (db) => {
-        const part = await readCurrentPart(db, actieId, { number });
-        const versie =
-          part !== undefined && shownCategorieen(request).includes(categorieOf(part.stored))
-            ? reveal(part.stored, needs.log.keys)
-            : undefined;
-        const [object] = shownObjects(request, request.query, versie?.objecten ?? []) ?? [];
-        if (versie === undefined || object === undefined) {
-          throw new Problem(platformProblems.notFound, {
-            detail: 'Het verwerkte object bestaat niet of is vervallen.',
-          });
-        }
-        return { result: { object, versie }, persons: [object], confidential: false };
-      });
-      return sendTagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
-    },
-  );
+  contract.serve(app, 'getVerwerktObject', { authenticate: access }, async (request, reply) => {
+    const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
+    const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
+    const { object, versie } = await needs.readInLog(reader, async (db) => {
+      const part = await readCurrentPart(db, actieId, { number });
+      const versie =
+        part !== undefined && shownCategorieen(request).includes(categorieOf(part.stored))
+          ? reveal(part.stored, needs.log.keys)
+          : undefined;
+      const [object] = shownObjects(request, request.query, versie?.objecten ?? []) ?? [];
+      if (versie === undefined || object === undefined) {
+        throw new Problem(platformProblems.notFound, {
+          detail: 'Het verwerkte object bestaat niet of is vervallen.',
+        });
+      }
+      return { result: { object, versie }, persons: [object], confidential: false };
+    });
+    return tagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
+  });
 }

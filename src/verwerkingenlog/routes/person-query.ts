@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/verwerkingenlog.ts';
 import { callerOf } from '../../http/auth.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
@@ -8,23 +9,10 @@ import type { PersonQuestion, Place } from '../store/find-by-person.ts';
 import { refuse } from './route-needs.ts';
 
 /** The query of a list of one person, as the contract lets it through. */
-export interface PersonQuery {
-  readonly objecttype: string;
-  readonly soortObjectId: string;
-  readonly objectId: string;
-  readonly beginDatum?: string;
-  readonly eindDatum?: string;
-  readonly verwerkingsactiviteitId?: string;
-  readonly limit: number;
-  readonly cursor?: string;
-}
+export type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
 
 /** A person as a query may name him; the contract leaves each member out or lets it through. */
-export interface AskedPerson {
-  readonly objecttype?: string;
-  readonly soortObjectId?: string;
-  readonly objectId?: string;
-}
+type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
 
 /**
  * Chooses the objects that a caller may be shown. With `read:restricted` alone these are the objects of a person whom he names whole: who

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { actieFaults } from '../domain/actie-faults.ts';
 import { etag } from '../domain/etag.ts';
-import { type ActieBody, readActie } from '../domain/read-actie.ts';
+import { readActie } from '../domain/read-actie.ts';
 import { actieAnswer } from './answers.ts';
-import { allow, auteurOf, type RouteNeeds, refuse, sendJson } from './route-needs.ts';
+import { allow, auteurOf, type RouteNeeds, refuse } from './route-needs.ts';
 
 /** F7446 and F6624: keeping an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform, log } = needs;
   const { checkBsn } = platform.config.verwerkingenlog;
-  contract.serve<{ Body: ActieBody; Headers: { 'idempotency-key'?: string } }>(
+  contract.serve(
     app,
     'postVerwerkingsactie',
     { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
@@ -23,7 +23,8 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
         .append(actie, auteurOf(request), { idempotencyKey: request.headers['idempotency-key'] })
         .finally(() => release?.());
       const answer = actieAnswer(versie, base(), false);
-      return sendJson(reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) }), answer);
+      reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) });
+      return answer;
     },
   );
 }

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/verwerkingenlog.ts';
 import { callerOf, insufficientScope } from '../../http/auth.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import type { Contract, ServeOptions } from '../../http/contract.ts';
-import { goneSignal } from '../../http/gone-signal.ts';
-import { MAX_FAULTS } from '../../http/invalid-params.ts';
 import { platformProblems } from '../../http/problems.ts';
+import { MAX_FAULTS } from '../../http/request-validator.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-headers.ts';
@@ -17,7 +18,7 @@ import type { Reader, ReadInLog } from '../read-in-log.ts';
 /** What the routes of this area are made with. */
 export interface RouteNeeds {
   readonly platform: Platform;
-  readonly contract: Contract;
+  readonly contract: Contract<operations>;
   readonly log: LogOfActies;
   readonly readInLog: ReadInLog;
   readonly access: NonNullable<ServeOptions['authenticate']>;
@@ -37,7 +38,12 @@ export function readerOf(
   needs: RouteNeeds,
   handelingNaam: string,
 ): Reader {
-  return { context: needs.headersOf(request), auteur: auteurOf(request), handelingNaam, gone: goneSignal(reply) };
+  return {
+    context: needs.headersOf(request),
+    auteur: auteurOf(request),
+    handelingNaam,
+    gone: requestClosedSignal(reply),
+  };
 }
 
 /** Whether the caller's scopes allow it by the matrix. */
@@ -92,13 +98,13 @@ export function unknown(name: 'actieId' | 'verwerkingId'): Problem {
   });
 }
 
-/** Sends one thing that has a tag; to who has it already, only that it is the same (304). */
-export function sendTagged(request: FastifyRequest, reply: FastifyReply, tag: string, body: object): FastifyReply {
+/** The answer with one thing that has a tag; to who has it already, only that it is the same (304). */
+export function tagged<Answer>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tag: string,
+  answer: Answer,
+): Answer | FastifyReply {
   reply.header('etag', tag);
-  return isKnownTag(request.headers['if-none-match'], tag) ? reply.code(304).send() : sendJson(reply, body);
-}
-
-/** Sends ready-made JSON. */
-export function sendJson(reply: FastifyReply, body: object): FastifyReply {
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+  return isKnownTag(request.headers['if-none-match'], tag) ? reply.code(304).send() : answer;
 }

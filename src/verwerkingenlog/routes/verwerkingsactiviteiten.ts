@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../../http/auth.ts';
-import { goneSignal } from '../../http/gone-signal.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { termFaults } from '../domain/actie-faults.ts';
 import { activiteitEtag, matches } from '../domain/etag.ts';
 import { illFormedTexts } from '../domain/ill-formed-text.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
-import { type Activiteit, type ActiviteitBody, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
+import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import type { Change } from '../serial-changes.ts';
 import {
@@ -20,12 +20,7 @@ import {
 import { MAX_COUNT } from '../store/find-by-person.ts';
 import { lockOfActiviteit } from '../store/lock-changes.ts';
 import { linkTo } from './person-query.ts';
-import { auteurOf, type RouteNeeds, refuse, sendJson, sendTagged } from './route-needs.ts';
-
-interface One {
-  readonly Params: { readonly verwerkingsactiviteitId: string };
-  readonly Headers: { readonly 'if-match'?: string };
-}
+import { auteurOf, type RouteNeeds, refuse, tagged } from './route-needs.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/];
 
@@ -39,59 +34,50 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     ...activiteit,
   });
 
-  contract.serve<{ Querystring: { limit: number; cursor?: string } }>(
-    app,
-    'getVerwerkingsactiviteiten',
-    authenticate,
-    async (request, reply) => {
-      const { limit } = request.query;
-      const cursor = request.query.cursor === undefined ? undefined : readCursor(request.query.cursor, CURSOR_PARTS);
-      if (request.query.cursor !== undefined && cursor === undefined) {
-        refuse([{ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' }]);
-      }
-      const page = pageOf(await listActiviteiten(pool, cursor, limit + 1), limit, cursor?.direction);
-      const link = (direction: 'after' | 'before', at: Activiteit | undefined): string | null =>
-        at === undefined
-          ? null
-          : linkTo(
-              request,
-              `${base()}/verwerkingsactiviteiten`,
-              writeCursor({ direction, key: [at.naam, at.verwerkingsactiviteitId] }),
-            );
-      return sendJson(reply, {
-        count: await countActiviteiten(pool, MAX_COUNT),
-        next: page.next ? link('after', page.rows.at(-1)) : null,
-        previous: page.previous ? link('before', page.rows.at(0)) : null,
-        results: page.rows.map(answer),
-      });
-    },
-  );
-
-  contract.serve<One>(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
-    const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
-    if (activiteit === undefined) throw notInRegister();
-    return sendTagged(request, reply, activiteitEtag(activiteit), answer(activiteit));
+  contract.serve(app, 'getVerwerkingsactiviteiten', authenticate, async (request) => {
+    const { limit } = request.query;
+    const cursor = request.query.cursor === undefined ? undefined : readCursor(request.query.cursor, CURSOR_PARTS);
+    if (request.query.cursor !== undefined && cursor === undefined) {
+      refuse([{ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' }]);
+    }
+    const page = pageOf(await listActiviteiten(pool, cursor, limit + 1), limit, cursor?.direction);
+    const link = (direction: 'after' | 'before', at: Activiteit | undefined): string | null =>
+      at === undefined
+        ? null
+        : linkTo(
+            request,
+            `${base()}/verwerkingsactiviteiten`,
+            writeCursor({ direction, key: [at.naam, at.verwerkingsactiviteitId] }),
+          );
+    return {
+      count: await countActiviteiten(pool, MAX_COUNT),
+      next: page.next ? link('after', page.rows.at(-1)) : null,
+      previous: page.previous ? link('before', page.rows.at(0)) : null,
+      results: page.rows.map(answer),
+    };
   });
 
-  contract.serve<One & { Body: ActiviteitBody }>(
-    app,
-    'putVerwerkingsactiviteit',
-    authenticate,
-    async (request, reply) => {
-      const id = request.params.verwerkingsactiviteitId.toLowerCase();
-      refuse([...illFormedTexts(request.body), ...termFaults(request.body.bewaartermijn, clock.now())]);
-      const velden = readActiviteitBody(request.body);
-      const activiteit = await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
-        demand(request.headers['if-match'], await readActiviteit(db, id));
-        return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
-      });
-      const body = answer(activiteit);
-      if (activiteit.versie === 1) reply.code(201).header('location', body.url);
-      return sendJson(reply.header('etag', activiteitEtag(activiteit)), body);
-    },
-  );
+  contract.serve(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
+    const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
+    if (activiteit === undefined) throw notInRegister();
+    return tagged(request, reply, activiteitEtag(activiteit), answer(activiteit));
+  });
 
-  contract.serve<One>(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
+  contract.serve(app, 'putVerwerkingsactiviteit', authenticate, async (request, reply) => {
+    const id = request.params.verwerkingsactiviteitId.toLowerCase();
+    refuse([...illFormedTexts(request.body), ...termFaults(request.body.bewaartermijn, clock.now())]);
+    const velden = readActiviteitBody(request.body);
+    const activiteit = await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
+      demand(request.headers['if-match'], await readActiviteit(db, id));
+      return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
+    });
+    const body = answer(activiteit);
+    if (activiteit.versie === 1) reply.code(201).header('location', body.url);
+    reply.header('etag', activiteitEtag(activiteit));
+    return body;
+  });
+
+  contract.serve(app, 'deleteVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const id = request.params.verwerkingsactiviteitId.toLowerCase();
     await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
@@ -104,7 +90,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 }
 
 function changeOf(id: string, request: FastifyRequest, reply: FastifyReply): Change {
-  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, gone: goneSignal(reply) };
+  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, gone: requestClosedSignal(reply) };
 }
 
 /** `If-Match` on what is not there is never met (RFC 9110 section 13.1.1). */

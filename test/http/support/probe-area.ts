@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import type { Areas } from '../../../src/areas.ts';
 import { logRequests } from '../../../src/http/access-log.ts';
 import { authenticate } from '../../../src/http/auth.ts';
-import { createContract } from '../../../src/http/contract.ts';
+import { type Contract, createContract } from '../../../src/http/contract.ts';
 import { mount } from '../../../src/http/mount.ts';
 import { isOpenapiDocument, type OpenapiDocument } from '../../../src/http/openapi-document.ts';
 import { openToOrigins } from '../../../src/http/security-headers.ts';
@@ -80,6 +80,16 @@ paths:
         '200': { description: nooit, content: { application/json: { schema: { type: object } } } }
 `;
 
+/** As the types of a contract are generated, for one that has none. */
+interface Operation {
+  readonly parameters: { readonly path?: object };
+  readonly requestBody: { readonly content: { readonly 'application/json': object } };
+  readonly responses: { readonly 200: { readonly content: { readonly 'application/json': unknown } } };
+}
+type Operations = Readonly<
+  Record<'postDing' | 'getDing' | 'getDatabank' | 'getTraag' | 'postTraag' | 'getGroot' | 'getFout', Operation>
+>;
+
 /** What a test holds of the probe. */
 export interface Probe {
   readonly open: (platform: Platform) => Promise<Areas>;
@@ -106,15 +116,13 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
       clientCertificates: false,
       ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl } }),
     });
-    const serve = (app: FastifyInstance, contract: ReturnType<typeof createContract>): void => {
+    const serve = (app: FastifyInstance, contract: Contract<Operations>): void => {
       logRequests(app);
       const options = { authenticate: authenticate({ verifier }) };
-      contract.serve<{ Body: object }>(app, 'postDing', options, async (request, reply) =>
-        reply.code(201).send(request.body),
-      );
+      contract.serve(app, 'postDing', options, async (request, reply) => reply.code(201).send(request.body));
       contract.serve(app, 'getDing', options, async (request) => request.params);
       contract.serve(app, 'getDatabank', options, async () => (await platform.pool.query('select 1 as een')).rows[0]);
-      for (const slow of ['getTraag', 'postTraag']) {
+      for (const slow of ['getTraag', 'postTraag'] as const) {
         contract.serve(app, slow, options, async () => {
           arrived.resolve();
           await released.promise;
@@ -126,8 +134,8 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
         throw new Error('relation geheim does not exist');
       });
     };
-    const closed = createContract(readContract("x-scopes: ['create:normal']"));
-    const publicOne = createContract(readContract('x-public: true'));
+    const closed = createContract<Operations>(readContract("x-scopes: ['create:normal']"));
+    const publicOne = createContract<Operations>(readContract('x-public: true'));
     const area = {
       problems: {},
       checks: [{ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) }],

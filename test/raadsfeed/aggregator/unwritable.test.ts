@@ -51,7 +51,7 @@ const inData = (): FakeRecord => {
 const inRecord = (): FakeRecord => Object.assign(source.document('d-2'), { extra: PLACEHOLDER });
 
 const LISTS = '['.repeat(20_000) + ']'.repeat(20_000);
-const OBJECTS = '{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000);
+const OBJECTS = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
 describe('a record that cannot be written again is refused by itself, and a redaction beside it is carried out', () => {
   it.each<[string, string, () => FakeRecord, RegExp]>([

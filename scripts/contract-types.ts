@@ -1,0 +1,102 @@
+/**
+ * Writes `src/contracts/`: the TypeScript types of what `openapi/` describes. `npm run contract-types`; with `-- --check` it writes
+ * nothing and fails when a file is not what its contract gives.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parse } from 'yaml';
+import { isRecord } from '../src/kernel/is-record.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const TOOL = join(ROOT, 'tools/contract-types');
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
+/** Members that no type follows from: another wording leaves the types as they are. A schema may be called `title` as well. */
+const WORDS = new Set(['description', 'summary', 'title']);
+const EXAMPLES = new Set(['example', 'examples']);
+
+export const CONTRACTS = ['gegevens', 'verwerkingenlog', 'raadsfeed'] as const;
+type ContractName = (typeof CONTRACTS)[number];
+
+export function typesFile(name: ContractName): string {
+  return join(ROOT, 'src/contracts', `${name}.ts`);
+}
+
+/** The first lines of the types of a contract: they tell which state of it the types are made from. */
+export function typesHeader(name: ContractName): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(typedPart(name)))
+    .digest('hex');
+  return `// Generated from openapi/${name}.yaml by \`npm run contract-types\`; not to be edited.\n// sha256 of the contract without its words: ${digest}\n`;
+}
+
+/**
+ * The part of a contract that types are made from: its operations with the answers that a route gives itself (errors are thrown), and
+ * what these refer to. A parameter with a default is always there once a request has been validated, so it is made a required one.
+ */
+function typedPart(name: ContractName): object {
+  const document: unknown = parse(
+    readFileSync(join(ROOT, 'openapi', `${name}.yaml`), 'utf8'),
+    (_key, value: unknown) => (isParameterWithDefault(value) ? { ...value, required: true } : value),
+  );
+  if (!isRecord(document) || !isRecord(document.paths) || !isRecord(document.components)) {
+    throw new TypeError(`openapi/${name}.yaml is no contract`);
+  }
+  const { schemas, parameters } = document.components;
+  const paths = Object.entries(document.paths).map(([path, item]) => [path, withOwnAnswers(Object(item))]);
+  const { openapi, info } = document;
+  return withoutWords({ openapi, info, paths: Object.fromEntries(paths), components: { schemas, parameters } });
+}
+
+function isParameterWithDefault(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && 'in' in value && isRecord(value.schema) && value.schema.default !== undefined;
+}
+
+function withOwnAnswers(item: Record<string, unknown>): object {
+  return Object.fromEntries(
+    Object.entries(item).map(([member, operation]) => {
+      if (!METHODS.includes(member) || !isRecord(operation)) return [member, operation];
+      const responses = Object.entries(Object(operation.responses))
+        .filter(([status]) => status.startsWith('2'))
+        .map(([status, response]) => [status, { ...Object(response), headers: undefined }]);
+      return [member, { ...operation, responses: Object.fromEntries(responses) }];
+    }),
+  );
+}
+
+function withoutWords(value: object): object {
+  return JSON.parse(JSON.stringify(value), (key, member: unknown) =>
+    EXAMPLES.has(key) || (WORDS.has(key) && typeof member === 'string') ? undefined : member,
+  );
+}
+
+/** Installs the tool where it is not there yet: it is no dependency of the service. */
+function installTool(): void {
+  if (existsSync(join(TOOL, 'node_modules'))) return;
+  const { status } = spawnSync('npm', ['ci', '--prefix', TOOL], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (status !== 0) throw new Error('the tool that makes the types cannot be installed');
+}
+
+function typesOf(name: ContractName): string {
+  const printed = spawnSync(process.execPath, [join(TOOL, 'print-types.js')], {
+    input: JSON.stringify(typedPart(name)),
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  if (printed.status !== 0) throw new Error(`no types can be made of openapi/${name}.yaml`);
+  return `${typesHeader(name)}\n${printed.stdout}`;
+}
+
+if (import.meta.main) {
+  installTool();
+  for (const name of CONTRACTS) {
+    const types = typesOf(name);
+    const file = typesFile(name);
+    if (!process.argv.includes('--check')) writeFileSync(file, types);
+    else if (!existsSync(file) || readFileSync(file, 'utf8') !== types) {
+      console.error(`${relative(ROOT, file)} is not what its contract gives: npm run contract-types`);
+      process.exitCode = 1;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// Prints the TypeScript types of an OpenAPI document: JSON in, TypeScript out. Here and not among the scripts because it needs the API
+// of TypeScript 5, which cannot be installed beside TypeScript 7.
+import { text } from 'node:stream/consumers';
+import openapiTS, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
+
+const WANTED = ['components', 'operations'];
+
+const nodes = await openapiTS(JSON.parse(await text(process.stdin)), {
+  immutable: true,
+  emptyObjectsUnknown: true,
+  // A caller may leave a member with a default out; parameters with one are marked required beforehand.
+  defaultNonNullable: false,
+});
+const wanted = nodes.filter((node) => ts.isInterfaceDeclaration(node) && WANTED.includes(node.name.text));
+process.stdout.write(astToString(wanted, { formatOptions: { removeComments: true } }));
