@@ -1,9 +1,9 @@
 /**
  * The council feed against what its work costs at the least, in one run and in turns: pages beside a bare server that writes the same bytes,
  * history in no cache beside a bare program that reads the same rows, streams beside bare writing, a long history beside a
- * short one; publishing beside nothing but its own goal.
+ * short one; publishing beside nothing but its own goal; writers and readers beside a redaction.
  *
- *   node bench/feed.ts [--parts publishing,pages,history,streams,length] [--seconds 1] [--rounds 5] [--records 20000] [--length 1000000]
+ *   node bench/feed.ts [--parts publishing,pages,history,streams,length,redaction] [--seconds 1] [--rounds 5] [--records 20000] [--length 1000000]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,12 +15,13 @@ import { startChild } from './support/children.ts';
 import { growHistory, measureHistory, measureLength } from './support/feed-history.ts';
 import { measurePages } from './support/feed-pages.ts';
 import { measurePublishing } from './support/feed-publishing.ts';
+import { measureRedaction } from './support/feed-redaction.ts';
 import { measureStreams } from './support/feed-streaming.ts';
 import { createLoader } from './support/load.ts';
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'publishing,pages,history,streams,length' },
+    parts: { type: 'string', default: 'publishing,pages,history,streams,length,redaction' },
     seconds: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '5' },
     records: { type: 'string', default: '20000' },
@@ -44,10 +45,21 @@ try {
   if (parts.includes('history')) await measureHistory(options);
   if (parts.includes('streams')) await measureStreams(postgres.url);
   if (parts.includes('length')) await besideShort(length ?? 0);
+  if (parts.includes('redaction')) await besideRedaction(records ?? 0);
 } finally {
   await loader.stop();
   await postgres.stop();
   await rm(dir, { recursive: true, force: true });
+}
+
+/** A database of its own: what it redacts is published for it. */
+async function besideRedaction(count: number): Promise<void> {
+  const other = await startEmbedded({ dir: join(dir, 'redaction'), log });
+  try {
+    await measureRedaction(other.url, count);
+  } finally {
+    await other.stop();
+  }
 }
 
 /** Two databases at once: one of them has ten thousand records. */
