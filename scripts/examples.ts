@@ -13,7 +13,6 @@ import { type DemoFile, readDemoFile } from '../src/demo/demo-file.ts';
 import { followFeed } from '../src/demo/tour/follow-feed.ts';
 import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
 import { isRecord } from '../src/http/openapi-document.ts';
-import { processEnvironment } from '../src/kernel/config/environment.ts';
 import { readConfig } from '../src/kernel/config/read-config.ts';
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
@@ -27,7 +26,7 @@ interface Needs {
 
 /** Runs `koppelvlak` on the demo's database; gives its result. @throws {Error} with what it said when it failed */
 function koppelvlak({ file }: Needs, ...words: string[]): Record<string, unknown> {
-  const env = { ...processEnvironment(), DATABASE_URL: file.databaseUrl };
+  const env = { ...process.env, DATABASE_URL: file.databaseUrl };
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words, '--json'], { env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`koppelvlak ${words.join(' ')}: ${stderr}${stdout}`);
   const result: unknown = JSON.parse(stdout);
@@ -139,7 +138,7 @@ if (directory === undefined) {
   console.error('usage: npm run examples -- DIR   (a directory with gegevens/ and raadsfeed/, while the demo runs)');
   process.exit(2);
 }
-const { server } = readConfig(processEnvironment(), 'tool');
+const { server } = readConfig(process.env, 'tool');
 const file = await readDemoFile(resolve(server.home)).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

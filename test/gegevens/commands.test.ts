@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ended, type Running, startProgram } from '../support/program.ts';
+import { callProgram, type Ended, type Running, startProgram } from '../support/program.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -9,11 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => supplier.close());
 
-function start(words: readonly string[]): Running {
-  return startProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '60' });
-}
+const env = (): Record<string, string> => ({ DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '60' });
+const start = (words: readonly string[]): Running => startProgram(['gegevens', ...words], env());
 
-const run = (...words: readonly string[]): Promise<Ended> => start(words).ended;
+const run = (...words: readonly string[]): Promise<Ended> => callProgram(['gegevens', ...words], env());
 const json = async (...words: readonly string[]): Promise<Record<string, Record<string, unknown>[]>> =>
   JSON.parse((await run(...words, '--json')).stdout);
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Ended, type Running, startProgram } from '../support/program.ts';
+import { callProgram, type Ended, type Running, startProgram } from '../support/program.ts';
 import { asPage, type FeedServer, startFeed } from './support.ts';
 
 /** A service, and its operator in a folder beside it. */
@@ -27,11 +27,7 @@ export async function startFeedOperator(): Promise<FeedOperator> {
     feed,
     dir,
     start,
-    run(words, input = '') {
-      const { child, ended } = start(words);
-      child.stdin?.end(input);
-      return ended;
-    },
+    run: (words, input = '') => callProgram(['feed', ...words], env, { cwd: dir, input }),
     head: async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).head,
     async stop() {
       await feed.stop();
