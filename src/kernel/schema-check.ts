@@ -1,5 +1,5 @@
 /** Finds what a schema says is wrong with a value from outside, in time that the value cannot make long. */
-import type { ErrorObject } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 
 /** List elements of a value that are looked through for all of their faults. */
@@ -21,10 +21,12 @@ export type SchemaVerdict<T> = { readonly value: T } | { readonly faults: ErrorO
  */
 export function schemaCheck<T>(first: Ajv2020, all: Ajv2020, schema: object): (value: unknown) => SchemaVerdict<T> {
   const judge = first.compile<T>(schema);
-  const explain = all.compile(schema);
+  // Made when something is wrong for the first time.
+  let explain: ValidateFunction | undefined;
   return (value) => {
     if (judge(value)) return { value };
     const [found] = judge.errors ?? [];
+    explain ??= all.compile(schema);
     explain(sampleOf(value, { elements: SAMPLE_ELEMENTS, members: SAMPLE_MEMBERS }, SAMPLE_DEPTH));
     const faults = explain.errors ?? [];
     const isTold = found === undefined || faults.some((fault) => isSame(fault, found));
