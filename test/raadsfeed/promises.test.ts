@@ -3,14 +3,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStream } from './stream-client.ts';
 import {
-  agendapunt,
   asPage,
   document,
   type FeedServer,
   PATIENT,
   publishLines,
   readRecords,
-  servicePool,
   startFeed,
   vergadering,
 } from './support.ts';
