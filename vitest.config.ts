@@ -14,7 +14,8 @@ const ISOLATED = ['test/raadsfeed/notubiz/retry.test.ts', 'test/gegevens/keys.te
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    maxWorkers: 2,
+    // Of a test most is waiting: for time-outs, for sources, for the database.
+    maxWorkers: 4,
     reporters: ['default', './test/support/count-reporter.ts'],
     projects: [
       { test: { ...every, name: 'isolated', include: ISOLATED } },
