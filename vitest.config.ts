@@ -8,8 +8,10 @@ const every = {
   expect: { poll: { timeout: 20_000 } },
 } as const;
 
-/** They mock modules, or send signals to their own process. */
-const ISOLATED = ['test/raadsfeed/notubiz/retry.test.ts', 'test/gegevens/keys.test.ts', 'test/demo/demo.test.ts'];
+/** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */
+const ISOLATED = ['raadsfeed/notubiz/retry', 'gegevens/keys', 'demo/demo', 'http/limits', 'http/rooms'].map(
+  (file) => `test/${file}.test.ts`,
+);
 
 export default defineConfig({
   test: {
