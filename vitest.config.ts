@@ -1,15 +1,38 @@
 import { defineConfig } from 'vitest/config';
 
+const every = {
+  pool: 'forks',
+  // Only for what hangs: a busy machine is no failure.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 20_000 } },
+} as const;
+
+/** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */
+const ISOLATED = ['raadsfeed/notubiz/retry', 'gegevens/keys', 'demo/demo', 'http/limits', 'http/rooms'].map(
+  (file) => `test/${file}.test.ts`,
+);
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
-    // Only for what hangs: a busy machine is no failure.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    // Of a test most is waiting: for time-outs, for sources, for the database.
+    maxWorkers: 4,
     reporters: ['default', './test/support/count-reporter.ts'],
+    projects: [
+      { test: { ...every, name: 'isolated', include: ISOLATED } },
+      {
+        // A process runs many files, one after the other: to import the server anew for each takes longer than most tests do.
+        test: {
+          ...every,
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.slow.test.ts', ...ISOLATED],
+          isolate: false,
+        },
+      },
+      // What kills, fills memory or disk, or goes on for long: `npm run test:slow`.
+      { test: { ...every, name: 'slow', include: ['test/**/*.slow.test.ts'] } },
+    ],
   },
 });

@@ -16,7 +16,7 @@ import {
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
 import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
-import { processEnvironment, readConfig } from '../src/kernel/config/read-config.ts';
+import { readConfig } from '../src/kernel/config/read-config.ts';
 import { isRecord } from '../src/kernel/is-record.ts';
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
@@ -30,7 +30,7 @@ interface Needs {
 
 /** Runs `koppelvlak` on the demo's database; gives its result. @throws {Error} with what it said when it failed */
 function koppelvlak({ file }: Needs, ...words: string[]): Record<string, unknown> {
-  const env = { ...processEnvironment(), DATABASE_URL: file.databaseUrl };
+  const env = { ...process.env, DATABASE_URL: file.databaseUrl };
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words, '--json'], { env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`koppelvlak ${words.join(' ')}: ${stderr}${stdout}`);
   const result: unknown = JSON.parse(stdout);
@@ -142,7 +142,7 @@ if (directory === undefined) {
   console.error('usage: npm run examples -- DIR   (a directory with gegevens/ and raadsfeed/, while the demo runs)');
   process.exit(2);
 }
-const { server } = readConfig(processEnvironment(), 'tool');
+const { server } = readConfig(process.env, 'tool');
 const file = await readDemoFile(resolve(server.home)).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

@@ -1,5 +1,5 @@
-import process from 'node:process';
 import type { Logger } from './kernel/log.ts';
+import type { Terminal } from './kernel/terminal.ts';
 
 export interface StopOptions {
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
@@ -13,22 +13,25 @@ export interface StopOptions {
 }
 
 /** Resolves after `SIGTERM` or Ctrl-C, once everything has stopped; a second signal, or too long a wait, ends at once. */
-export async function stopOnSignals({ stop, log, drainMs = 0, timeoutMs, lost }: StopOptions): Promise<void> {
+export async function stopOnSignals(
+  terminal: Pick<Terminal, 'once' | 'exit' | 'exitCode'>,
+  { stop, log, drainMs = 0, timeoutMs, lost }: StopOptions,
+): Promise<void> {
   const signal = await new Promise<NodeJS.Signals | undefined>((resolve) => {
-    process.once('SIGTERM', resolve).once('SIGINT', resolve);
+    terminal.once('SIGTERM', resolve).once('SIGINT', resolve);
     void lost.then(() => resolve(undefined));
   });
-  if (signal === undefined) process.exitCode = 1;
+  if (signal === undefined) terminal.exitCode = 1;
   log.info({ reason: signal ?? 'the database has ended' }, 'stopping');
   const force = (reason: string): void => {
     log.error(reason);
-    process.exit(1);
+    terminal.exit(1);
   };
   const drain = signal === 'SIGTERM' ? drainMs : 0;
   const timer = setTimeout(() => force('stopping took too long'), drain + timeoutMs + 2000);
   // Without the database there is nothing to go on with.
   void lost.then(() => stop()).catch(() => undefined);
-  process
+  terminal
     .once('SIGTERM', () => force('stopped by a second signal'))
     .once('SIGINT', () => force('stopped by a second signal'));
   try {

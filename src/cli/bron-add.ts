@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { isRecord } from '../kernel/is-record.ts';
 import type { Platform } from '../kernel/platform.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import type { NewSource } from '../raadsfeed/aggregator/store/manage-sources.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 import { readSourceAddress } from './bron-source.ts';
@@ -23,7 +24,7 @@ const collect = (text: string, before: readonly string[] = []): readonly string[
   parseOrganisatie(text),
 ];
 
-export function bronAddCommand(): Command {
+export function bronAddCommand(terminal: Terminal): Command {
   return new Command('add')
     .description('follow a feed, or the API of a supplier for one organisation')
     .argument('[source]', 'address of a service document, or notubiz:<organisation id>')
@@ -44,7 +45,7 @@ export function bronAddCommand(): Command {
         '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --vanaf 2010-01-01',
     )
     .action((text: string | undefined, options: Options) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { addSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
         const sources = await readSources(text, options);
         if (options.file === undefined && options.unchecked !== true) {

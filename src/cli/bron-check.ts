@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Pool } from '../kernel/database/pool.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import type { Coverage } from '../raadsfeed/aggregator/measure-coverage.ts';
 import type { Source } from '../raadsfeed/aggregator/source.ts';
 import { requireSource } from './bron-source.ts';
@@ -14,7 +15,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function bronCheckCommand(): Command {
+export function bronCheckCommand(terminal: Terminal): Command {
   return new Command('check')
     .description('count by month what the supplier shows and what the feed has, and name what is missing')
     .argument('<source>', "a supplier's API: notubiz:<organisation id>")
@@ -24,7 +25,7 @@ export function bronCheckCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: Options) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { checkCoverage } = await import('../raadsfeed/aggregator/check-coverage.ts');
         const source = await requireSource(platform.pool, text);
         if (source.soort === 'feed') {

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { requireSource } from './bron-source.ts';
 import { table } from './output.ts';
 import { runCommand } from './run-command.ts';
 
-export function bronIssuesCommand(): Command {
+export function bronIssuesCommand(terminal: Terminal): Command {
   return new Command('issues')
     .description('what was not as it should be at a source: what, where, since when and how often')
     .argument('<source>', 'address that the source was added with')
@@ -11,7 +12,7 @@ export function bronIssuesCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
     .action((text: string, options: { all?: boolean; json?: boolean }) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { readIssues } = await import('../raadsfeed/aggregator/store/issues.ts');
         const { MAX_ISSUES } = await import('../raadsfeed/aggregator/store/trim-issues.ts');
         const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');

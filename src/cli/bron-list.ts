@@ -1,15 +1,16 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import type { SourceState } from '../raadsfeed/aggregator/store/read-source-states.ts';
 import { table } from './output.ts';
 import { runCommand } from './run-command.ts';
 
-export function bronListCommand(): Command {
+export function bronListCommand(terminal: Terminal): Command {
   return new Command('list')
     .description('the sources, how far they were read and what is wrong with them')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron list')
     .action((options: { json?: boolean }) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');
         const states = await readSourceStates(platform.pool);
         output.result(states, () => {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { readSourceAddress, requireSource } from './bron-source.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
@@ -11,7 +12,7 @@ interface Options {
 /** Resources that are shown by name. */
 const SHOWN = 20;
 
-export function bronSwitchCommand(): Command {
+export function bronSwitchCommand(terminal: Terminal): Command {
   return new Command('switch')
     .description(
       'take the organisations of a source from a feed of their own instead; what both have is not published again',
@@ -26,7 +27,7 @@ export function bronSwitchCommand(): Command {
       '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
     )
     .action((text: string, feed: string, options: Options) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { carryOutSwitch, planSwitch } = await import('../raadsfeed/aggregator/switch-source.ts');
         const to = readSourceAddress(feed);
         if (to.kind !== 'feed') throw new UsageError('only a feed takes the place of another source');

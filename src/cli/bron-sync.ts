@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { requireSource } from './bron-source.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
@@ -17,7 +18,7 @@ export function parseDay(text: string): string {
   return text;
 }
 
-export function bronSyncCommand(): Command {
+export function bronSyncCommand(terminal: Terminal): Command {
   return new Command('sync')
     .description('read a source now, publish what it has, and say what was done')
     .argument('<source>', 'address that the source was added with')
@@ -27,7 +28,7 @@ export function bronSyncCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --van 2024-01-01 --tot 2024-12-31')
     .action((text: string, options: Options) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { syncSource } = await import('../raadsfeed/aggregator/sync-source.ts');
         const { id } = await requireSource(platform.pool, text);
         const outcome = await syncSource(platform, id, {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Setting } from '../kernel/config/kinds.ts';
-import { processEnvironment, readConfig, settings } from '../kernel/config/read-config.ts';
+import { type Environment, readConfig, settings } from '../kernel/config/read-config.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import { createOutput, table } from './output.ts';
 import { reportFailure } from './run-command.ts';
 
@@ -10,16 +11,16 @@ interface Row {
   readonly source: 'environment' | 'default';
 }
 
-export function configCommand(): Command {
+export function configCommand(terminal: Terminal): Command {
   return new Command('config')
     .description('print the effective configuration, secrets hidden')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ PORT=80 koppelvlak config')
     .action((options: { json?: boolean }) =>
-      reportFailure(async () => {
-        const environment = processEnvironment();
+      reportFailure(terminal, async () => {
+        const environment = terminal.env;
         const config = readConfig(environment, 'tool');
-        const output = createOutput(options.json ?? false);
+        const output = createOutput(terminal, options.json ?? false);
         const rows = Object.entries(settings).flatMap(([group, entries]) =>
           Object.entries(entries).map(([name, setting]) =>
             row(setting, Object.entries(config).find(([key]) => key === group)?.[1], name, environment),
@@ -37,12 +38,7 @@ export function configCommand(): Command {
     );
 }
 
-function row(
-  setting: Setting<unknown>,
-  group: object | undefined,
-  name: string,
-  environment: Record<string, string | undefined>,
-): Row {
+function row(setting: Setting<unknown>, group: object | undefined, name: string, environment: Environment): Row {
   const { variable, secret } = setting;
   const given = [variable, ...(secret ? [`${variable}_FILE`] : [])].some((key) => (environment[key] ?? '') !== '');
   const value: unknown = Object.entries(group ?? {}).find(([key]) => key === name)?.[1];

@@ -2,11 +2,11 @@ import { Command, Option } from 'commander';
 import type { FollowState } from '../feed-client/follow.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import { RESOURCE_TYPES } from '../raadsfeed/domain/resource-type.ts';
 import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
-import type { Output } from './output.ts';
 import { openRecordOutput } from './record-output.ts';
-import { CommandError, runTool, UsageError } from './run-command.ts';
+import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
 
 interface Options {
   readonly state?: string;
@@ -21,7 +21,7 @@ interface Options {
 /** Bytes of a page at most. */
 const MAX_PAGE_BYTES = 256 * 1024 * 1024;
 
-export function feedFollowCommand(): Command {
+export function feedFollowCommand(terminal: Terminal): Command {
   return new Command('follow')
     .description('follow any council feed: its snapshot, then its feed; records go out as lines of NDJSON')
     .argument('<url>', 'service document of the feed, or its host', parseWebAddress)
@@ -37,11 +37,11 @@ export function feedFollowCommand(): Command {
       '\nExample:\n  $ koppelvlak feed follow https://raad.example/ori/v1 --output raad.ndjson --once',
     )
     .action((address: string, options: Options) =>
-      runTool(options, ({ output, interrupted }) => follow(address, options, output, interrupted)),
+      runTool(terminal, options, (context) => follow(address, options, context)),
     );
 }
 
-async function follow(address: string, options: Options, output: Output, signal: AbortSignal): Promise<void> {
+async function follow(address: string, options: Options, context: ToolContext): Promise<void> {
   if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
   const { createOutboundClient } = await import('../kernel/outbound/outbound-client.ts');
   const client = createOutboundClient({
@@ -53,7 +53,7 @@ async function follow(address: string, options: Options, output: Output, signal:
     allowPrivate: true,
   });
   try {
-    await followWith(client, address, options, output, signal);
+    await followWith(client, address, options, context);
   } finally {
     await client.close();
   }
@@ -63,8 +63,7 @@ async function followWith(
   client: OutboundClient,
   address: string,
   options: Options,
-  output: Output,
-  signal: AbortSignal,
+  { terminal, output, interrupted: signal }: ToolContext,
 ): Promise<void> {
   const { FeedFault } = await import('../feed-client/feed-fault.ts');
   const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../feed-client/follow.ts');
@@ -92,7 +91,7 @@ async function followWith(
   }
   let state = kept ?? (await fresh());
   const counts = { records: 0, faults: 0 };
-  const records = await openRecordOutput(options.output);
+  const records = await openRecordOutput(terminal, options.output);
   const run = (): Promise<FollowState> =>
     followFeed(state, {
       ...calls,

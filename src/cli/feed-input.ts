@@ -2,9 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Terminal } from '../kernel/terminal.ts';
 import { CommandError } from './run-command.ts';
 
 export interface InputFile {
@@ -28,6 +28,7 @@ const CHUNK_BYTES = 64 * 1024;
  * @throws {CommandError} when a file cannot be read
  */
 export async function openFeedInput(
+  { stdin }: Pick<Terminal, 'stdin'>,
   names: readonly string[],
   { twice, signal }: { twice: boolean; signal: AbortSignal },
 ): Promise<FeedInput> {
@@ -43,7 +44,7 @@ export async function openFeedInput(
     for (const given of asked) {
       const name = given === '-' ? 'standard input' : given;
       const source = (path: string): Readable =>
-        path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+        path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
       const stays = given !== '-' && (await isFile(given));
       let path = given;
       if (twice && !stays) {

@@ -1,5 +1,4 @@
 import { limitYoungGeneration } from '../kernel/limit-young-generation.ts';
-import type { Platform } from '../kernel/platform.ts';
 import type { Change } from '../raadsfeed/domain/change.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
@@ -7,7 +6,7 @@ import { createPublisher } from '../raadsfeed/writer/publisher.ts';
 import { openFeedInput } from './feed-input.ts';
 import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';
-import { CommandError } from './run-command.ts';
+import { type CommandContext, CommandError } from './run-command.ts';
 
 interface Fault {
   readonly file: string;
@@ -56,18 +55,18 @@ const TOLD_FAULTS = 1000;
  */
 export async function publishFeedLines(
   files: readonly string[],
-  { platform, output, interrupted }: { platform: Platform; output: Output; interrupted: AbortSignal },
+  { platform, terminal, output, interrupted }: CommandContext,
   { strict, partial, accept, checked }: FeedLinesOptions,
 ): Promise<FeedLinesResult> {
   limitYoungGeneration();
   const validate = createLineValidator();
   const publisher = createPublisher(platform);
-  const input = await openFeedInput(files, { twice: !partial, signal: interrupted });
+  const input = await openFeedInput(terminal, files, { twice: !partial, signal: interrupted });
 
   const run = async (publish: boolean): Promise<FeedLinesResult> => {
     const total = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
     const faults: Fault[] = [];
-    const progress = createProgress(publish ? 'published' : 'checked', input.bytes);
+    const progress = createProgress(terminal, publish ? 'published' : 'checked', input.bytes);
     for (const { name, open } of input.files) {
       const before = total.lines;
       const counts = await publishLines(progress.counting(open()), {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { parseMoment } from './feed-options.ts';
 import { runCommand, UsageError } from './run-command.ts';
 
@@ -8,7 +9,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function feedPruneCommand(): Command {
+export function feedPruneCommand(terminal: Terminal): Command {
   return new Command('prune')
     .description('drop the history stored before a moment; never the current state')
     .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
@@ -16,7 +17,7 @@ export function feedPruneCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
     .action(({ before, dryRun = false, json }: Options) =>
-      runCommand({ json: json ?? false }, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, { json: json ?? false }, async ({ platform, output, interrupted }) => {
         const { clock, pool } = platform;
         if (before > clock.now()) throw new UsageError('--before lies in the future');
         const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune-history.ts');

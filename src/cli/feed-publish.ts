@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { parseOrganisatie } from './feed-options.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
@@ -9,7 +10,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function feedPublishCommand(): Command {
+export function feedPublishCommand(terminal: Terminal): Command {
   return new Command('publish')
     .description('publish lines of NDJSON: {"op","resourceType","data"}, or with resource and verwijderreden')
     .argument('[file...]', 'files to read; none, or -, is standard input')
@@ -19,7 +20,7 @@ export function feedPublishCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed publish vergaderingen.ndjson')
     .action((files: string[], { organisatie, strict = false, partial = false, json }: Options) =>
-      runCommand({ json: json ?? false }, async (context) => {
+      runCommand(terminal, { json: json ?? false }, async (context) => {
         if (strict && partial) throw new UsageError('--strict and --partial exclude each other');
         const { publishFeedLines, tellFaults } = await import('./feed-lines.ts');
         const { output } = context;

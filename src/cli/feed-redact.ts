@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
 import { collectResources, type NamedResource, requireToelichting } from './feed-options.ts';
 import { runCommand } from './run-command.ts';
@@ -10,7 +11,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function feedRedactCommand(): Command {
+export function feedRedactCommand(terminal: Terminal): Command {
   return new Command('redact')
     .description('take the content of a resource out of the whole history, for good')
     .requiredOption(
@@ -26,7 +27,7 @@ export function feedRedactCommand(): Command {
       '\nExample:\n  $ koppelvlak feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
     )
     .action((options: Options) =>
-      runCommand(options, async ({ platform, ownerUrl, output }) => {
+      runCommand(terminal, options, async ({ platform, ownerUrl, output }) => {
         const { reden: verwijderreden, toelichting } = options;
         requireToelichting(verwijderreden, toelichting);
         const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
 import { resourceKey } from '../raadsfeed/domain/resource.ts';
 import type { Missing } from '../raadsfeed/writer/sync-state.ts';
@@ -13,7 +14,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function feedSyncCommand(): Command {
+export function feedSyncCommand(terminal: Terminal): Command {
   return new Command('sync')
     .description('bring the feed to a full state of an organisation: publishes what differs, deletes what is not there')
     .argument('[file...]', 'files with an upsert for every resource; none, or -, is standard input')
@@ -28,7 +29,7 @@ export function feedSyncCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed sync --organisatie gm9901 stand.ndjson')
     .action((files: string[], options: Options) =>
-      runCommand(options, async (context) => {
+      runCommand(terminal, options, async (context) => {
         const { organisatie, reden, toelichting } = options;
         requireToelichting(reden, toelichting);
         const { publishFeedLines } = await import('./feed-lines.ts');

@@ -1,16 +1,17 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { createProgress } from './progress.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
-export function feedVerifyCommand(): Command {
+export function feedVerifyCommand(terminal: Terminal): Command {
   return new Command('verify')
     .description('check every promise of the log on what is stored')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')
     .action((options: { json?: boolean }) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { verifyFeed } = await import('../raadsfeed/verify/verify-feed.ts');
-        const progress = createProgress('checked', undefined);
+        const progress = createProgress(terminal, 'checked', undefined);
         const result = await verifyFeed(platform.pool, {
           clock: platform.clock,
           signal: interrupted,

@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
-export function logHistoryCommand(): Command {
+export function logHistoryCommand(terminal: Terminal): Command {
   return new Command('history')
     .description('every version of one action: what it said, since when, who made it')
     .argument('<actieId>', 'identity of the action', parseUuid)
@@ -10,7 +11,7 @@ export function logHistoryCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; json?: boolean }) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { readHistory } = await import('../verwerkingenlog/store/read-versie.ts');
         const { reveal } = await import('../verwerkingenlog/store/stored-versie.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');

@@ -1,15 +1,16 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { table } from './output.ts';
 import { runCommand } from './run-command.ts';
 
-export function logPruneCommand(): Command {
+export function logPruneCommand(terminal: Terminal): Command {
   return new Command('prune')
     .description('remove actions whose term has passed, and that no minimum or grace keeps; what has no term is kept')
     .option('--dry-run', 'only count them')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log prune --dry-run')
     .action((options: { dryRun?: boolean; json?: boolean }) =>
-      runCommand({ ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { prune } = await import('../verwerkingenlog/store/prune.ts');
         const dryRun = options.dryRun ?? false;
         const result = await prune({

@@ -1,10 +1,11 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 const SHOWN = 50;
 
-export function logRotateKeyCommand(): Command {
+export function logRotateKeyCommand(terminal: Terminal): Command {
   return new Command('rotate-key')
     .description('encrypt with the first key of VERWERKINGENLOG_KEY what was kept with another one, or with none')
     .option('--json', 'one machine-readable result')
@@ -18,7 +19,7 @@ Example:
   $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,
     )
     .action((options: { json?: boolean }) =>
-      runCommand({ ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { rotateKeys } = await import('../verwerkingenlog/store/rotate-keys.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
         const { key } = platform.config.verwerkingenlog;

@@ -1,17 +1,18 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import type { LogFault } from '../verwerkingenlog/store/verify-log.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 const SHOWN = 50;
 
-export function logVerifyCommand(): Command {
+export function logVerifyCommand(terminal: Terminal): Command {
   return new Command('verify')
     .description('check on the stored data what the log promises')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
-      runCommand({ ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { verifyLog } = await import('../verwerkingenlog/store/verify-log.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
         let versions = 0;

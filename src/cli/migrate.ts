@@ -1,13 +1,14 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { runTool } from './run-command.ts';
 
-export function migrateCommand(): Command {
+export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
     .description('bring the database to the form that this version needs')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ DATABASE_URL=postgres://owner@db/koppelvlak koppelvlak migrate')
     .action((options: { json?: boolean }) =>
-      runTool(options, async ({ config, log, output }) => {
+      runTool(terminal, options, async ({ config, log, output }) => {
         const { openDatabaseServer } = await import('../kernel/database/database-server.ts');
         const { migrate } = await import('../kernel/database/migrate.ts');
         const { MIGRATIONS } = await import('../kernel/database/migrate.ts');

@@ -1,4 +1,4 @@
-import process from 'node:process';
+import type { Terminal } from '../kernel/terminal.ts';
 
 /** Where a command writes: results to standard output, progress and faults to standard error. */
 export interface Output {
@@ -12,9 +12,9 @@ export interface Output {
   progress(text: string): void;
 }
 
-export function createOutput(json: boolean): Output {
+export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>, json: boolean): Output {
   const write = (text: string): void => {
-    process.stdout.write(`${text}\n`);
+    stdout.write(`${text}\n`);
   };
   return {
     json,
@@ -26,7 +26,7 @@ export function createOutput(json: boolean): Output {
       else people();
     },
     progress: (text) => {
-      process.stderr.write(`${text}\n`);
+      stderr.write(`${text}\n`);
     },
   };
 }

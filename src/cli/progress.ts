@@ -1,4 +1,4 @@
-import process from 'node:process';
+import type { Terminal } from '../kernel/terminal.ts';
 
 const TERMINAL_EVERY_MS = 100;
 const LINE_EVERY_MS = 5000;
@@ -16,8 +16,11 @@ export interface Progress {
 }
 
 /** @param totalBytes of all files; absent when it is not known how much there is */
-export function createProgress(word: string, totalBytes: number | undefined): Progress {
-  const { stderr } = process;
+export function createProgress(
+  { stderr }: Pick<Terminal, 'stderr'>,
+  word: string,
+  totalBytes: number | undefined,
+): Progress {
   const every = stderr.isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS;
   let told = performance.now();
   let doneBytes = 0;

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import { feedFollowCommand } from './feed-follow.ts';
 import { feedPruneCommand } from './feed-prune.ts';
 import { feedPublishCommand } from './feed-publish.ts';
@@ -7,13 +8,13 @@ import { feedSyncCommand } from './feed-sync.ts';
 import { feedVerifyCommand } from './feed-verify.ts';
 
 /** `koppelvlak feed …`: everything that changes, checks or follows a council feed. */
-export function raadsfeedCommand(): Command {
+export function raadsfeedCommand(terminal: Terminal): Command {
   return new Command('feed')
     .description('publish to the council feed, check it, follow one')
-    .addCommand(feedPublishCommand())
-    .addCommand(feedSyncCommand())
-    .addCommand(feedRedactCommand())
-    .addCommand(feedPruneCommand())
-    .addCommand(feedVerifyCommand())
-    .addCommand(feedFollowCommand());
+    .addCommand(feedPublishCommand(terminal))
+    .addCommand(feedSyncCommand(terminal))
+    .addCommand(feedRedactCommand(terminal))
+    .addCommand(feedPruneCommand(terminal))
+    .addCommand(feedVerifyCommand(terminal))
+    .addCommand(feedFollowCommand(terminal));
 }

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import process from 'node:process';
+import type { Terminal } from '../kernel/terminal.ts';
 import { CommandError, NOBODY_READS } from './run-command.ts';
 
 /** Where records go. */
@@ -10,14 +10,15 @@ export interface RecordOutput {
 }
 
 /** @param file appended to; absent: standard output */
-export async function openRecordOutput(file: string | undefined): Promise<RecordOutput> {
+export async function openRecordOutput(
+  { stdout }: Pick<Terminal, 'stdout'>,
+  file: string | undefined,
+): Promise<RecordOutput> {
   if (file === undefined) {
     return {
       write: (text) =>
         new Promise((resolve, reject) => {
-          process.stdout.write(text, (error) =>
-            error ? reject(new CommandError(NOBODY_READS, { cause: error })) : resolve(),
-          );
+          stdout.write(text, (error) => (error ? reject(new CommandError(NOBODY_READS, { cause: error })) : resolve()));
         }),
       close: async () => {},
     };

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
 import type { RegisterEntry } from '../raadsfeed/register/store/feeds.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
@@ -8,23 +9,23 @@ interface Options {
 }
 
 /** `koppelvlak register …`: where feeds are. */
-export function registerCommand(): Command {
+export function registerCommand(terminal: Terminal): Command {
   return new Command('register')
     .description('the register of feeds: where they are, and nothing of their content')
-    .addCommand(addCommand())
-    .addCommand(listCommand())
-    .addCommand(removeCommand())
-    .addCommand(refreshCommand());
+    .addCommand(addCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(removeCommand(terminal))
+    .addCommand(refreshCommand(terminal));
 }
 
-function addCommand(): Command {
+function addCommand(terminal: Terminal): Command {
   return new Command('add')
     .description('find the feed of a domain by its well-known address, or of an address, and add it')
     .argument('<domain|url>', 'domain of an organisation, or address of a service document')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { addFeed } = await import('../raadsfeed/register/refresh-feed.ts');
         const { createRegisterClient } = await import('../raadsfeed/register/keep-register.ts');
         const client = createRegisterClient(platform);
@@ -40,13 +41,13 @@ function addCommand(): Command {
     );
 }
 
-function listCommand(): Command {
+function listCommand(terminal: Terminal): Command {
   return new Command('list')
     .description('the feeds that the register knows')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register list')
     .action((options: Options) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { readEntries } = await import('../raadsfeed/register/store/feeds.ts');
         const entries = await readEntries(platform.pool);
         output.result(entries, () => {
@@ -66,14 +67,14 @@ function row({ serviceUrl, codes, laatstGezien, bereikbaar, fout }: RegisterEntr
   ];
 }
 
-function removeCommand(): Command {
+function removeCommand(terminal: Terminal): Command {
   return new Command('remove')
     .description('forget a feed')
     .argument('<domain|url>', 'as it was added, or the address of its service document')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register remove www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { removeFeed } = await import('../raadsfeed/register/store/feeds.ts');
         if (!(await removeFeed(platform.pool, given))) throw new CommandError(`${given} is not in the register`);
         output.result({ removed: given }, () => output.line(`Removed: ${given}`));
@@ -81,13 +82,13 @@ function removeCommand(): Command {
     );
 }
 
-function refreshCommand(): Command {
+function refreshCommand(terminal: Terminal): Command {
   return new Command('refresh')
     .description('ask every feed now where it is; a service with RAADSFEED_REGISTER=true does so each day')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register refresh')
     .action((options: Options) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { readEntries } = await import('../raadsfeed/register/store/feeds.ts');
         const { refreshFeed } = await import('../raadsfeed/register/refresh-feed.ts');
         const { createRegisterClient } = await import('../raadsfeed/register/keep-register.ts');

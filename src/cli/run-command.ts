@@ -1,16 +1,15 @@
-import process from 'node:process';
 import {
   type Config,
   ConfigError,
   type Environment,
   knownVariables,
-  processEnvironment,
   readConfig,
   unknownVariables,
 } from '../kernel/config/read-config.ts';
 import { reasonOf } from '../kernel/error-text.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command could not do what was asked; the message is for people and says why. */
@@ -33,6 +32,7 @@ export class UsageError extends CommandError {
 }
 
 export interface CommandContext {
+  readonly terminal: Terminal;
   readonly platform: Platform;
   /** Address of the database as its owner. */
   readonly ownerUrl: string;
@@ -49,6 +49,7 @@ export interface CommandOptions {
 
 /** What a command has that needs no open database. */
 export interface ToolContext {
+  readonly terminal: Terminal;
   readonly config: Config;
   readonly log: Logger;
   readonly output: Output;
@@ -57,23 +58,25 @@ export interface ToolContext {
 
 /** Runs a command that opens what it needs by itself; its exit status is 0, or 1 with the reason on standard error. */
 export async function runTool(
+  terminal: Terminal,
   options: CommandOptions,
   command: (context: ToolContext) => Promise<unknown>,
 ): Promise<void> {
-  await reportFailure(async () => {
-    const config = readConfig(processEnvironment(), 'tool');
+  await reportFailure(terminal, async () => {
+    const config = readConfig(terminal.env, 'tool');
     // Standard output belongs to the result.
-    const log = createLogger(config.server.logLevel === 'info' ? 'warn' : config.server.logLevel, process.stderr);
-    warnOfUnknown(processEnvironment(), log);
+    const log = createLogger(config.server.logLevel === 'info' ? 'warn' : config.server.logLevel, terminal.stderr);
+    warnOfUnknown(terminal.env, log);
     const interruption = new AbortController();
     const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
-    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    terminal.once('SIGINT', interrupt).once('SIGTERM', interrupt);
     // Whoever read the output has gone (`| head`): there is nobody to work for.
-    process.stdout.on('error', () => interruption.abort(new CommandError(NOBODY_READS)));
+    terminal.stdout.on('error', () => interruption.abort(new CommandError(NOBODY_READS)));
     try {
-      await command({ config, log, output: createOutput(options.json ?? false), interrupted: interruption.signal });
+      const output = createOutput(terminal, options.json ?? false);
+      await command({ terminal, config, log, output, interrupted: interruption.signal });
     } finally {
-      process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+      terminal.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     }
   });
 }
@@ -87,13 +90,14 @@ export function warnOfUnknown(env: Environment, log: Logger): void {
 
 /** Runs a command on an open platform. */
 export async function runCommand(
+  terminal: Terminal,
   options: CommandOptions,
   command: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
-  await runTool(options, async ({ config, log, output, interrupted }) => {
+  await runTool(terminal, options, async ({ config, log, output, interrupted }) => {
     const open = await openPlatform({ config, log, purpose: 'command', role: options.role });
     try {
-      await command({ platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
+      await command({ terminal, platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
     } finally {
       open.beginStop();
       await open.close();
@@ -102,12 +106,15 @@ export async function runCommand(
 }
 
 /** Turns a failure into an exit status and a sentence; only what nobody foresaw shows where it happened. */
-export async function reportFailure(work: () => Promise<unknown>): Promise<void> {
+export async function reportFailure(
+  terminal: Pick<Terminal, 'stderr' | 'exitCode'>,
+  work: () => Promise<unknown>,
+): Promise<void> {
   try {
     await work();
   } catch (error) {
-    process.exitCode = error instanceof UsageError ? 2 : 1;
-    process.stderr.write(`koppelvlak: ${explain(error)}\n`);
+    terminal.exitCode = error instanceof UsageError ? 2 : 1;
+    terminal.stderr.write(`koppelvlak: ${explain(error)}\n`);
   }
 }
 

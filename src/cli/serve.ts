@@ -1,21 +1,24 @@
+import process from 'node:process';
 import { Command } from 'commander';
-import { processEnvironment, readConfig } from '../kernel/config/read-config.ts';
+import { readConfig } from '../kernel/config/read-config.ts';
 import { createLogger } from '../kernel/log.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import { reportFailure, warnOfUnknown } from './run-command.ts';
 
-export function serveCommand(): Command {
+export function serveCommand(terminal: Terminal): Command {
   return new Command('serve')
     .description('serve the areas named in AREAS until SIGTERM')
     .addHelpText('after', '\nExample:\n  $ AREAS=raadsfeed koppelvlak serve')
     .action(() =>
-      reportFailure(async () => {
-        const config = readConfig(processEnvironment(), 'serve');
+      reportFailure(terminal, async () => {
+        const config = readConfig(terminal.env, 'serve');
         const { serve } = await import('../serve.ts');
         const { stopOnSignals } = await import('../stop-on-signals.ts');
-        const log = createLogger(config.server.logLevel);
-        warnOfUnknown(processEnvironment(), log);
+        // Of the process itself it writes to the descriptor, without a stream in between.
+        const log = createLogger(config.server.logLevel, terminal === process ? undefined : terminal.stdout);
+        warnOfUnknown(terminal.env, log);
         const service = await serve({ config, log });
-        await stopOnSignals({
+        await stopOnSignals(terminal, {
           stop: service.stop,
           log,
           drainMs: config.server.shutdownDrainMs,

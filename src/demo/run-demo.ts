@@ -1,7 +1,8 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { processEnvironment, readConfig } from '../kernel/config/read-config.ts';
+import { readConfig } from '../kernel/config/read-config.ts';
 import { openPlatform, type Platform } from '../kernel/platform.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { createDemoClient, type DemoClient } from './demo-client.ts';
 import { loadExampleData } from './load-example-data.ts';
@@ -22,24 +23,24 @@ interface RunDemoOptions {
  * Starts everything, loads example data, plays the clients, and stays until a signal. The exit status is 1 when a check failed.
  * @throws {Error} with a message for people when it cannot start
  */
-export async function runDemo({ once, empty }: RunDemoOptions): Promise<void> {
-  const transcript = createTranscript((text) => process.stdout.write(text));
-  process.stdout.write('Koppelvlak demo: everything is being started on this machine …\n');
-  const demo = await startDemo(processEnvironment());
+export async function runDemo({ once, empty }: RunDemoOptions, terminal: Terminal): Promise<void> {
+  const transcript = createTranscript((text) => terminal.stdout.write(text));
+  terminal.stdout.write('Koppelvlak demo: everything is being started on this machine …\n');
+  const demo = await startDemo(terminal.env);
   let asked = false;
-  const signalled = stopOnSignals({
+  const signalled = stopOnSignals(terminal, {
     log: demo.log,
     lost: demo.lost,
     timeoutMs: demo.config.server.shutdownTimeoutMs,
     stop: async () => {
       asked = true;
-      if (once) process.exitCode = 1;
-      process.stderr.write('\nStopping …\n');
+      if (once) terminal.exitCode = 1;
+      terminal.stderr.write('\nStopping …\n');
       await demo.stop();
     },
   });
   const work = async (): Promise<void> => {
-    if (!empty) await loadAndPlay(demo, transcript);
+    if (!empty) await loadAndPlay(demo, transcript, terminal);
     if (!once) {
       describeRest(demo, transcript, empty);
       await signalled;
@@ -58,13 +59,13 @@ export async function runDemo({ once, empty }: RunDemoOptions): Promise<void> {
       await signalled;
     }),
   ]);
-  if (transcript.failed > 0) process.exitCode = 1;
+  if (transcript.failed > 0) terminal.exitCode = 1;
 }
 
-async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
+async function loadAndPlay(demo: Demo, transcript: Transcript, terminal: Terminal): Promise<void> {
   const { file, config, home, log } = demo;
   const client = createDemoClient(file);
-  const environment = { ...processEnvironment(), DATABASE_URL: file.databaseUrl };
+  const environment = { ...terminal.env, DATABASE_URL: file.databaseUrl };
   const open = await openPlatform({ config: readConfig(environment, 'tool'), log, purpose: 'command' });
   try {
     describeStart(demo, transcript);

@@ -35,13 +35,18 @@ export function isOpenapiDocument(value: unknown): value is OpenapiDocument {
   return isRecord(value) && isRecord(value.info) && isRecord(value.paths) && typeof value.openapi === 'string';
 }
 
+const documents = new Map<string, OpenapiDocument>();
+
 /**
- * Reads a contract of `openapi/`.
+ * Reads a contract of `openapi/`, once a process: nobody may change what it returns.
  * @throws {TypeError} when the file is not an OpenAPI document
  */
 export function readOpenapi(file: URL): OpenapiDocument {
+  const known = documents.get(file.href);
+  if (known !== undefined) return known;
   const document: unknown = parse(readFileSync(file, 'utf8'));
   if (!isOpenapiDocument(document)) throw new TypeError(`${file.pathname} is not an OpenAPI document`);
+  documents.set(file.href, document);
   return document;
 }
 

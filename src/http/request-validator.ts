@@ -33,9 +33,27 @@ export interface RequestValidator {
   check(request: FastifyRequest, further?: (request: FastifyRequest) => readonly InvalidParam[]): void;
 }
 
-/** Compiles the validators of one document: `$ref`s of its operations are followed within it. */
+const compilers = new WeakMap<OpenapiDocument, (operation: OpenapiOperation) => RequestValidator>();
+
+/** Compiles the validators of one document, each once: `$ref`s of its operations are followed within it. */
 export function createRequestValidators(document: OpenapiDocument): (operation: OpenapiOperation) => RequestValidator {
+  const known = compilers.get(document);
+  if (known !== undefined) return known;
+  const ajvs = createAjvs(document);
+  const validators = new Map<string, RequestValidator>();
+  const compiler = (operation: OpenapiOperation): RequestValidator => {
+    const validator = validators.get(operation.operationId) ?? compile(operation, ajvs);
+    validators.set(operation.operationId, validator);
+    return validator;
+  };
+  compilers.set(document, compiler);
+  return compiler;
+}
+
+function createAjvs(document: OpenapiDocument): Ajvs {
   const options = {
+    // The contracts are ours, and checked by the tests: to compile the schema of schemas takes longer than to compile them.
+    validateSchema: false,
     allErrors: true,
     strict: true,
     strictTypes: false,
@@ -52,7 +70,7 @@ export function createRequestValidators(document: OpenapiDocument): (operation: 
     ajv.addVocabulary(OPENAPI_KEYWORDS);
     ajv.addSchema(document, 'doc:');
   }
-  return (operation) => compile(operation, ajvs);
+  return ajvs;
 }
 
 interface Ajvs {

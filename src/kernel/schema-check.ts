@@ -1,4 +1,4 @@
-import type { ErrorObject } from 'ajv';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/index.js';
 
@@ -23,10 +23,12 @@ export type SchemaVerdict<T> = { readonly value: T } | { readonly faults: ErrorO
  */
 export function schemaCheck<T>(first: Ajv2020, all: Ajv2020, schema: object): (value: unknown) => SchemaVerdict<T> {
   const judge = first.compile<T>(schema);
-  const explain = all.compile(schema);
+  // Made when something is wrong for the first time.
+  let explain: ValidateFunction | undefined;
   return (value) => {
     if (judge(value)) return { value };
     const [found] = judge.errors ?? [];
+    explain ??= all.compile(schema);
     explain(sampleOf(value, { elements: SAMPLE_ELEMENTS, members: SAMPLE_MEMBERS }, SAMPLE_DEPTH));
     const faults = explain.errors ?? [];
     const isTold = found === undefined || faults.some((fault) => isSame(fault, found));

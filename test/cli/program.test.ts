@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settings } from '../../src/kernel/config/read-config.ts';
 import { temporaryHome } from '../demo/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { startProgram } from '../support/program.ts';
+import { callProgram } from '../support/program.ts';
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 let database: TestDatabase;
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  startProgram(args, { KOPPELVLAK_HOME: home.path, ...env }).ended;
+  callProgram(args, { KOPPELVLAK_HOME: home.path, ...env });
 
 /** The commands that a page of help names. */
 function namedIn(help: string): string[] {

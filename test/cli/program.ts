@@ -1,5 +1,5 @@
 import { createDatabase } from '../support/database.ts';
-import { type Ended, startProgram } from '../support/program.ts';
+import { callProgram, type Ended } from '../support/program.ts';
 
 /** The program beside a database of its own, as an operator of an aggregator runs it. */
 export interface ProgramOnDatabase {
@@ -21,7 +21,7 @@ export async function programOnDatabase(more: Readonly<Record<string, string>> =
     AGGREGATOR_TIMEOUT_MS: '2000',
     ...more,
   };
-  const run = (...words: string[]): Promise<Ended> => startProgram(words, env).ended;
+  const run = (...words: string[]): Promise<Ended> => callProgram(words, env);
   return {
     databaseUrl: database.url,
     env,

@@ -1,32 +1,32 @@
-import process from 'node:process';
+import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createProgress } from '../../src/cli/progress.ts';
+import type { Terminal } from '../../src/kernel/terminal.ts';
 
-const terminal = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY');
 let written: string;
+let stderr: Terminal['stderr'];
 
 function standardErrorIs(isTTY: boolean): void {
-  Object.defineProperty(process.stderr, 'isTTY', { value: isTTY, configurable: true });
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      written += chunk;
+      done();
+    },
+  });
+  stderr = Object.assign(stream, { isTTY });
 }
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   written = '';
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    written += text;
-    return true;
-  });
 });
 afterEach(() => {
   vi.useRealTimers();
-  vi.restoreAllMocks();
-  if (terminal === undefined) Reflect.deleteProperty(process.stderr, 'isTTY');
-  else Object.defineProperty(process.stderr, 'isTTY', terminal);
 });
 
 it('is a line every few seconds where there is no terminal', () => {
   standardErrorIs(false);
-  const progress = createProgress('records', 200);
+  const progress = createProgress({ stderr }, 'records', 200);
   progress.reached(50);
   progress.tell(10);
   expect(written).toBe('');
@@ -39,7 +39,7 @@ it('is a line every few seconds where there is no terminal', () => {
 
 it('is a bar on a terminal, and nothing is left of it at the end', () => {
   standardErrorIs(true);
-  const progress = createProgress('records', 200);
+  const progress = createProgress({ stderr }, 'records', 200);
   progress.reached(100);
   vi.advanceTimersByTime(100);
   progress.tell(20);
@@ -51,11 +51,11 @@ it('is a bar on a terminal, and nothing is left of it at the end', () => {
 it('counts the bytes that come through it, and shows no part of what has no end', async () => {
   standardErrorIs(false);
   const seen: number[] = [];
-  const progress = createProgress('records', 4);
+  const progress = createProgress({ stderr }, 'records', 4);
   for await (const { length } of progress.counting(chunks())) seen.push(length);
   vi.advanceTimersByTime(5000);
   progress.tell(1);
-  const endless = createProgress('records', undefined);
+  const endless = createProgress({ stderr }, 'records', undefined);
   vi.advanceTimersByTime(5000);
   endless.tell(2);
   expect([seen, written]).toEqual([[1, 2], '1 records (75 %)\n2 records\n']);

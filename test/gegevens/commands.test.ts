@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ended, type Running, startProgram } from '../support/program.ts';
+import { callProgram, type Ended } from '../support/program.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -9,11 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => supplier.close());
 
-function start(words: readonly string[]): Running {
-  return startProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '60' });
-}
+const env = (): Record<string, string> => ({ DATABASE_URL: supplier.databaseUrl, GEGEVENS_PAGE_PIN_MINUTES: '60' });
 
-const run = (...words: readonly string[]): Promise<Ended> => start(words).ended;
+const run = (...words: readonly string[]): Promise<Ended> => callProgram(['gegevens', ...words], env());
 const json = async (...words: readonly string[]): Promise<Record<string, Record<string, unknown>[]>> =>
   JSON.parse((await run(...words, '--json')).stdout);
 
@@ -58,34 +56,6 @@ describe('import', () => {
       expect((await run('import', ...words)).status).toBe(2);
     },
   );
-
-  it.each(['SIGINT', 'SIGKILL'] as const)('leaves nothing half done on %s', async (signal) => {
-    const path = noord(400_000);
-    const before = await supplier.asOwner('select count(*)::int as n from gegevens.leveringen');
-    const { child, ended } = start(['import', '--variant', 'shv', path]);
-    await expect
-      .poll(
-        async () => {
-          const [copying] = await supplier.asOwner(
-            `select bytes_processed::bigint as bytes from pg_stat_progress_copy where relid = 'gegevens.records'::regclass`,
-          );
-          return Number(copying?.bytes ?? 0);
-        },
-        { timeout: 20_000, interval: 20 },
-      )
-      .toBeGreaterThan(1_000_000);
-    child.kill(signal);
-    const { status, stderr } = await ended;
-    expect(status).toBe(signal === 'SIGINT' ? 1 : null);
-    if (signal === 'SIGINT') expect(stderr).toMatch(/interrupted/);
-    await expect
-      .poll(() => supplier.asOwner('select count(*)::int as n from pg_stat_progress_copy'), { timeout: 20_000 })
-      .toEqual([{ n: 0 }]);
-    expect(await supplier.asOwner('select count(*)::int as n from gegevens.leveringen')).toEqual(before);
-    expect(await supplier.asOwner('select count(*)::int as n from gegevens.records where nummer > 1000')).toEqual([
-      { n: 0 },
-    ]);
-  });
 });
 
 describe('what there is', () => {

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkWhole, loadModel } from '../../src/gegevens/domain/model/model.ts';
 import { recogniseModel } from '../../src/gegevens/store/recognise-model.ts';
-import { startProgram } from '../support/program.ts';
+import { callProgram } from '../support/program.ts';
 import type { TestServer } from '../support/server.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -71,7 +71,7 @@ it('a file is recognised as of another model', async () => {
 
 it('import names the model that a file is of, and takes it as that when told to', async () => {
   const run = (...words: string[]) =>
-    startProgram(['gegevens', 'import', '--variant', 'vs', ...words], { DATABASE_URL: supplier.databaseUrl }).ended;
+    callProgram(['gegevens', 'import', '--variant', 'vs', ...words], { DATABASE_URL: supplier.databaseUrl });
   const refused = await run(example('1.2'));
   expect(refused.status).toBe(1);
   expect(refused.stdout).toContain('this is a file of model 1.2; --model 1.2 takes it as that');

@@ -1,7 +1,7 @@
 /** Deliveries of one organisation for several municipalities, and what an import may replace without being asked to. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ReplacementRefused } from '../../src/gegevens/store/replace-deliveries.ts';
-import { startProgram } from '../support/program.ts';
+import { callProgram } from '../support/program.ts';
 import { type LeveringWishes, messageFile, type RecordWishes, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -240,8 +240,7 @@ describe('an organisation with a KvK number and one of the same name without', (
 });
 
 describe('the command line', () => {
-  const run = (...words: string[]) =>
-    startProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl }).ended;
+  const run = (...words: string[]) => callProgram(['gegevens', ...words], { DATABASE_URL: supplier.databaseUrl });
 
   it('says what is replaced, refuses without --replace, and shows municipalities', async () => {
     const first = shvFile(provider(of('GM7071', ['a1', 'a2', 'a3'])));

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainStyles } from '../../src/gegevens/jades/sign.ts';
-import { type Ended, startProgram } from '../support/program.ts';
+import { callProgram, type Ended } from '../support/program.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { createRequester, type Requester } from './support/requester.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
@@ -54,7 +54,7 @@ function request(url: string, ...words: string[]): Promise<Ended> {
     GEGEVENS_SIGNING_CHAIN: supplier.authority.requester.chain,
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
   };
-  return startProgram(['gegevens', 'request', url, '--variant', 'shv', ...words], env).ended;
+  return callProgram(['gegevens', 'request', url, '--variant', 'shv', ...words], env);
 }
 
 describe('against a good supplier', () => {

@@ -9,6 +9,7 @@ import {
   sourceState,
   startAggregator,
 } from '../raadsfeed/aggregator/support.ts';
+import { SOON_PRUNED } from '../raadsfeed/cli.ts';
 import { document, type FeedServer, removal, startFeed, vergadering } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startTokens } from '../support/tokens.ts';
@@ -91,7 +92,8 @@ it('the feed publishes, deletes, redacts and prunes, and an aggregator follows i
     const followed = aggregator;
     await eventually(async () => expect((await sourceState(followed.pool, nobody)).meldingen).toBeGreaterThan(0));
     await run(aggregator.databaseUrl, 'update aggregator.melding set opgelost = now(); delete from aggregator.melding');
-    const pruned = await koppelvlak(source.databaseUrl, ['feed', 'prune', '--before', new Date().toISOString()]);
+    const prune = ['feed', 'prune', '--before', new Date().toISOString()];
+    const pruned = await koppelvlak(source.databaseUrl, prune, SOON_PRUNED);
     expect(pruned.code, pruned.error).toBe(0);
     expect(source.server.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   } finally {

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Ended, type Running, startProgram } from '../support/program.ts';
+import { callProgram, type Ended, type Running, startProgram } from '../support/program.ts';
 import { asPage, type FeedServer, startFeed } from './support.ts';
+
+/** Pruning waits as long as a read of the service may take before it removes anything. */
+export const SOON_PRUNED = { DATABASE_STATEMENT_TIMEOUT_MS: '2000' };
 
 /** A service, and its operator in a folder beside it. */
 export interface FeedOperator {
@@ -27,11 +30,8 @@ export async function startFeedOperator(): Promise<FeedOperator> {
     feed,
     dir,
     start,
-    run(words, input = '') {
-      const { child, ended } = start(words);
-      child.stdin?.end(input);
-      return ended;
-    },
+    run: (words, input = '') =>
+      callProgram(['feed', ...words], words[0] === 'prune' ? { ...env, ...SOON_PRUNED } : env, { cwd: dir, input }),
     head: async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).head,
     async stop() {
       await feed.stop();

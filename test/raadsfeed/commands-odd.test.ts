@@ -34,21 +34,6 @@ describe('feed publish', () => {
     expect([ended.status, JSON.parse(ended.stdout)]).toMatchObject([0, { lines: 2, recorded: 2 }]);
   });
 
-  it('takes no more memory for many lines than for few', async () => {
-    const path = join(dir, 'veel.ndjson');
-    const text = 'Een regel van ongeveer twee kilobyte. '.repeat(50);
-    const lines = Array.from({ length: 30_000 }, (_, i) =>
-      vergadering(`veel-${i}`, { vergadertoelichting: `${i} ${text}` }),
-    );
-    await writeFile(path, toText(lines));
-    // All of them together would be twice this, and more once they are read.
-    const small = { NODE_OPTIONS: '--max-old-space-size=32' };
-    const { child, ended } = operator.start(['publish', '--json', path], small);
-    child.stdin?.end();
-    const { status, stdout } = await ended;
-    expect([status, JSON.parse(stdout)]).toMatchObject([0, { lines: 30_000, recorded: 30_000 }]);
-  });
-
   it('ends at once on Ctrl-C, also while it waits for standard input', async () => {
     const { child, ended } = operator.start(['publish', '--partial', '-']);
     const before = await head();

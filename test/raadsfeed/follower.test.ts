@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/is-record.ts';
 import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
-import { type Ended, startProgram } from '../support/program.ts';
+import { callProgram, type Ended } from '../support/program.ts';
 
 interface Answer {
   readonly status?: number;
@@ -49,11 +49,11 @@ afterAll(async () => {
 let runs = 0;
 /** Follows once with a place of its own, or goes on with one. */
 const follow = (state = `plaats-${++runs}.json`, ...words: string[]): Promise<Ended> =>
-  startProgram(
+  callProgram(
     ['feed', 'follow', `${base}/dienst`, '--state', state, '--output', `${state}.ndjson`, '--once', ...words],
     {},
     { cwd: dir },
-  ).ended;
+  );
 
 const service = {
   body: {

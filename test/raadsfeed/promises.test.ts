@@ -3,14 +3,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStream } from './stream-client.ts';
 import {
-  agendapunt,
   asPage,
   document,
   type FeedServer,
   PATIENT,
   publishLines,
   readRecords,
-  servicePool,
   startFeed,
   vergadering,
 } from './support.ts';
@@ -20,86 +18,6 @@ beforeAll(async () => {
   feed = await startFeed({ DATABASE_POOL_SIZE: '20' });
 });
 afterAll(() => feed.stop());
-
-/** Reads a feed from a place on, as a re-user does, until it has seen `until`; checks every promise on its way. */
-async function read(mount: string, until: number, limit: number): Promise<number[]> {
-  const seen: number[] = [];
-  let cursor = '';
-  let head = 0;
-  while (seen.length < until) {
-    const page = asPage(await (await fetch(`${mount}/feed?limit=${limit}${cursor && `&cursor=${cursor}`}`)).json());
-    seen.push(...page.records.map(({ sequenceNumber }) => sequenceNumber));
-    expect(page.head).toBeGreaterThanOrEqual(seen.at(-1) ?? 0);
-    expect(page.head).toBeGreaterThanOrEqual(head);
-    expect(page.hasMore).toBe((seen.at(-1) ?? 0) < page.head);
-    head = page.head;
-    cursor = page.cursor ?? '';
-  }
-  return seen;
-}
-
-describe('twenty writers and fifty readers at once, on two instances', () => {
-  it('gives every reader every number once and in order', async () => {
-    const other = await feed.another();
-    const total = 20 * 5 * 5;
-    const readers = Array.from({ length: 50 }, (_, i) => read(i % 2 ? feed.mount : other.mount, total, 7 + i));
-    const writers = Array.from({ length: 20 }, async (_, writer) => {
-      for (let round = 0; round < 5; round += 1) {
-        await feed.publish(Array.from({ length: 5 }, (_, i) => agendapunt(`w${writer}-r${round}-${i}`)));
-      }
-    });
-    await Promise.all(writers);
-    const numbers = Array.from({ length: total }, (_, i) => i + 1);
-    for (const seen of await Promise.all(readers)) expect(seen).toEqual(numbers);
-  });
-});
-
-describe('writers that are killed inside their transaction', () => {
-  it('leave no hole, and let the others go on', async () => {
-    const before = asPage((await feed.api.call('GET', '/feed?limit=1')).json).head;
-    const killer = new pg.Client({ connectionString: feed.databaseUrl });
-    await killer.connect();
-    let stop = false;
-    // Only a backend that holds the lock of the feed is shot: between the number and its commit.
-    const shooting = (async () => {
-      let shot = 0;
-      while (!stop) {
-        const { rowCount } = await killer.query(
-          `select pg_terminate_backend(pid) from pg_locks
-            where relation = 'raadsfeed.tekst'::regclass and mode = 'RowExclusiveLock'
-              and database = (select oid from pg_database where datname = current_database()) limit 1`,
-        );
-        shot += rowCount ?? 0;
-        await new Promise((resolve) => setTimeout(resolve, 3));
-      }
-      return shot;
-    })();
-    let committed = 0;
-    const fails: unknown[] = [];
-    const writers = Array.from({ length: 8 }, async (_, writer) => {
-      const pool = servicePool(feed.databaseUrl, 1);
-      for (let round = 0; round < 25; round += 1) {
-        try {
-          await publishLines(pool, [vergadering(`k${writer}-${round}`), document(`k${writer}-${round}`)]);
-          committed += 2;
-        } catch (error) {
-          fails.push(error);
-        }
-      }
-      await pool.end();
-    });
-    await Promise.all(writers);
-    stop = true;
-    expect(await shooting).toBeGreaterThan(0);
-    expect(fails.length).toBeGreaterThan(0);
-    await killer.end();
-    const records = await readRecords(feed.api);
-    expect(records.map(({ sequenceNumber }) => sequenceNumber)).toEqual(records.map((_, i) => i + 1));
-    // A commit whose answer was lost may have been one more.
-    expect(records.length - before).toBeGreaterThanOrEqual(committed);
-    expect((records.length - before) % 2).toBe(0);
-  });
-});
 
 describe('a clock that goes back', () => {
   it('never makes `storedAt` go back', async () => {

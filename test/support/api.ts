@@ -51,11 +51,22 @@ export function createApi(mount: string, contract: string | OpenapiDocument): Ap
   };
 }
 
-/** Checks answers against an OpenAPI document; one to an address that it does not have must be a problem document. */
-export function createAnswerCheck(document: OpenapiDocument): (method: string, path: string, answer: Answer) => void {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
+const compiled = new WeakMap<OpenapiDocument, Ajv2020>();
+
+/** The schemas of a document, each compiled once. That the contracts are OpenAPI has a test of its own. */
+function schemasOf(document: OpenapiDocument): Ajv2020 {
+  const known = compiled.get(document);
+  if (known !== undefined) return known;
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   addFormatsModule.default(ajv);
   ajv.addSchema(document, 'doc:');
+  compiled.set(document, ajv);
+  return ajv;
+}
+
+/** Checks answers against an OpenAPI document; one to an address that it does not have must be a problem document. */
+export function createAnswerCheck(document: OpenapiDocument): (method: string, path: string, answer: Answer) => void {
+  const ajv = schemasOf(document);
   return (method, path, answer) => {
     const pathname = path.split('?', 1)[0] ?? path;
     const template = Object.keys(document.paths).find((candidate) =>

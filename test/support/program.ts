@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
+import process from 'node:process';
+import { PassThrough } from 'node:stream';
+import { runProgram } from '../../src/cli/program.ts';
+import type { Terminal } from '../../src/kernel/terminal.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
@@ -23,7 +27,7 @@ export interface ProgramOptions {
   readonly input?: 'ignore' | 'pipe';
 }
 
-/** Starts the program as a user would, with nothing in its environment but what is given. */
+/** Starts the program as a process, as a user would, with nothing in its environment but what is given. */
 export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -46,4 +50,64 @@ export function startProgram(
   });
   const ended = once(child, 'close').then(() => ({ status: child.exitCode, stdout, stderr }));
   return { child, output: () => ({ stdout, stderr }), ended };
+}
+
+export interface CallOptions {
+  readonly cwd?: string;
+  /** All of standard input. */
+  readonly input?: string;
+}
+
+/**
+ * Runs the program in this process, to its end, on a terminal of its own: what is shown and the exit status are those of
+ * `startProgram`, without the time that a process takes to start. For what a process does (signals, memory, a broken pipe) start one.
+ */
+export async function callProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { cwd, input = '' }: CallOptions = {},
+): Promise<Ended> {
+  const stdin = new PassThrough();
+  stdin.on('error', () => undefined).end(input);
+  const [stdout, stderr] = [collect(), collect()];
+  const ended = Promise.withResolvers<void>();
+  const terminal: Terminal = Object.assign(new EventEmitter(), {
+    ...{ env, stdin, stdout: stdout.stream, stderr: stderr.stream, exitCode: 0 },
+    exit(code: number): void {
+      terminal.exitCode = code;
+      ended.resolve();
+    },
+  });
+  const leave = enter(cwd ?? process.cwd());
+  try {
+    await Promise.race([runProgram(args, terminal), ended.promise]);
+  } finally {
+    leave();
+  }
+  return { status: Number(terminal.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function collect(): { readonly stream: PassThrough; text(): string } {
+  const stream = new PassThrough();
+  let all = '';
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    all += text;
+  });
+  // What is still in the stream has been written too.
+  return { stream, text: () => all + (stream.read() ?? '') };
+}
+
+let calls = 0;
+let outside = '';
+
+/** A process has one working directory: calls at the same time share it. */
+function enter(directory: string): () => void {
+  if (calls === 0) outside = process.cwd();
+  else if (process.cwd() !== directory) throw new Error('another call works in another directory');
+  calls += 1;
+  process.chdir(directory);
+  return () => {
+    calls -= 1;
+    if (calls === 0) process.chdir(outside);
+  };
 }

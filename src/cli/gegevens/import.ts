@@ -4,6 +4,7 @@ import type { ImportFault } from '../../gegevens/domain/import/faults.ts';
 import type { Conflict, Replacement, ReplaceReason } from '../../gegevens/domain/import/replacement.ts';
 import type { Variant } from '../../gegevens/domain/model/mapping.ts';
 import type { Model } from '../../gegevens/domain/model/model.ts';
+import type { Terminal } from '../../kernel/terminal.ts';
 import { createProgress } from '../progress.ts';
 import type { CommandContext } from '../run-command.ts';
 import { CommandError, runCommand } from '../run-command.ts';
@@ -33,7 +34,7 @@ interface FileResult {
   readonly error?: string;
 }
 
-export function importCommand(): Command {
+export function importCommand(terminal: Terminal): Command {
   return new Command('import')
     .description('load files of the exchange model; each is stored whole or not at all')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
@@ -46,7 +47,7 @@ export function importCommand(): Command {
     .argument('<file...>', 'JSON files')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
     .action((files: string[], options: Options) =>
-      runCommand(options, async (context) => {
+      runCommand(terminal, options, async (context) => {
         const { loadModel } = await import('../../gegevens/domain/model/model.ts');
         const { shvModel, vsModel } = context.platform.config.gegevens;
         const configured = loadModel(options.variant, options.variant === 'shv' ? shvModel : vsModel);
@@ -63,14 +64,14 @@ export function importCommand(): Command {
 }
 
 async function importOne(
-  { platform, interrupted }: CommandContext,
+  { platform, terminal, interrupted }: CommandContext,
   { loaded: model, model: named, replace = false }: Options & { readonly loaded: Model },
   path: string,
 ): Promise<FileResult> {
   const { FaultyFile, importFile } = await import('../../gegevens/store/import-file.ts');
   const { ReplacementRefused } = await import('../../gegevens/store/replace-deliveries.ts');
   const { recogniseModel } = await import('../../gegevens/store/recognise-model.ts');
-  const progress = createProgress('records checked', (await stat(path).catch(() => undefined))?.size);
+  const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
     progress.tell(records);

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Variant } from '../../gegevens/domain/model/mapping.ts';
 import type { Journalled } from '../../gegevens/store/read-journal.ts';
+import type { Terminal } from '../../kernel/terminal.ts';
 import { table } from '../output.ts';
 import { CommandError, runCommand } from '../run-command.ts';
 import { parseId, parseMoment, variantOption } from './options.ts';
@@ -13,7 +14,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function journalCommand(): Command {
+export function journalCommand(terminal: Terminal): Command {
   return new Command('journal')
     .description('what was asked and delivered, newest first; with a number: one entry with its signatures')
     .argument('[id]', 'number of an entry', parseId)
@@ -24,7 +25,7 @@ export function journalCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
     .action((id: number | undefined, options: Options) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { readJournal } = await import('../../gegevens/store/read-journal.ts');
         const entries = await readJournal(platform.pool, { ...options, id });
         const [first] = entries;

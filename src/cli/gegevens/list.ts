@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Variant } from '../../gegevens/domain/model/mapping.ts';
+import type { Terminal } from '../../kernel/terminal.ts';
 import { table } from '../output.ts';
 import { runCommand } from '../run-command.ts';
 import { variantOption } from './options.ts';
@@ -11,7 +12,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function listCommand(): Command {
+export function listCommand(terminal: Terminal): Command {
   return new Command('list')
     .description('what is delivered, by period and organisation')
     .addOption(variantOption())
@@ -20,7 +21,7 @@ export function listCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
     .action((options: Options) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { listLeveringen } = await import('../../gegevens/store/list-leveringen.ts');
         const { municipalityKey } = await import('../../gegevens/domain/organisation.ts');
         const { municipality } = options;

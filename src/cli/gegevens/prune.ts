@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { Terminal } from '../../kernel/terminal.ts';
 import { runCommand } from '../run-command.ts';
 
 interface Options {
@@ -9,7 +10,7 @@ interface Options {
 
 const DAY_MS = 86_400_000;
 
-export function pruneCommand(): Command {
+export function pruneCommand(terminal: Terminal): Command {
   return new Command('prune')
     .description('throw away earlier versions that nobody can be paging through any more')
     .option('--older-than <days>', 'only what has not been delivered for this many days', parseDays, 0)
@@ -17,7 +18,7 @@ export function pruneCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: Options) =>
-      runCommand(options, async ({ platform, output, interrupted }) => {
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { findPrunable, pruneLevering, pruneStanden } = await import('../../gegevens/store/prune-leveringen.ts');
         const { pool, clock, config } = platform;
         const now = clock.now();

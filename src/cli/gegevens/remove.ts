@@ -1,8 +1,9 @@
 import { Command } from 'commander';
+import type { Terminal } from '../../kernel/terminal.ts';
 import { CommandError, runCommand } from '../run-command.ts';
 import { parseIds } from './options.ts';
 
-export function removeCommand(): Command {
+export function removeCommand(terminal: Terminal): Command {
   return new Command('remove')
     .description(
       'stop delivering leveringen, at once and to whoever is paging through them; they stay until they are pruned',
@@ -11,7 +12,7 @@ export function removeCommand(): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
     .action((ids: number[], options: { json?: boolean }) =>
-      runCommand(options, async ({ platform, output }) => {
+      runCommand(terminal, options, async ({ platform, output }) => {
         const { removeLeveringen } = await import('../../gegevens/store/remove-leveringen.ts');
         const removed = await removeLeveringen(platform.pool, ids);
         output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));

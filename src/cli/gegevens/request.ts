@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Mapping, Variant } from '../../gegevens/domain/model/mapping.ts';
 import type { GegevensRequest } from '../../gegevens/domain/request.ts';
 import type { DeliveredPage } from '../../gegevens/requester/request-delivery.ts';
+import type { Terminal } from '../../kernel/terminal.ts';
 import { CommandError, runTool, type ToolContext } from '../run-command.ts';
 
 interface Options {
@@ -35,7 +36,7 @@ Example:
   $ koppelvlak gegevens request https://inway.example/shv/v1/gegevens --variant shv \\
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
 
-export function requestCommand(): Command {
+export function requestCommand(terminal: Terminal): Command {
   return new Command('request')
     .description('ask a supplier for a delivery as a requester does: sign, follow the pages, check everything')
     .argument('<url>', 'address of `gegevens` of a supplier, also someone else’s')
@@ -58,7 +59,9 @@ export function requestCommand(): Command {
     .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', EXAMPLE)
-    .action((url: string, options: Options) => runTool(options, (context) => requestAll(context, url, options)));
+    .action((url: string, options: Options) =>
+      runTool(terminal, options, (context) => requestAll(context, url, options)),
+    );
 }
 
 async function requestAll(context: ToolContext, url: string, options: Options): Promise<void> {

@@ -116,11 +116,6 @@ function assertConfig(groups: Record<string, unknown>): asserts groups is Config
   }
 }
 
-/** The environment of this process: the only place that reads it. */
-export function processEnvironment(): Environment {
-  return process.env;
-}
-
 /** A variable that looks like one of ours and is none. */
 interface UnknownVariable {
   readonly variable: string;

@@ -15,16 +15,24 @@ export type CheckedLine = { readonly line: PubliceerRegel } | { readonly faults:
 /** @param text that the value was parsed from, when there is one: it shows what parsing loses, and that some checks are not needed */
 export type LineValidator = (value: unknown, text?: string) => CheckedLine;
 
+const validators = new Map<string, LineValidator>();
+
 /**
  * Checks lines against `PubliceerRegel` of the contract.
  * @param form `draft`: as the published draft has it, for records of other feeds: without what our contract demands beyond it
  */
 export function createLineValidator(form: 'contract' | 'draft' = 'contract'): LineValidator {
+  const validator = validators.get(form) ?? compileLineValidator(form);
+  validators.set(form, validator);
+  return validator;
+}
+
+function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
   const contract: unknown = parse(readFileSync(CONTRACT, 'utf8'));
   const document = form === 'draft' ? asDraft(contract) : contract;
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
   const compiler = (allErrors: boolean): Ajv2020 => {
-    const ajv = new Ajv2020({ allErrors, strict: false });
+    const ajv = new Ajv2020({ allErrors, strict: false, validateSchema: false });
     addFormatsModule.default(ajv);
     useLinearUniqueItems(ajv);
     return ajv.addSchema(document, 'doc:');

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect } from 'vitest';
@@ -19,6 +18,7 @@ import { createFaultyAuthority, type FaultyAuthority } from '../../support/autho
 import { createDatabase } from '../../support/database.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { startTokens, type TestTokens } from '../../support/tokens.ts';
+import { authorityDirectory } from './authority-directory.ts';
 import { createRequester, type RawAnswer, type RawHeaders, type Requester, send } from './requester.ts';
 
 export const FIXTURES = join(import.meta.dirname, '../../fixtures/gegevens');
@@ -68,7 +68,7 @@ export async function openSupplier(
     readonly databaseUrl?: string;
   } = {},
 ): Promise<Supplier> {
-  const dir = mkdtempSync(join(tmpdir(), 'gegevens-'));
+  const dir = await authorityDirectory('gegevens-');
   const authority = await createFaultyAuthority({ dir, port: 0 });
   authority.behaviour.lifeSeconds = 3600;
   const tokens = await startTokens();

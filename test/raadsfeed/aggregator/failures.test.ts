@@ -154,8 +154,9 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ['sends a service document that is none', 'document', ({ path, json }) => path === '/' && json({}) === undefined],
 ];
 
+// Each has a source and an organisation of its own, and waits for it most of the time.
 describe('a source that', () => {
-  it.each(failures)('%s: %s', async (_name, fault, rule) => {
+  it.concurrent.each(failures)('%s: %s', async (_name, fault, rule) => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -193,6 +194,7 @@ describe('a source that', () => {
     }
   });
 
+  // Alone: meanwhile nobody may be given its port.
   it('is not there, and comes back at the same address', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
@@ -212,7 +214,7 @@ describe('a source that', () => {
     }
   });
 
-  it.each([429, 503])('answers %i with Retry-After is left alone that long', async (status) => {
+  it.concurrent.each([429, 503])('answers %i with Retry-After is left alone that long', async (status) => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -236,7 +238,7 @@ describe('a source that', () => {
     }
   });
 
-  it('says how long its answers hold is not asked before, and is asked with its tag', async () => {
+  it.concurrent('says how long its answers hold is not asked before, and is asked with its tag', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -258,7 +260,7 @@ describe('a source that', () => {
     }
   });
 
-  it('keeps sending one wrong record is read on without it, and it is reported', async () => {
+  it.concurrent('keeps sending one wrong record is read on without it, and it is reported', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -282,7 +284,7 @@ describe('a source that', () => {
     }
   });
 
-  it('gives an empty answer that cannot be all is not called up to date, and nothing is published', async () => {
+  it.concurrent('gives an empty answer that cannot be all is not called up to date, and nothing is published', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -306,7 +308,7 @@ describe('a source that', () => {
     }
   });
 
-  it('redirects within its own host is followed there', async () => {
+  it.concurrent('redirects within its own host is followed there', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -327,7 +329,7 @@ describe('a source that', () => {
     }
   });
 
-  it('breaks off in its snapshot goes on where it was; of a feedCursor that changes the first counts', async () => {
+  it.concurrent('breaks off in its snapshot goes on where it was; of a feedCursor that changes the first counts', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 1; i <= 9; i += 1) source.document(`d-${i}`);
@@ -356,7 +358,7 @@ describe('a source that', () => {
     }
   });
 
-  it('has a page that is too large is asked for smaller ones', async () => {
+  it.concurrent('has a page that is too large is asked for smaller ones', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 0; i < 40; i += 1) source.document(`d-${i}`, 'x'.repeat(10_000));

@@ -1,17 +1,14 @@
 /** A supplier's API as a source: windows, issues, coverage, and going over to a feed. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addSource } from '../../../src/raadsfeed/aggregator/store/manage-sources.ts';
 import { agendaItemOf, documentOf, meetingOf } from '../../support/notubiz/answers.ts';
 import { type NotubizServer, startNotubiz, UNCAUGHT } from '../../support/notubiz/server.ts';
+import { callProgram } from '../../support/program.ts';
 import { type FeedServer, publishLines, readRecords, startFeed } from '../support.ts';
 import { AGGREGATOR_ENV, eventually, SOURCE_ENV, sourceState, startAggregator, stateOf } from './support.ts';
 
 let supplier: NotubizServer;
 let aggregator: FeedServer;
-
-const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
 
 beforeEach(async () => {
   supplier = await startNotubiz();
@@ -37,26 +34,21 @@ async function add(): Promise<void> {
 }
 
 interface Ended {
-  readonly status: number;
+  readonly status: number | null;
   readonly json: Record<string, unknown>;
   readonly stderr: string;
 }
 
-/** Runs the program itself, beside the server, on the same database. */
-function koppelvlak(...words: string[]): Promise<Ended> {
+/** Runs the program beside the server, on the same database. */
+async function koppelvlak(...words: string[]): Promise<Ended> {
   const env = {
     ...AGGREGATOR_ENV,
-    PATH: '',
     NODE_ENV: 'test',
     DATABASE_URL: aggregator.databaseUrl,
     NOTUBIZ_URL: supplier.base,
   };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...words, '--json'], { env }, (error, stdout, stderr) => {
-      const status = typeof error?.code === 'number' ? error.code : error === null ? 0 : 1;
-      resolve({ status, json: stdout === '' ? {} : JSON.parse(stdout), stderr });
-    });
-  });
+  const { status, stdout, stderr } = await callProgram([...words, '--json'], env);
+  return { status, json: stdout === '' ? {} : JSON.parse(stdout), stderr };
 }
 
 describe('the API of a supplier', () => {

@@ -63,7 +63,7 @@ export interface ZakenMapping {
  * @throws {TypeError} naming everything that is wrong with it
  */
 export function readMapping(file: unknown, schema: object): Mapping {
-  const ajv = new Ajv2020({ allErrors: true });
+  const ajv = new Ajv2020({ allErrors: true, validateSchema: false });
   addFormatsModule.default(ajv);
   const validate = ajv.compile(schema);
   if (!validate(file)) throw new TypeError(ajv.errorsText(validate.errors, { dataVar: 'mapping' }));

@@ -50,7 +50,16 @@ const EMPTY_LIST: JsonObject = { type: 'array' };
  */
 export function loadModel(variant: Variant, model: string = defaultModels[variant]): Model {
   const builtIn = builtInModel(variant, model);
-  const path = builtIn === undefined ? model : fileURLToPath(builtIn);
+  if (builtIn === undefined) return readModel(variant, model);
+  const known = builtInModels.get(builtIn.href) ?? readModel(variant, fileURLToPath(builtIn));
+  builtInModels.set(builtIn.href, known);
+  return known;
+}
+
+/** Those that were loaded, by address: to compile one takes a fifth of a second. */
+const builtInModels = new Map<string, Model>();
+
+function readModel(variant: Variant, path: string): Model {
   const schema = readJson(path);
   const beside = path.replace(/(\.schema)?\.json$/, '.mapping.json');
   const mapping = readMapping(
@@ -110,10 +119,13 @@ export function checkWhole(model: Model): PartCheck {
 
 function check(schema: JsonObject, place: readonly string[]): PartCheck {
   const quick = compile(schema, place, false);
-  const full = compile(schema, place, true);
+  let full: ValidateFunction | undefined;
   return {
     ok: (value) => quick(value) === true,
-    faults: (value) => (full(value) === true ? [] : (full.errors ?? [])),
+    faults: (value) => {
+      full ??= compile(schema, place, true);
+      return full(value) === true ? [] : (full.errors ?? []);
+    },
   };
 }
 

@@ -1,0 +1,28 @@
+import { copyFileSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { authorityFiles, createAuthority } from '../../../src/demo/authority/authority.ts';
+
+const keysOf = (dir: string): string[] => {
+  const { rootKey, intermediateKey, responderKey, requester, supplier } = authorityFiles(dir);
+  return [rootKey, intermediateKey, responderKey, requester.key, supplier.key];
+};
+
+let made: Promise<string> | undefined;
+
+/** A directory for an authority, with keys in it: to make five of them takes longer than most tests. Certificates are made by the authority. */
+export async function authorityDirectory(prefix: string): Promise<string> {
+  made ??= makeKeys();
+  const from = keysOf(await made);
+  const dir = mkdtempSync(join(tmpdir(), prefix));
+  for (const [i, path] of keysOf(dir).entries()) copyFileSync(from[i] ?? '', path);
+  return dir;
+}
+
+async function makeKeys(): Promise<string> {
+  const dir = join(mkdtempSync(join(tmpdir(), 'sleutels-')), 'pki');
+  mkdirSync(dir);
+  const authority = await createAuthority({ dir, port: 0 });
+  await authority.close();
+  return dir;
+}
