@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import process from 'node:process';
 import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
