@@ -11,7 +11,7 @@ import { openSupplier, type Supplier } from './support/supplier.ts';
 const RECORDS = 20_000;
 let supplier: Supplier;
 beforeAll(async () => {
-  supplier = await openSupplier({ env: { REQUEST_TIMEOUT_MS: '1500', GEGEVENS_CACHE_MB: '0' } });
+  supplier = await openSupplier({ env: { REQUEST_TIMEOUT_MS: '5000', GEGEVENS_CACHE_MB: '0' } });
   const records = Array.from({ length: RECORDS }, (_, n) => `${n} ${'é'.repeat(500)}`);
   await supplier.import('shv', messageFile(shvMessage({ leveringen: [{ naam: 'Groot', records }] })));
 });
@@ -43,7 +43,7 @@ it.each(['body', 'digest'] as const)('holds the digest and signature of the %s f
 
 it('goes on sending to a reader that takes longer than the deadline of a request', async () => {
   const incoming = await open();
-  await delay(2500);
+  await delay(7000);
   let bytes = 0;
   for await (const chunk of incoming) bytes += chunk.length;
   expect(bytes).toBe(Number(incoming.headers['content-length']));
