@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../kernel/config/read-config.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ReadinessCheck } from '../kernel/readiness.ts';
 import { watchFiles } from '../kernel/watch-files.ts';
-import { daysToExpiry, type OwnKey } from './jades/own-key.ts';
-import type { Signer } from './jades/sign.ts';
-import { loadOwnKey, ownKeySigner } from './own-key-files.ts';
+import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from './jades/own-key.ts';
+import { createSigner, type Signer } from './jades/sign.ts';
 
 const WARNING_DAYS = 30;
 /** A certificate grows old without anything happening. */
@@ -17,7 +18,7 @@ export interface OwnSigner {
   readonly close: () => void;
 }
 
-export interface OwnSignerOptions {
+interface OwnSignerOptions {
   readonly platform: Pick<Platform, 'config' | 'clock' | 'log'>;
   /** Called with every key that is taken up. */
   readonly taken: (key: OwnKey) => void;
@@ -87,4 +88,28 @@ function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions['platform'])
 /** A chain that was completed or renewed is another one, also with the same certificate at its beginning. */
 function thumbprints({ chain }: OwnKey): string {
   return chain.map(({ thumbprint }) => thumbprint).join(' ');
+}
+
+/**
+ * Reads the own key from the files that are configured: PEM, or PKCS#12.
+ * @throws {OwnKeyError} when it cannot be used at that moment; what the file system says
+ */
+export function loadOwnKey(settings: Config['gegevens'], at: Date): OwnKey {
+  const { signingKey, signingChain, signingP12, signingP12Passphrase: passphrase } = settings;
+  if (signingP12 !== undefined) {
+    return loadPkcs12Key({ p12: readFileSync(signingP12), passphrase: passphrase ?? '' }, at);
+  }
+  if (signingKey === undefined || signingChain === undefined) {
+    throw new Error('GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12, are missing');
+  }
+  return loadPemKey({ key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') }, at);
+}
+
+interface SignerSettings {
+  readonly now: () => Date;
+  readonly signatureTime?: Config['gegevens']['signatureTime'];
+}
+
+export function ownKeySigner({ key, chain, kid }: OwnKey, { now, signatureTime = 'iat' }: SignerSettings): Signer {
+  return createSigner({ key, chain, kid, now, time: signatureTime });
 }

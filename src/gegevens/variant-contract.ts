@@ -3,9 +3,9 @@ import { type Contract, createContract } from '../http/contract.ts';
 import { type OpenapiDocument, readOpenapi } from '../http/openapi-document.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import { isRecord } from '../kernel/is-record.ts';
-import type { JsonObject } from './domain/model/json-pointer.ts';
-import { CONTRACT_MEMBER, type Mapping, type Variant } from './domain/model/mapping.ts';
-import type { Model } from './domain/model/model.ts';
+import type { JsonObject } from './model/json-pointer.ts';
+import { CONTRACT_MEMBER, type Mapping, type Variant } from './model/mapping.ts';
+import type { Model } from './model/model.ts';
 
 const TEMPLATE = new URL('../../openapi/gegevens.yaml', import.meta.url);
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Variant } from '../../src/gegevens/domain/model/mapping.ts';
-import { checkWhole, loadModel } from '../../src/gegevens/domain/model/model.ts';
+import type { Variant } from '../../src/gegevens/model/mapping.ts';
+import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
 import { FaultyFile, importFile } from '../../src/gegevens/store/import-file.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { plainStyles } from '../../src/gegevens/jades/sign.ts';
-import { readJournal } from '../../src/gegevens/store/read-journal.ts';
+import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 

@@ -1,8 +1,8 @@
 /** Which records answer a period: those that overlap it, by organisation and municipality. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/domain/model/model.ts';
+import { loadModel } from '../../src/gegevens/model/model.ts';
 import { fillTraits } from '../../src/gegevens/store/fill-traits.ts';
-import { readJournal } from '../../src/gegevens/store/read-journal.ts';
+import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { type LeveringWishes, messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findPrunable, pruneLevering, pruneStanden } from '../../src/gegevens/store/prune-leveringen.ts';
-import { removeLeveringen } from '../../src/gegevens/store/remove-leveringen.ts';
+import {
+  findPrunable,
+  pruneLevering,
+  pruneStanden,
+  removeLeveringen,
+} from '../../src/gegevens/store/manage-leveringen.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { type Asked, openSupplier, type Supplier } from './support/supplier.ts';
 

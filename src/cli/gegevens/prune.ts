@@ -19,7 +19,7 @@ export function pruneCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { findPrunable, pruneLevering, pruneStanden } = await import('../../gegevens/store/prune-leveringen.ts');
+        const { findPrunable, pruneLevering, pruneStanden } = await import('../../gegevens/store/manage-leveringen.ts');
         const { pool, clock, config } = platform;
         const now = clock.now();
         // A version may be in an answer under way, or in a state that another instance is keeping at this moment.

@@ -1,14 +1,22 @@
+import { setImmediate } from 'node:timers/promises';
+import { CertificateRevocationList } from 'pkijs';
+import {
+  authority,
+  type Certificate,
+  children,
+  crlAddresses,
+  type Element,
+  encodeElement,
+  keyUsage,
+  readElement,
+  usage,
+} from './certificate.ts';
+import { isStrongSignature } from './chain.ts';
+import { refreshTime, validUntil } from './revocation-status.ts';
+
 // A certificate revocation list and the judgement of it. The library reads everything but the entries, and checks the
 // signature over all of it; the entries, which may be a hundred thousand, are walked in place.
 // @see RFC 5280 sections 5 and 6.3
-import { setImmediate } from 'node:timers/promises';
-import { CertificateRevocationList } from 'pkijs';
-import { isStrongSignature } from './algorithms.ts';
-import type { Certificate } from './certificate.ts';
-import { authority, crlAddresses, keyUsage, usage } from './certificate-extensions.ts';
-import { checkEntry, type ListScope, readListExtensions } from './crl-extensions.ts';
-import { children, type Element, encodeElement, readElement } from './der.ts';
-import { refreshTime, validUntil } from './revocation-status.ts';
 
 /** A list whose signature, dates and form have been checked. */
 export interface RevocationList {
@@ -115,4 +123,115 @@ function checkScope(scope: ListScope | undefined, certificate: Certificate): voi
   if (addresses !== undefined && !crlAddresses(certificate).some((address) => addresses.includes(address))) {
     throw new Error('the list belongs to another distribution point');
   }
+}
+
+// What the extensions of a revocation list and its entries say. What cannot be read is never taken for "nothing said".
+// @see RFC 5280 sections 5.2 and 5.3
+
+/** Which certificates a list is about (RFC 5280 section 5.2.5). */
+interface ListScope {
+  /** Addresses of its distribution point; absent where it names none. */
+  readonly addresses: readonly string[] | undefined;
+  readonly onlyUsers: boolean;
+  readonly onlyAuthorities: boolean;
+}
+
+const tag = { boolean: 0x01, integer: 0x02, octets: 0x04, identifier: 0x06, sequence: 0x30 } as const;
+
+/** Contents of the identifiers, in hexadecimal. */
+const listExtension = {
+  number: '551d14', // 2.5.29.20
+  authorityKeyIdentifier: '551d23', // 2.5.29.35
+  issuingDistributionPoint: '551d1c', // 2.5.29.28
+} as const;
+/** Reason, hold instruction and invalidity date change nothing: who is listed is revoked. */
+const entryExtensions: ReadonlySet<string> = new Set(['551d15', '551d17', '551d18']);
+
+/**
+ * Reads the extensions of a list: those that limit it, and none that is critical and not understood.
+ * @param wrapper the element `[0]` of the list; absent for a list without extensions
+ * @throws Error when it cannot be relied upon to be complete
+ */
+function readListExtensions(der: Uint8Array, wrapper: Element | undefined): ListScope | undefined {
+  if (wrapper === undefined) return undefined;
+  let scope: ListScope | undefined;
+  const seen = new Set<string>();
+  for (const { id, critical, value } of extensionsIn(der, readOnly(der, wrapper, tag.sequence))) {
+    if (seen.has(id)) throw new Error('the list has an extension more than once');
+    seen.add(id);
+    if (id === listExtension.issuingDistributionPoint) scope = readScope(der, readOnly(der, value, tag.sequence));
+    else if (id === listExtension.number) readOnly(der, value, tag.integer);
+    else if (id === listExtension.authorityKeyIdentifier) readOnly(der, value, tag.sequence);
+    else if (critical) throw new Error('the list has a critical extension that is not understood');
+  }
+  return scope;
+}
+
+/**
+ * Checks one entry: a critical extension that is not understood may change what the entries behind it mean (section 5.3).
+ * @throws Error
+ */
+function checkEntry(der: Uint8Array, entry: Element): void {
+  const number = readElement(der, entry.from, entry.end);
+  const date = readElement(der, number.end, entry.end);
+  if (date.end === entry.end) return;
+  for (const { id, critical } of extensionsIn(der, readOnly(der, { from: date.end, end: entry.end }, tag.sequence))) {
+    if (critical && !entryExtensions.has(id)) throw new Error('the list has an entry that is not understood');
+  }
+}
+
+/** The one element between two places, of this tag. @throws Error */
+function readOnly(der: Uint8Array, place: Pick<Element, 'from' | 'end'>, expected: number): Element {
+  const element = readElement(der, place.from, place.end);
+  if (element.tag !== expected || element.end !== place.end) throw new Error('an extension of the list cannot be read');
+  return element;
+}
+
+function* extensionsIn(
+  der: Uint8Array,
+  list: Element,
+): Generator<{ readonly id: string; readonly critical: boolean; readonly value: Element }> {
+  for (const extension of children(der, list)) {
+    const [identifier, ...rest] = children(der, extension);
+    const value = rest.at(-1);
+    const flag = rest.length === 2 ? rest[0] : undefined;
+    const isWhole = identifier?.tag === tag.identifier && value?.tag === tag.octets && rest.length <= 2;
+    if (extension.tag !== tag.sequence || !isWhole || (flag !== undefined && flag.tag !== tag.boolean)) {
+      throw new Error('an extension of the list cannot be read');
+    }
+    const critical = flag !== undefined && der[flag.from] !== 0;
+    yield { id: Buffer.from(der.subarray(identifier.from, identifier.end)).toString('hex'), critical, value };
+  }
+}
+
+/** Members [0] to [5], each at most once and in order. Partial and indirect lists are not used: they do not say enough. */
+function readScope(der: Uint8Array, point: Element): ListScope {
+  let addresses: readonly string[] | undefined;
+  const flags = new Map<number, boolean>();
+  let last = -1;
+  for (const member of children(der, point)) {
+    const number = member.tag & 0x1f;
+    if ((member.tag & 0xc0) !== 0x80 || number <= last) throw new Error('the scope of the list cannot be read');
+    last = number;
+    if (member.tag === 0xa0) addresses = readFullName(der, member);
+    else if ([0x81, 0x82, 0x84, 0x85].includes(member.tag)) flags.set(number, readFlag(der, member));
+    else throw new Error('the list is of some reasons only, or its scope cannot be read');
+  }
+  if (flags.get(4) === true || flags.get(5) === true) throw new Error('the list is partial or indirect');
+  return { addresses, onlyUsers: flags.get(1) === true, onlyAuthorities: flags.get(2) === true };
+}
+
+/** A relative name ([1]) is not put together with the issuer's: such a list is not used. */
+function readFullName(der: Uint8Array, member: Element): string[] {
+  const names = readOnly(der, member, 0xa0);
+  const addresses: string[] = [];
+  for (const name of children(der, names)) {
+    if (name.tag === 0x86) addresses.push(Buffer.from(der.subarray(name.from, name.end)).toString('latin1'));
+  }
+  return addresses;
+}
+
+function readFlag(der: Uint8Array, member: Element): boolean {
+  if (member.end - member.from !== 1) throw new Error('the scope of the list cannot be read');
+  return der[member.from] !== 0;
 }

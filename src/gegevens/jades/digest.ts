@@ -1,14 +1,14 @@
+import { createHash } from 'node:crypto';
+import { JadesError, type JadesErrorCode } from './errors.ts';
+
 // The Digest header with SHA-256.
 // @see RFC 3230 section 4.3.2; the pattern is the interface's own
-import { createHash } from 'node:crypto';
-import { JadesError } from './errors.ts';
-import { type HeaderValues, onlyValue } from './header-values.ts';
 
 const sha256Pattern = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 const instanceDigest = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;
 
 /** A digest under way: `update` takes the bytes in order, `value` gives `SHA-256=<base64>` once. */
-export interface BodyDigest {
+interface BodyDigest {
   update(bytes: Uint8Array): void;
   value(): string;
 }
@@ -29,7 +29,7 @@ export function digestOf(bytes: Uint8Array): string {
 }
 
 /** A Digest header: the whole value as it was sent, and the one element that counts. */
-export interface DigestHeader {
+interface DigestHeader {
   readonly sent: string;
   readonly sha256: string;
 }
@@ -61,4 +61,21 @@ export function checkDigest(header: DigestHeader, actual: string): void {
   if (header.sha256 !== actual && `${header.sha256}=` !== actual) {
     throw new JadesError('digest-mismatch', 'De header Digest past niet bij de ontvangen bytes.');
   }
+}
+
+/** All values of one HTTP header, as a raw list, so that a repeated header is seen. */
+export type HeaderValues = string | readonly string[] | undefined;
+
+/** The value of a header that must be there exactly once. */
+export function onlyValue(
+  values: HeaderValues,
+  missing: JadesErrorCode,
+  repeated: JadesErrorCode,
+  name: string,
+): string {
+  const list = values === undefined ? [] : typeof values === 'string' ? [values] : values;
+  const [value] = list;
+  if (value === undefined || value === '') throw new JadesError(missing, `De header ${name} ontbreekt.`);
+  if (list.length > 1) throw new JadesError(repeated, `De header ${name} komt meer dan eens voor.`);
+  return value;
 }

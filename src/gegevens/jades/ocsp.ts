@@ -1,10 +1,9 @@
-// An OCSP request and the judgement of its answer.
-// @see RFC 6960 sections 3.2 and 4.2, RFC 9654 (nonce); docs/decisions/0003-path-validation.md
 import { randomBytes } from 'node:crypto';
 import { OctetString } from 'asn1js';
 import {
   BasicOCSPResponse,
   CertID,
+  CertificateChainValidationEngine,
   Extension,
   getCrypto,
   OCSPRequest,
@@ -12,9 +11,12 @@ import {
   type Certificate as PkiCertificate,
   type SingleResponse,
 } from 'pkijs';
-import { isStrongSignature } from './algorithms.ts';
-import { checkResponder } from './ocsp-responder.ts';
+import { type Certificate, keyUsage, parseCertificate, purposes, usage } from './certificate.ts';
+import { checkForm, checkSignatureAlgorithm, isStrongSignature, keyFault } from './chain.ts';
 import { type RevocationStatus, type Subject, validUntil } from './revocation-status.ts';
+
+// An OCSP request and the judgement of its answer.
+// @see RFC 6960 sections 3.2 and 4.2, RFC 9654 (nonce); docs/decisions/0003-path-validation.md
 
 const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
 const basicResponse = '1.3.6.1.5.5.7.48.1.1';
@@ -22,7 +24,7 @@ const understood: ReadonlySet<string> = new Set([nonceExtension]);
 const maxCertificates = 5;
 
 /** A request for one certificate, with a nonce of its own. */
-export interface OcspRequest {
+interface OcspRequest {
   readonly der: Uint8Array;
   readonly nonce: Uint8Array;
 }
@@ -144,4 +146,34 @@ function isRevoked({ certStatus }: SingleResponse): boolean {
   if (number === 0) return false;
   if (number === 1) return true;
   throw new Error('the responder does not know the certificate');
+}
+
+// Whether a certificate may answer for an issuer.
+// @see RFC 6960 section 4.2.2.2
+
+const ocspSigning = '1.3.6.1.5.5.7.3.9';
+
+/**
+ * A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now.
+ * @throws Error
+ */
+async function checkResponder(candidate: PkiCertificate, issuer: Certificate, now: Date): Promise<void> {
+  const delegate = parseCertificate(new Uint8Array(candidate.toSchema().toBER()));
+  if (purposes(delegate)?.includes(ocspSigning) !== true) throw new Error('the responder may not sign answers');
+  if (((keyUsage(delegate) ?? usage.digitalSignature) & usage.digitalSignature) === 0) {
+    throw new Error('the key usage of the responder leaves out signatures');
+  }
+  checkForm(delegate);
+  checkSignatureAlgorithm(delegate);
+  if (keyFault(delegate.x509.publicKey) !== undefined) throw new Error('the responder has a weak key');
+  if (!delegate.x509.checkIssued(issuer.x509) || !delegate.x509.verify(issuer.x509.publicKey)) {
+    throw new Error('the responder was not appointed by the issuer');
+  }
+  const engine = new CertificateChainValidationEngine({
+    certs: [delegate.pki],
+    trustedCerts: [issuer.pki],
+    checkDate: now,
+  });
+  const outcome = await engine.verify();
+  if (!outcome.result) throw new Error(`the responder is not valid: ${outcome.resultMessage}`);
 }

@@ -2,10 +2,8 @@
 // certificates in them. Nothing of a sender who was refused is kept.
 import { createHash } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
-import { type Certificate, parseCertificate } from './certificate.ts';
-import { validatePath } from './chain.ts';
-import { checkValidity } from './chain-rules.ts';
-import { parsePemCertificates } from './pem.ts';
+import { type Certificate, parseCertificate, parsePemCertificates } from './certificate.ts';
+import { checkValidity, validatePath } from './chain.ts';
 
 export interface PathOptions {
   /** PEM bundle. */

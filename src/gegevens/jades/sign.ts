@@ -2,8 +2,8 @@
 // @see RFC 7515 appendix F, RFC 7518 section 3.5, ETSI TS 119 182-1 clause 5.1
 import { createSign, type KeyObject, sign as signBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { ps256 } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
+import { ps256 } from './chain.ts';
 import { createDigest } from './digest.ts';
 import { httpHeaders, type SignatureStyle } from './protected-header.ts';
 import { digestPayload, inPieces, PayloadFeed } from './signing-input.ts';

@@ -1,11 +1,16 @@
+import { createVerify } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { isRsa, ps256 } from './chain.ts';
+import { JadesError } from './errors.ts';
+import type { ProtectedHeader } from './protected-header.ts';
+
 // What is signed: BASE64URL(header) "." payload, the payload encoded or not.
 // @see RFC 7515 section 5.1, RFC 7797 section 3
-import { setImmediate } from 'node:timers/promises';
 
 /** Bytes of a large body that are handled before others get a turn on the event loop; a multiple of 3. */
 const pieceBytes = 768 * 1024;
 
-export type Sink = (piece: Uint8Array | string) => void;
+type Sink = (piece: Uint8Array | string) => void;
 
 /** Feeds a payload that comes in pieces into a signing input, encoded when `b64` is true. */
 export class PayloadFeed {
@@ -46,7 +51,7 @@ export class PayloadFeed {
   }
 }
 
-export function encodePayload(bytes: Uint8Array): string {
+function encodePayload(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url');
 }
 
@@ -60,5 +65,44 @@ export async function inPieces(body: Uint8Array, take: (piece: Uint8Array) => vo
   for (let from = 0; from < body.length; from += pieceBytes) {
     if (from > 0) await setImmediate();
     take(body.subarray(from, from + pieceBytes));
+  }
+}
+
+// The PS256 signature itself, over the signing input of either form.
+
+/**
+ * Checks the signature with the key of the first certificate, and no other.
+ * @throws JadesError signature-algorithm, signature-invalid
+ */
+export async function verifySignature(
+  header: ProtectedHeader,
+  signature: Uint8Array,
+  body: Uint8Array,
+  digestHeader: string,
+): Promise<void> {
+  const key = header.x5c[0]?.x509.publicKey;
+  if (key === undefined || !isRsa(key)) {
+    throw new JadesError('signature-algorithm', 'PS256 vraagt een RSA-sleutel in het eerste certificaat.');
+  }
+  const verifying = createVerify('sha256');
+  verifying.update(`${header.encoded}.`);
+  const feed = new PayloadFeed((piece) => {
+    if (typeof piece === 'string') verifying.update(piece, 'latin1');
+    else verifying.update(piece);
+  }, header.style.b64);
+  const payload = header.style.form === 'digest' ? digestPayload(digestHeader) : body;
+  await inPieces(payload, (piece) => feed.update(piece));
+  feed.end();
+  if (!isValid(() => verifying.verify({ key, ...ps256 }, signature))) {
+    throw new JadesError('signature-invalid', 'De handtekening past niet bij het bericht en het certificaat.');
+  }
+}
+
+/** OpenSSL throws when a key cannot make such signatures at all. */
+function isValid(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
   }
 }

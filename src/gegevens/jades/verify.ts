@@ -1,18 +1,12 @@
 // Verification of a signed message: digest, signature, certificate path and revocation, cheapest first.
-import { decodeBase64url } from './base64.ts';
-import type { Certificate } from './certificate.ts';
-import { checkDigest, createDigest, parseDigest } from './digest.ts';
+
+import { type Certificate, signerOin } from './certificate.ts';
+import { checkDigest, createDigest, type HeaderValues, onlyValue, parseDigest } from './digest.ts';
 import { malformed } from './errors.ts';
-import type { Fetch } from './fetch.ts';
-import { type HeaderValues, onlyValue } from './header-values.ts';
 import { createPathMemory } from './path-memory.ts';
-import { parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
-import { createRevocationCheck, type RevocationMode } from './revocation.ts';
-import { createRevocationSource } from './revocation-source.ts';
-import { checkAge } from './signature-times.ts';
-import { signerOin } from './signer-oin.ts';
-import { inPieces } from './signing-input.ts';
-import { verifySignature } from './verify-signature.ts';
+import { checkAge, decodeBase64url, parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
+import { createRevocationCheck, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
+import { inPieces, verifySignature } from './signing-input.ts';
 
 export interface VerifierLimits {
   /** Characters of the signature header. */

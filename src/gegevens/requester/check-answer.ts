@@ -1,10 +1,9 @@
 import { isRecord } from '../../kernel/is-record.ts';
-import type { JsonObject } from '../domain/model/json-pointer.ts';
-import type { PartCheck } from '../domain/model/model.ts';
 import { JadesError } from '../jades/errors.ts';
 import type { Verified, Verifier } from '../jades/verify.ts';
-import { RequesterError } from './requester-error.ts';
-import type { Answered } from './send-request.ts';
+import type { JsonObject } from '../model/json-pointer.ts';
+import type { PartCheck } from '../model/model.ts';
+import { type Answered, RequesterError } from './send-request.ts';
 
 /** A page that holds: digest, signature, shape and model. */
 export interface CheckedPage {

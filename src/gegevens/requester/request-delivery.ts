@@ -1,14 +1,15 @@
-import { valueAt } from '../domain/model/json-pointer.ts';
-import { checkWhole, type Model } from '../domain/model/model.ts';
-import type { GegevensRequest } from '../domain/request.ts';
+import { open } from 'node:fs/promises';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/sign.ts';
 import type { Verifier } from '../jades/verify.ts';
+import { type JsonObject, valueAt, withValueAt } from '../model/json-pointer.ts';
+import type { Mapping } from '../model/mapping.ts';
+import { checkWhole, type Model } from '../model/model.ts';
+import type { GegevensRequest } from '../model/request.ts';
 import { type CheckedPage, checkAnswer } from './check-answer.ts';
-import { RequesterError } from './requester-error.ts';
-import { type Answered, sendRequest } from './send-request.ts';
+import { type Answered, RequesterError, sendRequest } from './send-request.ts';
 
-export interface RequestDeliveryOptions {
+interface RequestDeliveryOptions {
   readonly url: string;
   readonly body: GegevensRequest;
   /** Headers beside those of digest and signature. */
@@ -92,4 +93,44 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
     const records = valueAt(each, levering.records);
     return sum + (Array.isArray(records) ? records.length : 0);
   }, 0);
+}
+
+/** A file of the exchange model that grows page by page, and can be imported again. */
+interface MergedFile {
+  add(gegevens: JsonObject): Promise<void>;
+  /** Ends the file; it is not whole before that. */
+  end(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const MARK = '\u0000leveringen\u0000';
+
+/** @throws {RequesterError} when the file cannot be written */
+export async function openMergedFile(path: string, { envelop, levering: { teller } }: Mapping): Promise<MergedFile> {
+  const file = await open(path, 'w').catch((cause: unknown) => {
+    throw new RequesterError(`${path} cannot be written`, { cause });
+  });
+  let after: string | undefined;
+  let count = 0;
+  return {
+    async add(gegevens) {
+      const list = valueAt(gegevens, envelop.leveringen);
+      if (after === undefined) {
+        const [before = '', rest = ''] = JSON.stringify(withValueAt(gegevens, envelop.leveringen, MARK)).split(
+          JSON.stringify(MARK),
+        );
+        after = rest;
+        await file.write(`${before}[`);
+      }
+      for (const levering of Array.isArray(list) ? list : []) {
+        count += 1;
+        // Each page counts from 1.
+        await file.write(`${count === 1 ? '' : ','}${JSON.stringify(withValueAt(levering, teller, count))}`);
+      }
+    },
+    end: async () => {
+      await file.write(`]${after ?? ''}\n`);
+    },
+    close: () => file.close(),
+  };
 }

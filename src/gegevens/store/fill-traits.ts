@@ -1,12 +1,15 @@
+import { createReadStream } from 'node:fs';
 import type pg from 'pg';
+import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
-import { createTraitsReader, type ReadTraits } from '../domain/import/record-traits.ts';
-import { ZaakPlaces } from '../domain/import/zaak-places.ts';
-import { builtInVersions, loadModel, type Model } from '../domain/model/model.ts';
-import { organisationOf } from '../domain/organisation.ts';
-import { readRecognitionKey } from './recognition-key.ts';
-import { copyZaakSignalen, TraitRows } from './trait-rows.ts';
+import { DeliveryReader } from '../import/delivery-reader.ts';
+import { Faults, TooFaulty } from '../import/faults.ts';
+import { ZaakPlaces } from '../import/identifiers.ts';
+import { createTraitsReader, type ReadTraits, type RecordTraits } from '../import/record-traits.ts';
+import { builtInVersions, loadModel, type Model } from '../model/model.ts';
+import { organisationOf } from '../model/request.ts';
+import { copyZaakSignalen, TraitRows } from './copy-rows.ts';
 
 interface Unfilled extends Record<string, unknown> {
   readonly id: number;
@@ -103,5 +106,51 @@ async function* texts(
       from = nummer + 1;
     }
     if (rows.length < BATCH) return;
+  }
+}
+
+/** The key of this database under which persons and IDs are hashed, to recognise a record in several deliveries. */
+export async function readRecognitionKey(db: Db): Promise<Buffer> {
+  const { rows } = await db.query<{ sleutel: Buffer }>('select sleutel from gegevens.herkenning');
+  const [key] = rows;
+  if (key === undefined) throw new Error('gegevens.herkenning is empty: the database is not as the migrations made it');
+  return key.sleutel;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
+
+/**
+ * Of which other built-in model a file is that is not of the given one; the newest, when it is of several.
+ * @returns its version; `undefined` when it has faults by all of them
+ */
+export async function recogniseModel(
+  path: string,
+  { variant, mapping }: Model,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const version of builtInVersions(variant).toReversed()) {
+    if (version !== mapping.versie && (await isOf(path, loadModel(variant, version), signal))) return version;
+  }
+  return undefined;
+}
+
+/** Reads until the first fault. */
+async function isOf(path: string, model: Model, signal: AbortSignal): Promise<boolean> {
+  const reader = new DeliveryReader({
+    model,
+    faults: new Faults(1),
+    traitsOf: () => NO_TRAITS,
+    sink: { text: () => undefined, traits: () => undefined },
+  });
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
+  try {
+    for await (const chunk of file) {
+      if (Buffer.isBuffer(chunk)) reader.feed(chunk);
+    }
+    return reader.finish() !== undefined;
+  } catch (error) {
+    if (error instanceof TooFaulty) return false;
+    throw error;
   }
 }

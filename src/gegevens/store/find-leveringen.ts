@@ -1,8 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
-import type { Deliverer } from '../domain/choose-leveringen.ts';
-import type { Levering, Period } from '../domain/levering.ts';
-import type { Filter } from '../domain/request.ts';
-import { LEVERING_COLUMNS, type LeveringRow, toLevering } from './levering-row.ts';
+import type { Deliverer, Levering, Period } from '../model/leveringen.ts';
+import type { Variant } from '../model/mapping.ts';
+import type { Filter } from '../model/request.ts';
 
 /** Organisation, then period, then the order of the file; the same on every call. */
 const ORDER = `l.naam_sleutel collate "C" nulls last, l.organisatie_sleutel collate "C", l.periode_start, l.periode_einde,
@@ -80,4 +79,100 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
     values: askedValues(filter),
   });
   return rows.map(toLevering);
+}
+
+/** Whose pages belong together: one requester, one filter. */
+interface StandKey {
+  readonly variant: Variant;
+  readonly afnemer: string;
+  readonly filter: string;
+}
+
+/** The state that the pages of a requester come from. */
+export interface Stand {
+  readonly leveringen: readonly Levering[];
+  readonly period: Period;
+}
+
+interface KeepStandOptions extends StandKey, Stand {
+  readonly at: Date;
+  readonly minutes: number;
+}
+
+/** Keeps the state that the pages of a requester come from; one that is over makes place. Page 1 asked for again begins anew. */
+export async function keepStand(db: Db, options: KeepStandOptions): Promise<void> {
+  const { variant, afnemer, filter, leveringen, period, at, minutes } = options;
+  await db.query({
+    name: 'gegevens-keep-stand',
+    text: `with voorbij as (
+        delete from gegevens.standen where ctid = any(array(
+          select ctid from gegevens.standen where verloopt_op <= $5::timestamptz limit 100 for update skip locked))
+      )
+      insert into gegevens.standen (variant, afnemer, filter, leveringen, gemaakt_op, verloopt_op, periode_start, periode_einde)
+      values ($1::text, $2::text, $3::text, $4::bigint[], $5::timestamptz, $6::timestamptz, $7::date, $8::date)
+      on conflict (variant, afnemer, filter) do update
+      set leveringen = excluded.leveringen, gemaakt_op = excluded.gemaakt_op, verloopt_op = excluded.verloopt_op,
+        periode_start = excluded.periode_start, periode_einde = excluded.periode_einde`,
+    values: [
+      ...[variant, afnemer, filter, leveringen.map(({ id }) => id), at, new Date(at.getTime() + minutes * 60_000)],
+      ...[period.start, period.end],
+    ],
+  });
+}
+
+/** The state that was kept for a requester, in its order; `undefined` when there is none, it is over, or part of it was removed. */
+export async function findStand(db: Db, { variant, afnemer, filter }: StandKey, at: Date): Promise<Stand | undefined> {
+  const { rows } = await db.query<LeveringRow & { verwacht: number; start: string; einde: string }>({
+    name: 'gegevens-find-stand',
+    text: `select ${LEVERING_COLUMNS}, cardinality(s.leveringen) as verwacht, s.periode_start as start, s.periode_einde as einde
+      from gegevens.standen s
+      cross join lateral unnest(s.leveringen) with ordinality as k (id, plaats)
+      join gegevens.leveringen l on l.id = k.id and l.reden is distinct from 'verwijderd'
+      where s.variant = $1::text and s.afnemer = $2::text and s.filter = $3::text and s.verloopt_op > $4::timestamptz
+        and s.periode_start is not null
+      order by k.plaats`,
+    values: [variant, afnemer, filter, at],
+  });
+  const [first] = rows;
+  // Part of it was removed or pruned: better the present than a state with holes.
+  if (first === undefined || first.verwacht !== rows.length) return undefined;
+  return { leveringen: rows.map(toLevering), period: { start: first.start, end: first.einde } };
+}
+
+/** Columns of a levering, for the alias `l`. */
+const LEVERING_COLUMNS = `l.id, l.invoer_id, l.nummer, l.organisatie_sleutel, l.naam, l.gemeente_sleutel, l.periode_start,
+  l.periode_einde, l.aangeleverd_op, l.kop, l.records, l.zaken, l.bytes`;
+
+interface LeveringRow extends Record<string, unknown> {
+  readonly id: number;
+  readonly invoer_id: number;
+  readonly nummer: number;
+  readonly organisatie_sleutel: string;
+  readonly naam: string | null;
+  readonly gemeente_sleutel: string | null;
+  readonly periode_start: string;
+  readonly periode_einde: string;
+  readonly aangeleverd_op: Date;
+  readonly kop: string;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+}
+
+function toLevering(row: LeveringRow): Levering {
+  return {
+    id: row.id,
+    invoerId: row.invoer_id,
+    nummer: row.nummer,
+    organisatieSleutel: row.organisatie_sleutel,
+    naam: row.naam ?? undefined,
+    gemeenteSleutel: row.gemeente_sleutel ?? undefined,
+    periodeStart: row.periode_start,
+    periodeEinde: row.periode_einde,
+    aangeleverdOp: row.aangeleverd_op,
+    kop: row.kop,
+    records: row.records,
+    zaken: row.zaken,
+    bytes: row.bytes,
+  };
 }

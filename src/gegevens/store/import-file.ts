@@ -4,17 +4,14 @@ import type pg from 'pg';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
-import { DeliveryReader } from '../domain/import/delivery-reader.ts';
-import { Faults, type ImportFault, TooFaulty } from '../domain/import/faults.ts';
-import type { ReadDelivery } from '../domain/import/read-delivery.ts';
-import { createTraitsReader } from '../domain/import/record-traits.ts';
-import type { Replacement } from '../domain/import/replacement.ts';
-import type { Model } from '../domain/model/model.ts';
-import { CopyRows } from './copy-rows.ts';
-import { fillTraits } from './fill-traits.ts';
-import { readRecognitionKey } from './recognition-key.ts';
+import { DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
+import { Faults, type ImportFault, TooFaulty } from '../import/faults.ts';
+import { createTraitsReader } from '../import/record-traits.ts';
+import type { Replacement } from '../import/replacement.ts';
+import type { Model } from '../model/model.ts';
+import { CopyRows, copyZaakPlaces, copyZaakSignalen, TraitRows } from './copy-rows.ts';
+import { fillTraits, readRecognitionKey } from './fill-traits.ts';
 import { replaceDeliveries } from './replace-deliveries.ts';
-import { copyZaakPlaces, copyZaakSignalen, TraitRows } from './trait-rows.ts';
 
 export interface ImportOptions {
   readonly path: string;

@@ -1,7 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
-import type { ReadDelivery, ReadLevering } from '../domain/import/read-delivery.ts';
-import { comparedWith, type EarlierLevering, type Replacement } from '../domain/import/replacement.ts';
-import type { Variant } from '../domain/model/mapping.ts';
+import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
+import { comparedWith, type EarlierLevering, type Replacement } from '../import/replacement.ts';
+import type { Variant } from '../model/mapping.ts';
 
 /** First half of the key of the advisory lock under which deliveries of a variant are replaced; the second names the variant. */
 const REPLACE_LOCK = 0x67656765;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { chooseLeveringen, uncoveredDays } from '../../../src/gegevens/domain/choose-leveringen.ts';
-import type { Levering, Period } from '../../../src/gegevens/domain/levering.ts';
+import { chooseLeveringen, type Levering, type Period, uncoveredDays } from '../../../src/gegevens/model/leveringen.ts';
 
 function levering(id: number, { start, end }: Period, gemeenteSleutel?: string): Levering {
   return {

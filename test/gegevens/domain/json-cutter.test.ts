@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CutError } from '../../../src/gegevens/domain/import/cut-error.ts';
-import { cutPlan } from '../../../src/gegevens/domain/import/cut-plan.ts';
-import { JsonCutter } from '../../../src/gegevens/domain/import/json-cutter.ts';
-import { loadModel } from '../../../src/gegevens/domain/model/model.ts';
+import { CutError, cutPlan, JsonCutter } from '../../../src/gegevens/import/json-cutter.ts';
+import { loadModel } from '../../../src/gegevens/model/model.ts';
 
 const plan = cutPlan(loadModel('vs').mapping);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JsonTextError, placesOf } from '../../../src/gegevens/domain/import/json-places.ts';
+import { JsonTextError, placesOf } from '../../../src/gegevens/import/faults.ts';
 
 it('finds where every value begins', () => {
   const text = '{ "a/b": [1, {"~": "x"}],\n "c": null }';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { shvDelivery, vsDelivery } from '../../../src/demo/data/deliveries.ts';
-import { checkWhole, loadModel } from '../../../src/gegevens/domain/model/model.ts';
+import { checkWhole, loadModel } from '../../../src/gegevens/model/model.ts';
 
 it('judges a case with very many signals, where comparing each with each would take minutes', () => {
   const { zaak: check } = loadModel('vs');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { aboutBytes, type CountedLevering, planPage } from '../../../src/gegevens/domain/page-plan.ts';
+import { aboutBytes, type CountedLevering, planPage } from '../../../src/gegevens/model/leveringen.ts';
 
 function levering(id: number, records: number, bytes = 0): CountedLevering {
   const stored = {

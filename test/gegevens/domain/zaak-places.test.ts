@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hashId, IdIndex } from '../../../src/gegevens/domain/import/id-index.ts';
-import { ZaakPlaces } from '../../../src/gegevens/domain/import/zaak-places.ts';
+import { hashId, IdIndex, ZaakPlaces } from '../../../src/gegevens/import/identifiers.ts';
 
 it('keeps the first number of each of many identifiers', () => {
   const index = new IdIndex();

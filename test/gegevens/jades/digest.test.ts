@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { checkDigest, createDigest, digestOf, parseDigest } from '../../../src/gegevens/jades/digest.ts';
-import type { HeaderValues } from '../../../src/gegevens/jades/header-values.ts';
+import {
+  checkDigest,
+  createDigest,
+  digestOf,
+  type HeaderValues,
+  parseDigest,
+} from '../../../src/gegevens/jades/digest.ts';
 
 const body = Buffer.from('{"hello": "world"}');
 // The digest of this body in the examples of RFC 9530 appendix B and the drafts before it.

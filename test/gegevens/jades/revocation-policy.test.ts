@@ -1,6 +1,6 @@
 // When answers are asked for, kept, refreshed and waited for; the network is a function here, the clock a variable.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Fetch, FetchRequest } from '../../../src/gegevens/jades/fetch.ts';
+import type { Fetch, FetchRequest } from '../../../src/gegevens/jades/revocation.ts';
 import { createGuardedFetch } from '../../../src/kernel/outbound/guarded-fetch.ts';
 import { craft, type Kit, leafFor, openKit, revoke, verdict, verifierFor } from './support/kit.ts';
 

@@ -1,0 +1,150 @@
+import type { Db } from '../../kernel/database/db.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
+import type { Variant } from '../model/mapping.ts';
+
+/** A levering as operators see it. */
+interface ListedLevering {
+  readonly id: number;
+  readonly variant: Variant;
+  readonly organisatie: string;
+  readonly kvkNummer: string | null;
+  readonly gemeentecode: string | null;
+  /** The municipality that it is delivered for, as `import` tells leveringen apart: without `GM`. */
+  readonly gemeente: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly aangeleverdOp: Date;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+  readonly bestand: string;
+  readonly modelVersie: string;
+  readonly ingevoerdOp: Date;
+  readonly vingerafdruk: string;
+  /** When it stopped being delivered, and why; `null`: it is current. */
+  readonly vervallenOp: Date | null;
+  readonly reden: 'vervangen' | 'verwijderd' | null;
+}
+
+interface ListOptions {
+  readonly variant?: Variant | undefined;
+  /** Earlier versions too. */
+  readonly all?: boolean | undefined;
+  readonly id?: number | undefined;
+  /** Key of a municipality. */
+  readonly gemeente?: string | undefined;
+}
+
+/** The leveringen there are, newest period first. */
+export async function listLeveringen(
+  db: Db,
+  { variant, all = false, id, gemeente }: ListOptions,
+): Promise<ListedLevering[]> {
+  const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
+    `select l.id, l.variant, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.kvk_nummer as "kvkNummer",
+       l.gemeentecode, l.gemeente_sleutel as gemeente, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
+       l.aangeleverd_op as "aangeleverdOp", l.records, l.zaken, l.bytes, i.bestand, l.model_versie as "modelVersie",
+       i.ingevoerd_op as "ingevoerdOp", l.vingerafdruk, l.vervallen_op as "vervallenOp", l.reden
+     from gegevens.leveringen l
+     join gegevens.invoeren i on i.id = l.invoer_id
+     where ($1::text is null or l.variant = $1::text) and ($2::boolean or l.vervallen_op is null)
+       and ($3::bigint is null or l.id = $3::bigint) and ($4::text is null or l.gemeente_sleutel = $4::text)
+     order by l.variant, l.periode_einde desc, l.naam_sleutel collate "C" nulls last, l.gemeente_sleutel, l.id desc`,
+    [variant ?? null, all, id ?? null, gemeente ?? null],
+  );
+  return rows;
+}
+
+/** The part of a levering around its records, as JSON. */
+export async function readKop(db: Db, id: number): Promise<unknown> {
+  const { rows } = await db.query<{ kop: string }>('select kop from gegevens.leveringen where id = $1::bigint', [id]);
+  const kop: unknown = JSON.parse(rows[0]?.kop ?? 'null');
+  return kop;
+}
+
+interface Prunable {
+  readonly id: number;
+  readonly invoerId: number;
+  readonly nummer: number;
+  readonly organisatie: string;
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/**
+ * Earlier versions that may be thrown away: not delivered any more since before `before`, and in no state that a requester is still
+ * paging through at `now`.
+ */
+export async function findPrunable(db: Db, before: Date, now: Date): Promise<Prunable[]> {
+  const { rows } = await db.query<Prunable & Record<string, unknown>>(
+    `select l.id, l.invoer_id as "invoerId", l.nummer, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.records, l.bytes
+     from gegevens.leveringen l
+     where l.vervallen_op < $1::timestamptz
+       and not exists (
+         select from gegevens.standen s where s.verloopt_op > $2::timestamptz and l.id = any(s.leveringen))
+     order by l.id`,
+    [before, now],
+  );
+  return rows;
+}
+
+/** Throws away one earlier version, records and all, at once or not at all. */
+export async function pruneLevering(pool: Pool, { id, invoerId, nummer }: Prunable): Promise<void> {
+  await transaction(pool, async (client) => {
+    // A quarter of a large city takes longer than a request may.
+    const db = await allowLongStatements(client, 0);
+    const deleted = await db.query(
+      'delete from gegevens.leveringen where id = $1::bigint and vervallen_op is not null',
+      [id],
+    );
+    if (deleted.rowCount === 0) return;
+    const key = [invoerId, nummer];
+    for (const table of ['records', 'looptijden', 'zaken_bij', 'zaak_signalen']) {
+      await db.query(`delete from gegevens.${table} where invoer_id = $1::bigint and levering = $2::int`, key);
+    }
+    await db.query(
+      `delete from gegevens.invoeren i where i.id = $1::bigint
+         and not exists (select from gegevens.leveringen l where l.invoer_id = i.id)`,
+      [invoerId],
+    );
+  });
+}
+
+/** Forgets the states that no requester pages through any more. @returns how many */
+export async function pruneStanden(db: Db, now: Date): Promise<number> {
+  const { rowCount } = await db.query('delete from gegevens.standen where verloopt_op <= $1::timestamptz', [now]);
+  return rowCount ?? 0;
+}
+
+/** Tells every instance that something was removed. */
+export const REMOVED_CHANNEL = 'gegevens_verwijderd';
+
+/**
+ * Takes leveringen out of what is delivered, earlier versions too, at once: no requester goes on paging through them. Their records stay
+ * until they are pruned.
+ * @returns the ones that were not removed before
+ */
+export async function removeLeveringen(db: Db, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `with weg as (
+       update gegevens.leveringen set vervallen_op = clock_timestamp(), reden = 'verwijderd'
+       where id = any($1::bigint[]) and reden is distinct from 'verwijderd'
+       returning id
+     ), standen as (
+       delete from gegevens.standen where leveringen && array(select id from weg)
+     )
+     select id, pg_notify('${REMOVED_CHANNEL}', '') from weg order by id`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** When something was last removed; `undefined`: never. */
+export async function lastRemoval(db: Db): Promise<Date | undefined> {
+  const { rows } = await db.query<{ laatst: Date | null }>({
+    name: 'gegevens-last-removal',
+    text: `select max(vervallen_op) as laatst from gegevens.leveringen where reden = 'verwijderd'`,
+  });
+  return rows[0]?.laatst ?? undefined;
+}
