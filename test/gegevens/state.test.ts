@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   findPrunable,
   pruneLevering,
-  pruneStanden,
+  prunePagingStates,
   removeLeveringen,
 } from '../../src/gegevens/store/manage-leveringen.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
@@ -140,7 +140,7 @@ it('prunes earlier versions, but none that a requester is paging through', async
   for (const version of await findPrunable(supplier.pool, new Date(Date.now() + 3_600_000), muchLater)) {
     await pruneLevering(supplier.pool, version);
   }
-  await pruneStanden(supplier.pool, muchLater);
+  await prunePagingStates(supplier.pool, muchLater);
   const { rows } = await supplier.pool.query(
     `select (select count(*) from gegevens.leveringen where vervallen_op is not null) as oud,
        (select count(*) from gegevens.standen) as standen,

@@ -19,7 +19,9 @@ export function pruneCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { findPrunable, pruneLevering, pruneStanden } = await import('../../gegevens/store/manage-leveringen.ts');
+        const { findPrunable, pruneLevering, prunePagingStates } = await import(
+          '../../gegevens/store/manage-leveringen.ts'
+        );
         const { pool, clock, config } = platform;
         const now = clock.now();
         // A version may be in an answer under way, or in a state that another instance is keeping at this moment.
@@ -32,7 +34,7 @@ export function pruneCommand(terminal: Terminal): Command {
           pruned.push(version);
           output.progress(`${options.dryRun ? 'would go' : 'gone'}: ${version.id} ${version.organisatie}`);
         }
-        if (!options.dryRun) await pruneStanden(pool, now);
+        if (!options.dryRun) await prunePagingStates(pool, now);
         const records = pruned.reduce((sum, version) => sum + version.records, 0);
         output.result({ dryRun: options.dryRun ?? false, leveringen: pruned, records }, () =>
           output.line(

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { withAbort } from '../../kernel/database/with-abort.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { answerFrame } from '../model/answer-frame.ts';
 import {
-  aboutBytes,
   type ChosenLevering,
   type CountedLevering,
   chooseLeveringen,
   emptySlices,
-  type PageAsked,
+  estimateBytes,
   type PagePlan,
+  type PageQuery,
   planPage,
   type Uncovered,
   uncoveredDays,
@@ -20,15 +21,15 @@ import type { Model } from '../model/model.ts';
 import { type Filter, filterKey, periodOf } from '../model/request.ts';
 import { gegevensProblems } from '../problems.ts';
 import {
-  type Asked,
-  findAsked,
+  findDeliverers,
   findLeveringen,
   findOrganisations,
-  findStand,
-  keepStand,
-  type Stand,
+  findPagingState,
+  type PagingState,
+  type RequestedDeliverers,
+  savePagingState,
 } from '../store/find-leveringen.ts';
-import { countSelected, type SelectedLevering, type SelectOptions } from '../store/selected-records.ts';
+import { countSelected, type SelectOptions } from '../store/selected-records.ts';
 import type { CachedPage, PageCache } from './page-cache.ts';
 import { writePage } from './write-page.ts';
 
@@ -56,50 +57,53 @@ interface PageFinderOptions {
   readonly clock: Clock;
   readonly model: Model;
   readonly cache: PageCache;
-  readonly counts: CountCache;
   readonly leverancierscode: string;
   /** Most records in one answer. */
   readonly maximum: number;
-  /** How long a requester that pages sees the state of its first page. */
+  /** How long the later pages of a requester come from the state of its first. */
   readonly pinMinutes: number;
 }
 
-/** Finds the page that is asked for, from the state that this requester's pages come from. */
+/** Finds the requested page, in the state that this requester's pages come from. */
 export type PageFinder = (request: PageRequest, signal: AbortSignal) => Promise<FoundPage>;
 
-/** @throws {Problem} `onbekende-organisatie`, `service-unreachable` when too much is under way; what the database throws; the signal's reason */
+/** @throws {Problem} `onbekende-organisatie`, or `service-unreachable` when there is no memory for it; what the database throws; the signal's reason */
 export function createPageFinder(options: PageFinderOptions): PageFinder {
   const { pool, clock, model, cache, leverancierscode, maximum, pinMinutes: minutes } = options;
   const byRunningTime = model.mapping.levering.recordId === undefined;
+  const countRecords = createRecordCounter(pool);
   return async (request, signal) => {
     const { filter, afnemer } = request;
     const at = clock.now();
-    const asked: PageAsked = { page: request.page, pageSize: request.pageSize, maximum };
+    const query: PageQuery = { page: request.page, pageSize: request.pageSize, maximum };
     const key = { variant: filter.variant, afnemer, filter: filterKey(filter) };
-    const who = await findAsked(pool, filter);
-    const pinned = (asked.page ?? 1) > 1 ? await findStand(pool, key, at) : undefined;
-    const stand = pinned ?? (await present(filter, who, at));
-    const chosen = chooseLeveringen(stand.leveringen, stand.period);
-    const select = { all: selectedOf(chosen), byRunningTime };
+    const requested = await findDeliverers(pool, filter);
+    const pinned = (query.page ?? 1) > 1 ? await findPagingState(pool, key, at) : undefined;
+    const state = pinned ?? (await currentState(filter, requested, at));
+    const chosen = chooseLeveringen(state.leveringen, state.period);
+    const selected = chosen.flatMap(({ levering, selection }) =>
+      selection === undefined ? [] : [{ levering, selection }],
+    );
+    const select = { all: selected, byRunningTime };
     const plan =
       chosen.length > 0
-        ? planPage(await countRecords(chosen, { pool, select, cache: options.counts, signal }), asked)
-        : await nothing(filter, who, asked);
-    // Page 1 begins anew; a later page goes on; one past the end changes nothing.
-    const keeps = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
-    if (keeps) await keepStand(pool, { ...key, ...stand, at, minutes });
+        ? planPage(await countRecords(chosen, select, signal), query)
+        : await emptyPlan(filter, requested, query);
+    // Page 1 pins a new state, a later page goes on with the one there is, and a page past the end changes nothing.
+    const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
+    if (pins) await savePagingState(pool, { ...key, ...state, at, minutes });
     const parts = answerFrame({
       model,
       ...plan,
       leverancierscode,
-      period: stand.period,
+      period: state.period,
       moment: newest(chosen.map(({ levering }) => levering.aangeleverdOp)) ?? at,
     });
-    const make = (abandoned: AbortSignal) => withAbort(pool, abandoned, (client) => writePage(client, parts, select));
-    const contents = [parts, select.all.map(({ levering }) => levering.id)];
+    const write = (abandoned: AbortSignal) => withAbort(pool, abandoned, (client) => writePage(client, parts, select));
+    const contents = [parts, selected.map(({ levering }) => levering.id)];
     const page = await cache.get(
-      createHash('sha256').update(JSON.stringify(contents, withoutHeads)).digest('base64'),
-      { bytes: aboutBytes(plan), client: request.client, make },
+      createHash('sha256').update(JSON.stringify(contents, withoutHead)).digest('base64'),
+      { bytes: estimateBytes(plan), client: request.client, write },
       signal,
     );
     return {
@@ -108,28 +112,28 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
       page: plan.paginering?.currentPage ?? 1,
       pageSize: plan.paginering?.pageSize ?? maximum,
       leveringen: chosen.map(({ levering }) => levering.id),
-      uncovered: uncoveredDays(who.deliverers, chosen, stand.period),
+      uncovered: uncoveredDays(requested.deliverers, chosen, state.period),
     };
   };
 
-  async function present(filter: Filter, { recent }: Asked, at: Date): Promise<Stand> {
+  async function currentState(filter: Filter, { recent }: RequestedDeliverers, at: Date): Promise<PagingState> {
     const period = periodOf(filter, recent, at);
     return { period, leveringen: recent === undefined ? [] : await findLeveringen(pool, filter, period) };
   }
 
-  async function nothing(filter: Filter, { deliverers }: Asked, asked: PageAsked): Promise<PagePlan> {
+  async function emptyPlan(filter: Filter, { deliverers }: RequestedDeliverers, query: PageQuery): Promise<PagePlan> {
     if (deliverers.length === 0 && filter.organisatie !== undefined) {
       throw new Problem(gegevensProblems.onbekendeOrganisatie, {
         detail: 'Deze leverancier levert niet voor de gevraagde organisatie.',
       });
     }
-    return { ...planPage([], asked), slices: emptySlices(await findOrganisations(pool, filter)) };
+    return { ...planPage([], query), slices: emptySlices(await findOrganisations(pool, filter)) };
   }
 }
 
-/** The frame holds all that decides what a page is; of a levering only which one it is. */
-function withoutHeads(name: string, value: unknown): unknown {
-  return name === 'kop' ? undefined : value;
+/** The key of a page: its frame decides what it is; a levering in it is known by its number, without its text. */
+function withoutHead(name: string, value: unknown): unknown {
+  return name === 'head' ? undefined : value;
 }
 
 function newest(moments: readonly Date[]): Date | undefined {
@@ -139,40 +143,29 @@ function newest(moments: readonly Date[]): Date | undefined {
   );
 }
 
-/** Counts that were made before. Leveringen never change, so a count holds for as long as they are there. */
-type CountCache = Map<string, readonly number[]>;
+const MAX_COUNT_BYTES = 4 * 1024 * 1024;
 
-/** Counts are of some thousands of leveringen at most. */
-const MAX_CACHED = 100;
-
-function selectedOf(chosen: readonly ChosenLevering[]): SelectedLevering[] {
-  return chosen.flatMap(({ levering, selection }) => (selection === undefined ? [] : [{ levering, selection }]));
-}
-
-interface CountOptions {
-  readonly pool: Pool;
-  readonly select: SelectOptions;
-  readonly cache: CountCache;
-  readonly signal: AbortSignal;
-}
-
-/** Says of each chosen levering how many of its records are given. */
-async function countRecords(
-  chosen: readonly ChosenLevering[],
-  { pool, select, cache, signal }: CountOptions,
-): Promise<CountedLevering[]> {
-  const [first] = select.all;
-  const key = JSON.stringify([first?.selection.period, select.all.map(({ levering }) => levering.id)]);
-  const counts = cache.get(key) ?? (await countSelected(pool, select, signal));
-  cache.delete(key);
-  cache.set(key, counts);
-  const [oldest] = cache.keys();
-  if (cache.size > MAX_CACHED && oldest !== undefined) cache.delete(oldest);
-  let next = 0;
-  return chosen.map(({ levering, selection }) => {
-    if (selection === undefined) return { levering, selection, records: levering.records };
-    const records = counts[next] ?? 0;
-    next += 1;
-    return { levering, selection, records };
+/** Counts how many records of each chosen levering are given. Leveringen never change, so counts are cached. */
+function createRecordCounter(pool: Pool) {
+  const cache = new LRUCache<string, readonly number[]>({
+    maxSize: MAX_COUNT_BYTES,
+    sizeCalculation: (counts, key) => 100 + 2 * key.length + 8 * counts.length,
   });
+  return async (
+    chosen: readonly ChosenLevering[],
+    select: SelectOptions,
+    signal: AbortSignal,
+  ): Promise<CountedLevering[]> => {
+    const [first] = select.all;
+    const key = JSON.stringify([first?.selection.period, select.all.map(({ levering }) => levering.id)]);
+    const counts = cache.get(key) ?? (await countSelected(pool, select, signal));
+    cache.set(key, counts);
+    let next = 0;
+    return chosen.map(({ levering, selection }) => {
+      if (selection === undefined) return { levering, selection, records: levering.records };
+      const records = counts[next] ?? 0;
+      next += 1;
+      return { levering, selection, records };
+    });
+  };
 }

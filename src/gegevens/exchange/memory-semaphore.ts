@@ -1,142 +1,144 @@
 import { Problem } from '../../kernel/problem.ts';
 import { gegevensProblems } from '../problems.ts';
 
-/** What an answer takes of the memory for answers under way, until it is left. */
-export interface Place {
-  /** Says how many bytes it really takes. */
+/** Memory that an answer holds from `acquire` until `release`. */
+export interface MemoryPermit {
+  /** Corrects the estimate to the real number of bytes. */
   resize(bytes: number): void;
-  /** Counts it for somebody who still wants it, when the client that it was counted for does not any more. */
+  /** Moves it to the share of another client that still wants the answer, when its own client does not any more. */
   reassign(): void;
-  leave(): void;
+  release(): void;
 }
 
-export interface Wanted {
-  /** About how many it will take. */
+export interface MemoryRequest {
+  /** Estimated. */
   readonly bytes: number;
-  /** Who wants it at any moment; it is taken from the share of one of them. */
+  /** Who wants the answer, kept up to date by the caller; it counts towards the share of one of them. */
   readonly clients: readonly string[];
   /** The answer is in memory already: only the client's share is waited for. */
   readonly inMemory?: boolean;
 }
 
-/** The memory for large answers that are being made or sent: those that find no room wait, in the order in which they came. */
-export interface AnswerRoom {
-  /**
-   * Waits until there is room. A small answer never waits. One client gets at most half of the room, so that nobody can keep the others
-   * out of it; but one answer at a time each gets, however large, and one that is larger than all of the room gets it alone.
-   * @throws {Problem} `service-unreachable` when there was no room in time; the signal's reason
-   */
-  enter(wanted: Wanted, signal: AbortSignal): Promise<Place>;
-  /** To be called when somebody has joined the clients of one that may be waiting. */
-  joined(): void;
+/**
+ * A weighted semaphore over the memory for large answers that are being made or sent. Waiting is in order of arrival. One client gets at
+ * most half, so that it cannot starve the others, but always one answer, however large; an answer larger than the whole budget is let
+ * through when nothing else is held.
+ */
+export interface MemorySemaphore {
+  /** A small answer never waits. @throws {Problem} `service-unreachable` after `waitMs`; the signal's reason */
+  acquire(wanted: MemoryRequest, signal: AbortSignal): Promise<MemoryPermit>;
+  /** To be called when a client was added to a request that may be waiting. */
+  retryWaiting(): void;
 }
 
-export interface AnswerRoomOptions {
+export interface MemorySemaphoreOptions {
   readonly maxBytes: number;
   /** Longest time in milliseconds that an answer waits. */
   readonly waitMs: number;
   readonly changed: (state: { readonly bytes: number; readonly waiting: number }) => void;
 }
 
-interface Waiting extends Wanted {
+interface Waiter extends MemoryRequest {
   readonly admit: (client: string) => void;
 }
 
-/** Below it an answer is not counted: thousands of these are less than the connections that ask for them take. */
+/** Smaller answers are not counted: thousands of them take less than the connections that ask for them. */
 const SMALL_BYTES = 256 * 1024;
 const CLIENT_SHARE = 1 / 2;
 
-/** Whether an answer takes room. */
+/** Whether an answer counts. */
 export function isLarge(bytes: number): boolean {
   return bytes > SMALL_BYTES;
 }
 
-export function createAnswerRoom({ maxBytes, waitMs, changed }: AnswerRoomOptions): AnswerRoom {
-  const queue = new Set<Waiting>();
+export function createMemorySemaphore({ maxBytes, waitMs, changed }: MemorySemaphoreOptions): MemorySemaphore {
+  const queue = new Set<Waiter>();
   const usedBy = new Map<string, number>();
   let used = 0;
 
-  const count = (client: string, bytes: number): void => {
+  const report = (): void => changed({ bytes: used, waiting: queue.size });
+  const charge = (client: string, bytes: number): void => {
     used += bytes;
     const total = (usedBy.get(client) ?? 0) + bytes;
     if (total > 0) usedBy.set(client, total);
     else usedBy.delete(client);
   };
-  const fits = ({ bytes, inMemory }: Wanted): boolean => inMemory === true || used === 0 || used + bytes <= maxBytes;
+  const fits = ({ bytes, inMemory }: MemoryRequest): boolean =>
+    inMemory === true || used === 0 || used + bytes <= maxBytes;
   const hasShare = (client: string, bytes: number): boolean => {
     const own = usedBy.get(client) ?? 0;
     return own === 0 || own + bytes <= maxBytes * CLIENT_SHARE;
   };
-  const tell = (): void => changed({ bytes: used, waiting: queue.size });
-  const admit = (): void => {
-    for (const waiting of queue) {
-      // Who has used up his share holds up nobody behind him; who waits for the room itself is not overtaken.
-      const client = waiting.clients.find((each) => hasShare(each, waiting.bytes));
+  const admitWaiting = (): void => {
+    for (const waiter of queue) {
+      // A client without share left is skipped and blocks nobody; one that lacks only memory is not overtaken.
+      const client = waiter.clients.find((each) => hasShare(each, waiter.bytes));
       if (client === undefined) continue;
-      if (!fits(waiting)) break;
-      queue.delete(waiting);
-      waiting.admit(client);
+      if (!fits(waiter)) break;
+      queue.delete(waiter);
+      waiter.admit(client);
     }
-    tell();
+    report();
   };
-  const take = ({ bytes, clients }: Wanted, client: string): Place => {
-    let mine = counted(bytes);
+
+  const grant = ({ bytes, clients }: MemoryRequest, client: string): MemoryPermit => {
+    let held = counted(bytes);
     let owner = client;
-    let left = false;
-    count(owner, mine);
-    tell();
+    let isReleased = false;
+    charge(owner, held);
+    report();
     const resize = (actual: number): void => {
-      if (left) return;
-      count(owner, counted(actual) - mine);
-      mine = counted(actual);
-      admit();
+      if (isReleased) return;
+      charge(owner, counted(actual) - held);
+      held = counted(actual);
+      admitWaiting();
     };
     return {
       resize,
       reassign: () => {
         const [other] = clients;
-        if (left || other === undefined || clients.includes(owner)) return;
-        count(owner, -mine);
+        if (isReleased || other === undefined || clients.includes(owner)) return;
+        charge(owner, -held);
         owner = other;
-        count(owner, mine);
-        admit();
+        charge(owner, held);
+        admitWaiting();
       },
-      leave: () => {
+      release: () => {
         resize(0);
-        left = true;
+        isReleased = true;
       },
     };
   };
 
   return {
-    joined: admit,
-    async enter(wanted, signal) {
+    retryWaiting: admitWaiting,
+    async acquire(wanted, signal) {
       signal.throwIfAborted();
-      if (!isLarge(wanted.bytes)) return take(wanted, wanted.clients[0] ?? '');
-      return await new Promise<Place>((resolve, reject) => {
-        const end = (): void => {
+      if (!isLarge(wanted.bytes)) return grant(wanted, wanted.clients[0] ?? '');
+      return await new Promise<MemoryPermit>((resolve, reject) => {
+        const cleanUp = (): void => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', gone);
+          signal.removeEventListener('abort', onAbort);
         };
-        const me: Waiting = {
+        const waiter: Waiter = {
           ...wanted,
           admit: (client) => {
-            end();
-            resolve(take(wanted, client));
+            cleanUp();
+            resolve(grant(wanted, client));
           },
         };
         const giveUp = (reason: unknown): void => {
-          end();
-          queue.delete(me);
+          cleanUp();
+          queue.delete(waiter);
           // Those behind it may be smaller.
-          admit();
+          admitWaiting();
           reject(reason);
         };
-        const gone = (): void => giveUp(signal.reason);
-        const timer = setTimeout(() => giveUp(fullProblem(waitMs)), waitMs);
-        signal.addEventListener('abort', gone, { once: true });
-        queue.add(me);
-        admit();
+        const onAbort = (): void => giveUp(signal.reason);
+        const timer = setTimeout(() => giveUp(tooManyLargeAnswers(waitMs)), waitMs);
+        signal.addEventListener('abort', onAbort, { once: true });
+        queue.add(waiter);
+        admitWaiting();
       });
     },
   };
@@ -146,7 +148,7 @@ function counted(bytes: number): number {
   return isLarge(bytes) ? bytes : 0;
 }
 
-function fullProblem(waitMs: number): Problem {
+function tooManyLargeAnswers(waitMs: number): Problem {
   return new Problem(gegevensProblems.dienstOnbereikbaar, {
     detail: 'Er zijn nu te veel grote leveringen tegelijk onderweg; er is niets geleverd.',
     headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },

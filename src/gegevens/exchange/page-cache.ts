@@ -1,24 +1,25 @@
-import type { AnswerRoom, Place } from './memory-semaphore.ts';
+import { LRUCache } from 'lru-cache';
+import type { MemoryPermit, MemorySemaphore } from './memory-semaphore.ts';
 import type { PageBytes } from './write-page.ts';
 
-/** Keeps pages that were made, and lets requests for a page that is being made or sent share that one. */
+/** Keeps pages that were written. Requests for a page that is being written or sent share that one. */
 export interface PageCache {
   /**
    * @param signal fires when this request does not want it any more
-   * @throws the signal's reason, what `make` throws, or what the room throws when there is none
+   * @throws the signal's reason, what `write` throws, or what the semaphore throws
    */
-  get(key: string, wanted: WantedPage, signal: AbortSignal): Promise<CachedPage>;
-  /** Forgets what is kept; what is being made or sent now is not kept afterwards. */
+  get(key: string, wanted: CacheablePage, signal: AbortSignal): Promise<CachedPage>;
+  /** Empties the cache; pages that are being written or sent now are not kept either. */
   clear(): void;
 }
 
-interface WantedPage {
-  /** About how many bytes it will take. */
+export interface CacheablePage {
+  /** Estimated. */
   readonly bytes: number;
-  /** Whose share of the room it is made and sent in. */
+  /** Whose share of the memory it takes. */
   readonly client: string;
-  /** Called when the page is nowhere; its signal fires when nobody waits for it any more. */
-  readonly make: (signal: AbortSignal) => Promise<PageBytes>;
+  /** Called when the page is not in memory; its signal fires when nobody waits for it any more. */
+  readonly write: (signal: AbortSignal) => Promise<PageBytes>;
 }
 
 export interface CachedPage extends PageBytes {
@@ -27,92 +28,96 @@ export interface CachedPage extends PageBytes {
   readonly release: () => void;
 }
 
-/** A page that somebody waits for or sends. */
-interface Live {
+/** A page that requests wait for or send. */
+interface ActivePage {
   readonly page: Promise<PageBytes>;
   readonly abandon: AbortController;
-  place: Place | undefined;
-  /** The client of each of them; its room is counted for one. */
-  readonly users: string[];
+  /** Absent until there is memory for it and its bytes are known. */
+  permit: MemoryPermit | undefined;
+  /** One for each request. */
+  readonly clients: string[];
 }
 
-/** @param maxBytes most bytes that are kept for who asks again */
-export function createPageCache(maxBytes: number, room: AnswerRoom): PageCache {
-  const recent = new RecentPages(maxBytes);
-  const live = new Map<string, Live>();
-  let cleared = 0;
+/** @param maxBytes for pages that nobody is waiting for or sending; 0 keeps none */
+export function createPageCache(maxBytes: number, semaphore: MemorySemaphore): PageCache {
+  const recent = new LRUCache<string, PageBytes>({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ bytes }, key) => bytes + 2 * key.length,
+  });
+  const active = new Map<string, ActivePage>();
+  let generation = 0;
 
-  const begin = (key: string, found: PageBytes | undefined, wanted: WantedPage): Live => {
-    const users: string[] = [];
+  const start = (key: string, found: PageBytes | undefined, wanted: CacheablePage): ActivePage => {
+    const clients: string[] = [];
     const abandon = new AbortController();
     const { signal } = abandon;
-    const making = async (): Promise<PageBytes> => {
-      const since = cleared;
+    const obtain = async (): Promise<PageBytes> => {
+      const startedIn = generation;
       const inMemory = found !== undefined;
-      const place = await room.enter({ bytes: found?.bytes ?? wanted.bytes, clients: users, inMemory }, signal);
+      const permit = await semaphore.acquire({ bytes: found?.bytes ?? wanted.bytes, clients, inMemory }, signal);
       try {
-        const page = found ?? (await wanted.make(signal));
+        const page = found ?? (await wanted.write(signal));
         signal.throwIfAborted();
-        place.resize(page.bytes);
-        begun.place = place;
-        // Whose share it was taken from may have left meanwhile.
-        place.reassign();
-        if (!inMemory && since === cleared) recent.keep(key, page);
+        permit.resize(page.bytes);
+        entry.permit = permit;
+        // The client that it was counted for may have left meanwhile.
+        permit.reassign();
+        if (!inMemory && startedIn === generation) recent.set(key, page);
         return page;
       } catch (error) {
-        place.leave();
+        permit.release();
         throw error;
       }
     };
     const page = Promise.resolve()
-      .then(making)
+      .then(obtain)
       .catch((error: unknown) => {
-        forget(key, begun);
+        forget(key, entry);
         throw error;
       });
-    const begun: Live = { page, abandon, place: undefined, users };
-    live.set(key, begun);
-    return begun;
+    const entry: ActivePage = { page, abandon, permit: undefined, clients };
+    active.set(key, entry);
+    return entry;
   };
 
-  const forget = (key: string, gone: Live): void => {
-    if (live.get(key) === gone) live.delete(key);
+  const forget = (key: string, entry: ActivePage): void => {
+    if (active.get(key) === entry) active.delete(key);
   };
 
-  const leave = (key: string, mine: Live, client: string): void => {
-    mine.users.splice(mine.users.indexOf(client), 1);
-    if (mine.users.length > 0) {
-      mine.place?.reassign();
+  const leave = (key: string, entry: ActivePage, client: string): void => {
+    entry.clients.splice(entry.clients.indexOf(client), 1);
+    if (entry.clients.length > 0) {
+      entry.permit?.reassign();
       return;
     }
-    forget(key, mine);
-    mine.place?.leave();
-    mine.abandon.abort();
-    // Nobody is left to hear how it ended.
-    mine.page.catch(() => undefined);
+    forget(key, entry);
+    entry.permit?.release();
+    entry.abandon.abort();
+    // No request is left that could report how it ended.
+    entry.page.catch(() => undefined);
   };
 
   return {
     clear() {
-      cleared += 1;
+      generation += 1;
       recent.clear();
-      live.clear();
+      active.clear();
     },
     async get(key, wanted, signal) {
       signal.throwIfAborted();
-      const running = live.get(key);
-      const found = running === undefined ? recent.find(key) : undefined;
-      const from = running?.place !== undefined || found !== undefined ? 'memory' : running ? 'shared' : 'database';
-      const mine = running ?? begin(key, found, wanted);
-      mine.users.push(wanted.client);
-      if (running !== undefined && running.place === undefined) room.joined();
-      let released = false;
+      const running = active.get(key);
+      const found = running === undefined ? recent.get(key) : undefined;
+      const from = running?.permit !== undefined || found !== undefined ? 'memory' : running ? 'shared' : 'database';
+      const entry = running ?? start(key, found, wanted);
+      entry.clients.push(wanted.client);
+      if (running !== undefined && running.permit === undefined) semaphore.retryWaiting();
+      let isReleased = false;
       const release = (): void => {
-        if (!released) leave(key, mine, wanted.client);
-        released = true;
+        if (!isReleased) leave(key, entry, wanted.client);
+        isReleased = true;
       };
       try {
-        return { ...(await Promise.race([mine.page, aborted(signal)])), from, release };
+        return { ...(await Promise.race([entry.page, aborted(signal)])), from, release };
       } catch (error) {
         release();
         throw error;
@@ -125,40 +130,4 @@ function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-}
-
-/** Pages that were made, up to a number of bytes; the one that was asked for longest ago makes place. */
-class RecentPages {
-  // A map keeps its order: what is asked for goes to the end, what is at the front goes first.
-  readonly #pages = new Map<string, PageBytes>();
-  readonly #maxBytes: number;
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  find(key: string): PageBytes | undefined {
-    const found = this.#pages.get(key);
-    if (found === undefined) return undefined;
-    this.#pages.delete(key);
-    this.#pages.set(key, found);
-    return found;
-  }
-
-  clear(): void {
-    this.#pages.clear();
-    this.#bytes = 0;
-  }
-
-  keep(key: string, page: PageBytes): void {
-    if (page.bytes > this.#maxBytes || this.#pages.has(key)) return;
-    this.#pages.set(key, page);
-    this.#bytes += page.bytes;
-    for (const [oldest, { bytes }] of this.#pages) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#pages.delete(oldest);
-      this.#bytes -= bytes;
-    }
-  }
 }

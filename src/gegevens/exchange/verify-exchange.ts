@@ -12,7 +12,7 @@ import type { Verified, Verifier } from '../jades/verify.ts';
 import type { GegevensMetrics } from '../metrics.ts';
 import type { Variant } from '../model/mapping.ts';
 import { gegevensProblems } from '../problems.ts';
-import { findAnswered, isSameCaller } from '../store/journal.ts';
+import { findEarlierAnswer, isSameCaller } from '../store/journal.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,7 +33,7 @@ export function exchangeOf({ exchange }: FastifyRequest): Exchange {
   return exchange;
 }
 
-/** Leaves bodies as the bytes that were received: digest and signature are over those. */
+/** Bodies stay the bytes that were received: digest and signature are over those. */
 export function rawJsonBody(app: FastifyInstance): void {
   app.decorateRequest('exchange');
   app.removeAllContentTypeParsers();
@@ -76,7 +76,7 @@ export function verifyExchange(options: VerifyExchangeOptions): RequestHook {
         throw signatureProblem(error);
       });
     checkSigner(request, verified, options);
-    const answered = await findAnswered(pool, verified.signature);
+    const answered = await findEarlierAnswer(pool, verified.signature);
     if (answered !== undefined && !isSameCaller(answered, { variant, subject: callerOf(request).subject })) {
       throw reusedRequest();
     }
@@ -98,7 +98,7 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** The signer is who the token is for, where tokens prove that, and one of those who may ask. */
+/** The signer must be the party that the token is for, where tokens prove that, and must be allowed to ask. */
 function checkSigner(request: FastifyRequest, { oin }: Verified, { allowedSigners, bindsClients }: SignerRules): void {
   const caller = callerOf(request);
   const isFsc = caller.kind === 'fsc';
@@ -116,7 +116,7 @@ function checkSigner(request: FastifyRequest, { oin }: Verified, { allowedSigner
   }
 }
 
-/** A signed request that was answered to another caller, or in the other variant. */
+/** For a signed request that was answered to another caller, or in the other variant. */
 export function reusedRequest(): Problem {
   return refused('Dit ondertekende verzoek is eerder voor een andere aanroeper of variant beantwoord.');
 }
@@ -128,7 +128,7 @@ function refused(detail: string): Problem {
 function parseBody(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    // Two readers of a signed text must see the same: a member that occurs twice is refused.
+    // A member that occurs twice is refused: two readers of a signed text must read the same.
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? parseStrictObject(text) : value;
   } catch (cause) {
     const detail =

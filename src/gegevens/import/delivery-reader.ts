@@ -2,23 +2,47 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { isRecord } from '../../kernel/is-record.ts';
 import { type JsonObject, toPointer, valueAt } from '../model/json-pointer.ts';
+import type { ItemList } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { type Organisation, organisationOf } from '../model/request.ts';
-import { describeError, type Faults, JsonTextError, placesOf } from './faults.ts';
-import { Seen, type ZaakLinks, ZaakPlaces } from './identifiers.ts';
-import { type CapturedItem, newlines, type Skeleton } from './item-capture.ts';
-import { CutError, cutPlan, type ItemList, JsonCutter } from './json-cutter.ts';
+import { describeError, type Faults, JsonTextError, locateValues } from './faults.ts';
+import { SeenTexts, ZaakLinker, type ZaakLinks } from './identifiers.ts';
+import { type CapturedItem, CutError, newlines, type Skeleton } from './item-capture.ts';
+import { cutPlan, JsonCutter } from './json-cutter.ts';
 import type { ReadTraits, RecordTraits } from './record-traits.ts';
 
-/** Takes what is kept of a file, as it comes by. */
+/** What a file says about one levering. */
+export interface ReadLevering {
+  /** Place in the file, from 0. */
+  readonly nummer: number;
+  readonly organisatie: Organisation;
+  /** The levering with its lists left empty. */
+  readonly head: JsonObject;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+  /** SHA-256 over the texts of records and cases, base64. */
+  readonly vingerafdruk: string;
+  /** Absent for a model without cases. */
+  readonly zaakLinks: ZaakLinks | undefined;
+}
+
+export interface ReadDelivery {
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly aangeleverdOp: Date;
+  readonly leveringen: readonly ReadLevering[];
+}
+
+/** Receives what is stored of a file, while it is read. */
 interface DeliverySink {
   /** The bytes are valid only during the call. */
   readonly text: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
   readonly traits: (levering: number, nummer: number, traits: RecordTraits) => void;
 }
 
-/** More distinct municipalities than one are as good as none: no more of them are remembered. */
-const MAX_GEMEENTEN = 2;
+/** Two are enough to know that the records name more than one. */
+const MAX_MUNICIPALITIES = 2;
 
 interface DeliveryReaderOptions {
   readonly model: Model;
@@ -27,7 +51,7 @@ interface DeliveryReaderOptions {
   readonly traitsOf: ReadTraits;
 }
 
-/** Reads one file of the exchange model as its bytes come, checks all of it, and hands its texts on. */
+/** Reads one file of the exchange model as its bytes come in, checks all of it, and passes its texts to a sink. */
 export class DeliveryReader {
   readonly #model: Model;
   readonly #sink: DeliverySink;
@@ -35,18 +59,18 @@ export class DeliveryReader {
   readonly #faults: Faults;
   readonly #cutter: JsonCutter;
   readonly #leveringen: ReadLevering[] = [];
-  readonly #seen: Seen | undefined;
+  readonly #seen: SeenTexts | undefined;
   #count = 0;
   #records = 0;
-  #running: RunningLevering;
+  #current: OpenLevering;
 
   constructor({ model, sink, faults, traitsOf }: DeliveryReaderOptions) {
     this.#model = model;
     this.#sink = sink;
     this.#faults = faults;
     this.#traitsOf = traitsOf;
-    this.#seen = model.bounds.leveringen.uniqueItems ? new Seen() : undefined;
-    this.#running = startLevering(this.#model);
+    this.#seen = model.bounds.leveringen.uniqueItems ? new SeenTexts() : undefined;
+    this.#current = startLevering(this.#model);
     this.#cutter = new JsonCutter(cutPlan(model.mapping), {
       item: (levering, list, index, item) => this.#item(levering, list, index, item),
       levering: (levering, skeleton) => this.#levering(levering, skeleton),
@@ -58,15 +82,15 @@ export class DeliveryReader {
     return this.#records;
   }
 
-  /** @throws {TooFaulty} when reading on is of no use */
+  /** @throws {ImportStopped} when the rest of the file need not be read */
   feed(chunk: Buffer): void {
     this.#cut(() => this.#cutter.feed(chunk));
   }
 
   /**
    * Ends the file.
-   * @returns what it says, or `undefined` when it has faults
-   * @throws {TooFaulty} when it ended too early
+   * @returns its contents, or `undefined` when it has faults
+   * @throws {ImportStopped} when it ended too early
    */
   finish(): ReadDelivery | undefined {
     const skeleton = this.#cut(() => this.#cutter.finish());
@@ -78,18 +102,18 @@ export class DeliveryReader {
       skeleton,
     );
     if (this.#faults.list.length > 0) return undefined;
-    const places = this.#model.mapping.envelop;
-    const text = (place: readonly string[]): string => String(valueAt(envelop, place));
-    const [periodeStart, periodeEinde] = [text(places.startdatum), text(places.einddatum)];
-    const aangeleverdOp = new Date(text(places.aanleverdatumEnTijd));
-    const pointer = toPointer(places.einddatum);
+    const paths = this.#model.mapping.envelop;
+    const text = (path: readonly string[]): string => String(valueAt(envelop, path));
+    const [periodeStart, periodeEinde] = [text(paths.startdatum), text(paths.einddatum)];
+    const aangeleverdOp = new Date(text(paths.aanleverdatumEnTijd));
+    const pointer = toPointer(paths.einddatum);
     if (periodeStart > periodeEinde) this.#fault(pointer, skeleton.lineAt(0), 'the period ends before it starts');
-    // The year 0 and leap seconds are dates to the model, but none that can be kept.
+    // The model allows the year 0 and leap seconds; Postgres cannot store them.
     if (periodeStart.startsWith('0000')) {
-      this.#fault(toPointer(places.startdatum), skeleton.lineAt(0), 'is not a date that can be kept');
+      this.#fault(toPointer(paths.startdatum), skeleton.lineAt(0), 'is not a date that can be stored');
     }
     if (Number.isNaN(aangeleverdOp.getTime())) {
-      this.#fault(toPointer(places.aanleverdatumEnTijd), skeleton.lineAt(0), 'is not a moment that can be kept');
+      this.#fault(toPointer(paths.aanleverdatumEnTijd), skeleton.lineAt(0), 'is not a moment that can be stored');
     }
     return this.#faults.list.length > 0
       ? undefined
@@ -101,7 +125,7 @@ export class DeliveryReader {
       return read();
     } catch (error) {
       if (!(error instanceof CutError)) throw error;
-      return this.#faults.end({ pointer: this.#pointer(), line: error.line, message: error.message });
+      return this.#faults.stop({ pointer: this.#pointer(), line: error.line, message: error.message });
     }
   }
 
@@ -121,86 +145,87 @@ export class DeliveryReader {
       this.#broken(text, item.line, pointer());
       return;
     }
-    // As many colons as members: no member stands there twice, which another reader might read otherwise.
+    // As many colons as members, so no member occurs twice: two readers might read two values.
     if (countMembers(value) !== item.colons) {
       this.#broken(text, item.line, pointer());
       return;
     }
     const check = list === 'records' ? this.#model.record : this.#model.zaak;
     if (check !== undefined && !check.ok(value)) {
-      const places = placesOf(text);
+      const offsets = locateValues(text);
       for (const error of check.faults(value)) {
-        const line = item.line + newlines(text.slice(0, places.get(error.instancePath) ?? 0));
+        const line = item.line + newlines(text.slice(0, offsets.get(error.instancePath) ?? 0));
         this.#fault(pointer() + error.instancePath, line, describeError(error));
       }
       return;
     }
-    const running = this.#running;
-    if (running.seen[list]?.again(text)) this.#fault(pointer(), item.line, 'stands in the list twice');
-    if (list === 'records') running.places?.record(value, nummer);
-    else running.places?.zaak(value, nummer);
-    running.counts[list] += 1;
-    running.bytes += bytes.length;
-    running.hash.update(bytes);
-    // After a fault nothing is kept, but the rest is still checked.
+    const current = this.#current;
+    if (current.seen[list]?.isRepeated(text)) this.#fault(pointer(), item.line, 'occurs twice in the list');
+    if (list === 'records') current.zaakLinker?.addRecord(value, nummer);
+    else current.zaakLinker?.addZaak(value, nummer);
+    current.counts[list] += 1;
+    current.bytes += bytes.length;
+    current.hash.update(bytes);
+    // After a fault nothing is stored, but the rest is still checked.
     if (this.#faults.list.length > 0) return;
     this.#sink.text(levering, list, nummer, bytes);
     if (list !== 'records') return;
     const traits = this.#traitsOf(value);
-    if (traits.gemeente !== undefined && running.gemeenten.size < MAX_GEMEENTEN) running.gemeenten.add(traits.gemeente);
+    if (traits.gemeente !== undefined && current.municipalities.size < MAX_MUNICIPALITIES)
+      current.municipalities.add(traits.gemeente);
     this.#sink.traits(levering, nummer, traits);
   }
 
   #levering(nummer: number, skeleton: Skeleton): void {
-    const { model, running } = { model: this.#model, running: this.#running };
+    const { model, current } = { model: this.#model, current: this.#current };
     const base = this.#pointer(nummer);
-    const kop = this.#part(skeleton, base, model.levering);
+    const head = this.#part(skeleton, base, model.levering);
     const { records, zaken } = model.mapping.levering;
-    if (Array.isArray(valueAt(kop, records))) {
-      this.#bounds(model.bounds.records, running.counts.records, base + toPointer(records), skeleton);
+    if (Array.isArray(valueAt(head, records))) {
+      this.#bounds(model.bounds.records, current.counts.records, base + toPointer(records), skeleton);
     }
-    if (zaken !== undefined && Array.isArray(valueAt(kop, zaken.lijst))) {
-      this.#bounds(model.bounds.zaken, running.counts.zaken, base + toPointer(zaken.lijst), skeleton);
+    if (zaken !== undefined && Array.isArray(valueAt(head, zaken.lijst))) {
+      this.#bounds(model.bounds.zaken, current.counts.zaken, base + toPointer(zaken.lijst), skeleton);
     }
-    const vingerafdruk = running.hash.digest('base64');
-    if (this.#seen?.again(JSON.stringify([kop, vingerafdruk]))) {
-      this.#fault(base, skeleton.lineAt(0), 'stands in the list twice');
+    const vingerafdruk = current.hash.digest('base64');
+    if (this.#seen?.isRepeated(JSON.stringify([head, vingerafdruk]))) {
+      this.#fault(base, skeleton.lineAt(0), 'occurs twice in the list');
     }
-    if (isRecord(kop)) {
-      const organisatie = organisationOf(kop, model.mapping, running.gemeenten);
+    if (isRecord(head)) {
+      const organisatie = organisationOf(head, model.mapping, current.municipalities);
       if (Object.values(organisatie).some((text) => text?.includes('\u0000'))) {
-        this.#fault(base, skeleton.lineAt(0), 'names its organisation with U+0000, which cannot be kept');
+        this.#fault(base, skeleton.lineAt(0), 'names its organisation with U+0000, which cannot be stored');
       }
       this.#leveringen.push({
         nummer,
         organisatie,
-        kop,
-        records: running.counts.records,
-        zaken: running.counts.zaken,
-        bytes: running.bytes,
+        head,
+        records: current.counts.records,
+        zaken: current.counts.zaken,
+        bytes: current.bytes,
         vingerafdruk,
-        zaakLinks: running.places?.finish(),
+        zaakLinks: current.zaakLinker?.finish(),
       });
     }
     this.#count += 1;
-    this.#running = startLevering(this.#model);
+    this.#current = startLevering(this.#model);
   }
 
   /** Checks a skeleton against its part of the model. @returns its value, as far as there is one */
   #part(skeleton: Skeleton, base: string, check: PartCheck): unknown {
     const { text } = skeleton;
-    if (!skeleton.readable) this.#fault(base, skeleton.lineAt(0), 'is not valid UTF-8');
-    let places: ReadonlyMap<string, number>;
+    if (!skeleton.isUtf8) this.#fault(base, skeleton.lineAt(0), 'is not valid UTF-8');
+    let offsets: ReadonlyMap<string, number>;
     try {
-      places = placesOf(text);
+      offsets = locateValues(text);
     } catch (error) {
       if (!(error instanceof JsonTextError)) throw error;
-      return this.#faults.end({ pointer: base, line: skeleton.lineAt(error.offset), message: error.message });
+      return this.#faults.stop({ pointer: base, line: skeleton.lineAt(error.offset), message: error.message });
     }
     const value: unknown = JSON.parse(text);
     if (check.ok(value)) return value;
     for (const error of check.faults(value)) {
-      const line = skeleton.lineAt(places.get(error.instancePath) ?? 0);
+      const line = skeleton.lineAt(offsets.get(error.instancePath) ?? 0);
       this.#fault(base + error.instancePath, line, describeError(error));
     }
     return value;
@@ -211,18 +236,18 @@ export class DeliveryReader {
     if (count < minItems) this.#fault(pointer, skeleton.lineAt(0), `must NOT have fewer than ${minItems} items`);
   }
 
-  /** A text that is not JSON, or has a member twice. What follows one that is not JSON cannot be trusted. */
+  /** A text that is not JSON, or has a member twice. After text that is not JSON, reading on makes no sense. */
   #broken(text: string, line: number, pointer: string): void {
     try {
-      placesOf(text);
+      locateValues(text);
     } catch (error) {
       if (!(error instanceof JsonTextError)) throw error;
       const fault = { pointer, line: line + newlines(text.slice(0, error.offset)), message: error.message };
-      if (!error.twice) this.#faults.end(fault);
+      if (!error.isDuplicate) this.#faults.stop(fault);
       this.#faults.add(fault);
       return;
     }
-    this.#faults.end({ pointer, line, message: 'not JSON' });
+    this.#faults.stop({ pointer, line, message: 'not JSON' });
   }
 
   #fault(pointer: string, line: number, message: string): void {
@@ -230,8 +255,8 @@ export class DeliveryReader {
   }
 
   #pointer(levering?: number, list?: ItemList, nummer?: number): string {
-    const { envelop, levering: places } = this.#model.mapping;
-    const lists = { records: places.records, zaken: places.zaken?.lijst ?? [] };
+    const { envelop, levering: paths } = this.#model.mapping;
+    const lists = { records: paths.records, zaken: paths.zaken?.lijst ?? [] };
     return toPointer([
       ...envelop.leveringen,
       ...(levering === undefined ? [this.#count] : [levering]),
@@ -241,53 +266,30 @@ export class DeliveryReader {
   }
 }
 
-/** What a file says about one levering. */
-export interface ReadLevering {
-  /** Place in the file, from 0. */
-  readonly nummer: number;
-  readonly organisatie: Organisation;
-  /** The levering with its lists left empty. */
-  readonly kop: JsonObject;
-  readonly records: number;
-  readonly zaken: number;
-  readonly bytes: number;
-  /** SHA-256 over the texts of records and cases, base64. */
-  readonly vingerafdruk: string;
-  /** Absent for a model without cases. */
-  readonly zaakLinks: ZaakLinks | undefined;
-}
-
-export interface ReadDelivery {
-  readonly periodeStart: string;
-  readonly periodeEinde: string;
-  readonly aangeleverdOp: Date;
-  readonly leveringen: readonly ReadLevering[];
-}
-
-/** What is known of a levering while its items come by. */
-interface RunningLevering {
-  /** Where the model wants no item twice. */
-  readonly seen: Record<ItemList, Seen | undefined>;
+/** The levering that is being read. */
+interface OpenLevering {
+  /** For lists in which the model allows no item twice. */
+  readonly seen: Record<ItemList, SeenTexts | undefined>;
   readonly counts: Record<ItemList, number>;
   bytes: number;
   /** Over the texts of its items. */
   readonly hash: Hash;
-  readonly places: ZaakPlaces | undefined;
+  readonly zaakLinker: ZaakLinker | undefined;
   /** Municipalities that its records name. */
-  readonly gemeenten: Set<string>;
+  readonly municipalities: Set<string>;
 }
 
-function startLevering({ bounds: { records, zaken }, mapping }: Model): RunningLevering {
+function startLevering({ bounds: { records, zaken }, mapping }: Model): OpenLevering {
   return {
     seen: {
-      records: records.uniqueItems ? new Seen() : undefined,
-      zaken: zaken.uniqueItems ? new Seen() : undefined,
+      records: records.uniqueItems ? new SeenTexts() : undefined,
+      zaken: zaken.uniqueItems ? new SeenTexts() : undefined,
     },
     counts: { records: 0, zaken: 0 },
     bytes: 0,
     hash: createHash('sha256'),
-    places: ZaakPlaces.of(mapping),
-    gemeenten: new Set(),
+    zaakLinker: ZaakLinker.of(mapping),
+    municipalities: new Set(),
   };
 }
 

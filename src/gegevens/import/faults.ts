@@ -10,11 +10,11 @@ export interface ImportFault {
   readonly message: string;
 }
 
-/** Faults are gathered up to this number; more would not be read. */
+/** Reading stops at this number of faults: nobody reads more. */
 const MAX_FAULTS = 100;
 
-/** Reading stops: there are enough faults, or what follows cannot be understood. */
-export class TooFaulty extends Error {}
+/** Reading has stopped: there are enough faults, or the rest cannot be understood. */
+export class ImportStopped extends Error {}
 
 /** The faults of one file, in the order of the file. */
 export class Faults {
@@ -25,20 +25,20 @@ export class Faults {
     this.#most = most;
   }
 
-  /** @throws {TooFaulty} when this was the last one that is gathered */
+  /** @throws {ImportStopped} when there are enough */
   add(fault: ImportFault): void {
     this.list.push(fault);
-    if (this.list.length >= this.#most) throw new TooFaulty();
+    if (this.list.length >= this.#most) throw new ImportStopped();
   }
 
-  /** Adds a fault after which the rest of the file has no meaning. @throws {TooFaulty} always */
-  end(fault: ImportFault): never {
+  /** Adds a fault after which the rest of the file cannot be understood. @throws {ImportStopped} always */
+  stop(fault: ImportFault): never {
     this.list.push(fault);
-    throw new TooFaulty();
+    throw new ImportStopped();
   }
 }
 
-/** Says what a validator found, with the member or the allowed values where that helps. */
+/** The message of a validator, with the unknown member or the allowed values. */
 export function describeError({ message = 'is not valid', params }: ErrorObject): string {
   if (!isRecord(params)) return message;
   const { additionalProperty, unevaluatedProperty, allowedValues } = params;
@@ -52,13 +52,13 @@ export function describeError({ message = 'is not valid', params }: ErrorObject)
 /** A JSON text that is not JSON, or has a member twice; `offset` is where. */
 export class JsonTextError extends Error {
   readonly offset: number;
-  /** True for a member that stands there twice; else the text is not JSON. */
-  readonly twice: boolean;
+  /** True for a member that occurs twice; else the text is not JSON. */
+  readonly isDuplicate: boolean;
   constructor(message: string, offset: number, twice = false) {
     super(message);
     this.name = 'JsonTextError';
     this.offset = offset;
-    this.twice = twice;
+    this.isDuplicate = twice;
   }
 }
 
@@ -69,18 +69,18 @@ const WORD = /true|false|null/y;
 const MAX_DEPTH = 200;
 
 /**
- * Where every value of a JSON text begins, by pointer. Slow and strict: for texts in which something is wrong, to say where.
+ * The offset of every value of a JSON text, by pointer. Slow and strict: only for texts with a fault, to say where it is.
  * @throws {JsonTextError} at the first character that is not JSON, and at a member that its object already has
  */
-export function placesOf(text: string): ReadonlyMap<string, number> {
-  const reader = new PlaceReader(text);
+export function locateValues(text: string): ReadonlyMap<string, number> {
+  const reader = new ValueLocator(text);
   reader.value('', 0);
   reader.end();
-  return reader.places;
+  return reader.offsets;
 }
 
-class PlaceReader {
-  readonly places = new Map<string, number>();
+class ValueLocator {
+  readonly offsets = new Map<string, number>();
   readonly #text: string;
   #at = 0;
 
@@ -96,7 +96,7 @@ class PlaceReader {
   value(pointer: string, depth: number): void {
     if (depth > MAX_DEPTH) throw new JsonTextError('nested too deeply', this.#at);
     this.#skip(WHITE);
-    this.places.set(pointer, this.#at);
+    this.offsets.set(pointer, this.#at);
     const first = this.#text[this.#at];
     if (first === '{') this.#object(pointer, depth);
     else if (first === '[') this.#list(pointer, depth);
@@ -112,7 +112,7 @@ class PlaceReader {
       const start = this.#at;
       if (!this.#string()) throw this.#unexpected();
       const name = String(JSON.parse(this.#text.slice(start, this.#at)));
-      if (names.has(name)) throw new JsonTextError(`member ${JSON.stringify(name)} stands there twice`, start, true);
+      if (names.has(name)) throw new JsonTextError(`member ${JSON.stringify(name)} occurs twice`, start, true);
       names.add(name);
       if (!this.#take(':')) throw this.#unexpected();
       this.value(`${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1);

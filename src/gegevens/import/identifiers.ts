@@ -12,8 +12,8 @@ interface IdHash {
 }
 
 /**
- * Remembers a number for each of millions of identifiers in twelve bytes apiece: it keeps their 64-bit hashes, not the texts. Two
- * identifiers with one hash would be taken for the same; among ten million that happens once in some 300 000 files.
+ * A number for each of millions of identifiers, in twelve bytes each: it holds their 64-bit hashes, not the texts. Two identifiers with
+ * one hash would be taken for the same; among ten million that happens once in some 300 000 files.
  */
 export class IdIndex {
   #low = new Int32Array(START_SLOTS);
@@ -21,7 +21,7 @@ export class IdIndex {
   #value = new Int32Array(START_SLOTS).fill(EMPTY);
   #size = 0;
 
-  /** Keeps the first number that an identifier is given. @param value not negative */
+  /** The first number of an identifier stays. @param value not negative */
   add(hash: IdHash, value: number): void {
     if (this.#size * 2 >= this.#value.length) this.#grow();
     const slot = this.#slot(hash);
@@ -65,7 +65,7 @@ export class IdIndex {
   }
 }
 
-/** 64 bits of a text: two multiplicative hashes, each stirred into the other at the end. */
+/** 64 bits of a text: two multiplicative hashes, mixed at the end. */
 export function hashId(id: string): IdHash {
   let a = 0xdeadbeef ^ id.length;
   let b = 0x41c6ce57 ^ id.length;
@@ -79,18 +79,18 @@ export function hashId(id: string): IdHash {
   return { low: low | 0, high: high | 0 };
 }
 
-/** What is known of the cases of a levering when all of it has been read. */
+/** Which records the cases of a levering go with. */
 export interface ZaakLinks {
   /** By case: the record that it goes with when all records are delivered: the first of its signals, in the order of the file. */
   readonly bij: Int32Array;
-  /** Case and record, by turns, for every signal that a case names in its own levering. */
+  /** Alternating case and record, for every signal of its own levering that a case names. */
   readonly signalen: Int32Array;
 }
 
 /** Finds the records that the cases of a levering name. */
-export class ZaakPlaces {
+export class ZaakLinker {
   readonly #recordId: readonly string[];
-  readonly #signalenPlace: readonly string[];
+  readonly #signalenPath: readonly string[];
   readonly #signaalId: readonly string[];
   readonly #records = new IdIndex();
   /** By case: the first of its records so far; -1 while none is known. */
@@ -100,27 +100,27 @@ export class ZaakPlaces {
   readonly #open: number[] = [];
 
   /** @returns `undefined` for a model without cases */
-  static of({ levering }: Mapping): ZaakPlaces | undefined {
+  static of({ levering }: Mapping): ZaakLinker | undefined {
     const { recordId, zaken } = levering;
     return recordId === undefined || zaken === undefined
       ? undefined
-      : new ZaakPlaces(recordId, zaken.signalen, zaken.signaalId);
+      : new ZaakLinker(recordId, zaken.signalen, zaken.signaalId);
   }
 
   constructor(recordId: readonly string[], signalen: readonly string[], signaalId: readonly string[]) {
     this.#recordId = recordId;
-    this.#signalenPlace = signalen;
+    this.#signalenPath = signalen;
     this.#signaalId = signaalId;
   }
 
-  record(value: unknown, nummer: number): void {
+  addRecord(value: unknown, nummer: number): void {
     const id = valueAt(value, this.#recordId);
     if (typeof id === 'string') this.#records.add(hashId(id), nummer);
   }
 
-  zaak(value: unknown, zaak: number): void {
+  addZaak(value: unknown, zaak: number): void {
     this.#first[zaak] = -1;
-    const list = valueAt(value, this.#signalenPlace);
+    const list = valueAt(value, this.#signalenPath);
     const named = new Map<string, IdHash>();
     for (const reference of Array.isArray(list) ? list.filter(isRecord) : []) {
       const id = valueAt(reference, this.#signaalId);
@@ -155,12 +155,12 @@ export class ZaakPlaces {
   }
 }
 
-/** Remembers texts by their hash, to notice one that comes again: as it is written, so two spellings of one value are two. */
-export class Seen {
+/** Finds texts that occur twice, by their hash; two spellings of one value are two texts. */
+export class SeenTexts {
   readonly #texts = new IdIndex();
 
   /** @returns whether the text was there before */
-  again(text: string): boolean {
+  isRepeated(text: string): boolean {
     const hash = hashId(text);
     if (this.#texts.get(hash) !== undefined) return true;
     this.#texts.add(hash, 0);

@@ -1,10 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import { CutError } from './json-cutter.ts';
+
+/** The file cannot be divided into items: its brackets, commas or sizes are wrong. The message is for operators. */
+export class CutError extends Error {
+  readonly line: number;
+  constructor(message: string, line: number) {
+    super(message);
+    this.name = 'CutError';
+    this.line = line;
+  }
+}
 
 const MAX_ITEM_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
-/** One value, as it stood in the file. The bytes are valid only until the next ones are read. */
+/** One value, as written in the file. The bytes are valid only until the next ones are read. */
 export interface CapturedItem {
   readonly bytes: Buffer;
   /** Line that it begins on. */
@@ -34,8 +43,8 @@ export class ItemCapture {
   }
 
   /**
-   * Reads on from a place in a chunk.
-   * @returns the place after the value, or -1 when the value goes on in the next chunk
+   * Reads on from an offset in a chunk.
+   * @returns the offset after the value, or -1 when the value continues in the next chunk
    * @throws {CutError} when the value is larger or deeper than is reasonable
    */
   scan(chunk: Buffer, from: number): number {
@@ -44,7 +53,7 @@ export class ItemCapture {
     this.#bytes += part.length;
     if (this.#bytes > MAX_ITEM_BYTES)
       throw new CutError(`a record larger than ${MAX_ITEM_BYTES} bytes`, this.#firstLine);
-    // The chunk is filled anew before the value ends.
+    // The chunk's buffer is used again before the value ends.
     this.#parts.push(end === -1 ? Buffer.from(part) : part);
     return end;
   }
@@ -113,15 +122,15 @@ interface Stretch {
   readonly line: number;
 }
 
-/** Text of which long lists were cut out; it still knows on which line of the file each of its characters stood. */
+/** Text from which long lists were cut; it knows the line in the file of each of its characters. */
 export class Skeleton {
-  /** False when some of the bytes were no UTF-8. */
-  readonly readable: boolean;
+  /** Of all of its bytes. */
+  readonly isUtf8: boolean;
   readonly #stretches: readonly Stretch[];
 
   constructor(stretches: readonly Stretch[], readable: boolean) {
     this.#stretches = stretches;
-    this.readable = readable;
+    this.isUtf8 = readable;
   }
 
   get text(): string {
@@ -148,7 +157,7 @@ export function newlines(text: string): number {
   return count;
 }
 
-/** Collects a skeleton from bytes of the file; what is left out ends one stretch and begins the next. */
+/** Builds a skeleton from bytes of the file, stretch by stretch: a new one begins after each part that was cut. */
 export class SkeletonBuilder {
   readonly #limit: number;
   readonly #done: Stretch[] = [];
@@ -165,7 +174,7 @@ export class SkeletonBuilder {
 
   /** @returns false when it has become larger than is reasonable */
   add(bytes: Buffer): boolean {
-    // The bytes are in a buffer that is used again.
+    // The buffer of these bytes is used again.
     this.#open.push(Buffer.from(bytes));
     this.#bytes += bytes.length;
     return this.#bytes <= this.#limit;

@@ -1,13 +1,13 @@
 /**
- * Cuts a message of the exchange model into the texts of its records while it streams by. What is left around them, the
- * skeleton, is handed out as text too. Only structure is looked at: whether each text is JSON is for who parses it.
+ * Cuts a message of the exchange model into the texts of its items while it streams through. The text around them, the skeleton,
+ * is handed over too. Only structure is read: whether a text is JSON is up to the parser of it.
  */
 
-import type { Mapping } from '../model/mapping.ts';
-import { type CapturedItem, ItemCapture, type Skeleton, SkeletonBuilder } from './item-capture.ts';
+import type { ItemList, Mapping } from '../model/mapping.ts';
+import { type CapturedItem, CutError, ItemCapture, type Skeleton, SkeletonBuilder } from './item-capture.ts';
 
 interface CutHandler {
-  /** @param levering place of the levering, from 0; @param index place of the item in its list, from 0 */
+  /** @param levering index of the levering, from 0; @param index of the item in its list, from 0 */
   item(levering: number, list: ItemList, index: number, item: CapturedItem): void;
   levering(levering: number, skeleton: Skeleton): void;
 }
@@ -29,7 +29,7 @@ interface ObjectFrame {
   expectKey: boolean;
   member: PlanNode | undefined;
 }
-/** A list that is read item by item, and what may come next in it. */
+/** A list that is read item by item, and what may follow in it. */
 interface CutFrame {
   readonly kind: 'cut';
   readonly list: 'leveringen' | ItemList;
@@ -89,7 +89,7 @@ export class JsonCutter {
     if (frame?.kind !== 'cut') throw new TypeError('an item outside a list');
     frame.state = 'after-item';
     if (frame.list === 'leveringen') {
-      // Not an object: there is nothing to cut, and the model will say what is wrong.
+      // Not an object: there is nothing to cut, and the check by the model will report it.
       const whole = new SkeletonBuilder(item.line, MAX_SKELETON_BYTES);
       this.#add(whole, item.bytes);
       this.#endLevering(whole);
@@ -132,7 +132,7 @@ export class JsonCutter {
     return chunk.length;
   }
 
-  /** Reads what is kept as it is, until a list begins that is cut or the levering ends. */
+  /** Reads skeleton until a list begins that is cut, or the levering ends. */
   #readSkeleton(chunk: Buffer, from: number): number {
     const builder = this.#builder();
     for (let at = from; at < chunk.length; at += 1) {
@@ -234,7 +234,7 @@ function memberOf(frame: Frame): PlanNode | undefined {
   return frame.kind === 'object' && !frame.expectKey ? frame.member : undefined;
 }
 
-/** A member's name with its escapes resolved; one that is not JSON is no member that matters. */
+/** A member's name with its escapes resolved; a name that is not JSON matches no list. */
 function nameOf(quoted: readonly number[]): string {
   try {
     return String(JSON.parse(Buffer.from(quoted).toString()));
@@ -243,10 +243,7 @@ function nameOf(quoted: readonly number[]): string {
   }
 }
 
-/** The lists whose items are read one by one. */
-export type ItemList = 'records' | 'zaken';
-
-/** What stands below a member that the cutter has business with. */
+/** A member on the path to a list. */
 interface PlanNode {
   readonly children: ReadonlyMap<string, PlanNode>;
   /** Set when the member is one of the lists. */
@@ -258,44 +255,34 @@ interface CutPlan {
   readonly levering: PlanNode;
 }
 
-interface Growing {
-  readonly children: Map<string, Growing>;
+interface PlanNodeDraft {
+  readonly children: Map<string, PlanNodeDraft>;
   list: PlanNode['list'];
 }
 
-/** Where in a message the lists stand that are read item by item. */
+/** The paths in a message to the lists that are read item by item. */
 export function cutPlan({ envelop, levering }: Mapping): CutPlan {
-  const outer = grow();
-  put(outer, envelop.leveringen, 'leveringen');
-  const inner = grow();
-  put(inner, levering.records, 'records');
-  if (levering.zaken !== undefined) put(inner, levering.zaken.lijst, 'zaken');
+  const outer = emptyNode();
+  addList(outer, envelop.leveringen, 'leveringen');
+  const inner = emptyNode();
+  addList(inner, levering.records, 'records');
+  if (levering.zaken !== undefined) addList(inner, levering.zaken.lijst, 'zaken');
   return { envelop: outer, levering: inner };
 }
 
-function grow(): Growing {
+function emptyNode(): PlanNodeDraft {
   return { children: new Map(), list: undefined };
 }
 
-function put(root: Growing, steps: readonly string[], list: PlanNode['list']): void {
+function addList(root: PlanNodeDraft, steps: readonly string[], list: PlanNode['list']): void {
   let node = root;
   for (const step of steps) {
     let child = node.children.get(step);
     if (child === undefined) {
-      child = grow();
+      child = emptyNode();
       node.children.set(step, child);
     }
     node = child;
   }
   node.list = list;
-}
-
-/** The file cannot be cut: its brackets, commas or sizes are wrong. The message is for operators. */
-export class CutError extends Error {
-  readonly line: number;
-  constructor(message: string, line: number) {
-    super(message);
-    this.name = 'CutError';
-    this.line = line;
-  }
 }

@@ -4,13 +4,13 @@ import { valueAt } from '../model/json-pointer.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
 import { municipalityKey } from '../model/request.ts';
 
-/** What is kept of a record beside its text. */
+/** What is stored of a record beside its text. */
 export interface RecordTraits {
   /** Days since 2000-01-01, as Postgres counts them; `undefined`: not known. */
   readonly begin: number | undefined;
   /** `undefined`: the record is running. */
   readonly einde: number | undefined;
-  /** What makes it the same as a record of another delivery, under a key; `undefined`: it cannot be recognised. */
+  /** Keyed hash by which the same record is recognised in another delivery; `undefined`: it cannot be recognised. */
   readonly sleutel: Buffer | undefined;
   /** Key of the municipality that it names. */
   readonly gemeente: string | undefined;
@@ -20,10 +20,10 @@ export type ReadTraits = (record: unknown) => RecordTraits;
 
 const DAY_MS = 86_400_000;
 const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
-/** A value of 128 bits: two records that differ get the same one practically never. */
+/** 128 bits: different records practically never have the same key. */
 const KEY_BYTES = 16;
 
-/** @param key under which persons and IDs are hashed: without it a hash of a BSN is guessed within seconds */
+/** @param key of the hash of persons and IDs: the BSN in a hash without a key is guessed within seconds */
 export function createTraitsReader({ levering: { record, recordId } }: Mapping, key: Buffer): ReadTraits {
   const { begin, einde, gemeentecode, personen } = record;
   const identityOf = (value: unknown): unknown => {
@@ -52,16 +52,16 @@ function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): stri
   const identities: string[] = [];
   for (const person of persons) {
     const values = kenmerken
-      .map((group) => group.map((place) => valueAt(person, place)))
-      .find((group) => group.every(isTelling));
+      .map((group) => group.map((path) => valueAt(person, path)))
+      .find((group) => group.every(isKnown));
     if (values === undefined) return undefined;
     identities.push(JSON.stringify(values.map((value) => String(value).trim())));
   }
   return identities.length === 0 ? undefined : identities.toSorted();
 }
 
-/** Whether a value says anything: `000000000` and the like stand for a number that is not known. */
-function isTelling(value: unknown): boolean {
+/** `000000000` and the like stand for an unknown number. */
+function isKnown(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && !/^\s*(.)\1{7,}\s*$/.test(value);
 }
 

@@ -24,7 +24,7 @@ export type ReplaceReason =
   /** An organisation of this name delivers for the same days with a KvK number and without one. */
   | 'kvk-number';
 
-/** A current levering that cannot stand beside the import: the same records would be delivered twice. */
+/** A current levering that conflicts with the import: the same records would be delivered twice. */
 export interface Conflict {
   readonly id: number;
   readonly kvkNummer: string | null;
@@ -34,7 +34,7 @@ export interface Conflict {
   readonly records: number;
 }
 
-/** What an import does to what one organisation delivered for one municipality and period. */
+/** What an import replaces of one organisation, for one municipality and period. */
 export interface Replacement {
   readonly organisatie: string;
   readonly kvkNummer: string | null;
@@ -54,7 +54,7 @@ export interface Replacement {
 }
 
 /**
- * Compares an import with what is current: by organisation and municipality, where anything is replaced or conflicts.
+ * Compares an import with the current leveringen, by organisation and municipality: what it replaces and what conflicts.
  * @param earlier only those whose period overlaps that of the import
  */
 export function comparedWith(earlier: readonly EarlierLevering[], delivery: ReadDelivery): Replacement[] {
@@ -80,13 +80,13 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
         each.periodeEinde === periodeEinde,
     );
     const conflicting = earlier.filter((each) => conflictBetween(me, each) !== undefined);
-    const within = delivery.leveringen.map(({ organisatie }) => ({
+    const ofImport = delivery.leveringen.map(({ organisatie }) => ({
       organisatieSleutel: organisatie.sleutel,
       naamSleutel: organisatie.naamSleutel ?? null,
       kvkNummer: organisatie.kvkNummer ?? null,
       gemeenteSleutel: organisatie.gemeenteSleutel ?? null,
     }));
-    const conflicts = new Set([...conflicting, ...within].map((each) => conflictBetween(me, each)));
+    const conflicts = new Set([...conflicting, ...ofImport].map((each) => conflictBetween(me, each)));
     conflicts.delete(undefined);
     const replaced = [...same, ...conflicting];
     if (replaced.length === 0 && conflicts.size === 0) return [];
@@ -124,8 +124,8 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
 type Deliverer = Pick<EarlierLevering, 'organisatieSleutel' | 'naamSleutel' | 'kvkNummer' | 'gemeenteSleutel'>;
 
 /**
- * Why two that deliver for the same days cannot both stand: what is chosen from is kept apart by organisation and municipality, so the
- * same records would be delivered under each. For two municipalities that are both known the records differ.
+ * Why two leveringen for the same days conflict: a request is answered by organisation and municipality, so the same records would be
+ * delivered under each. Two municipalities that are both known do not conflict: their records differ.
  */
 function conflictBetween(a: Deliverer, b: Deliverer): 'municipality' | 'kvk-number' | undefined {
   const oneHasNoMunicipality = (a.gemeenteSleutel === null) !== (b.gemeenteSleutel === null);

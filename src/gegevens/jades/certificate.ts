@@ -1,3 +1,4 @@
+// A certificate, read by two parsers that must agree: OpenSSL (through Node) and pkijs; its extensions and names; and DER in place.
 import { createHash, X509Certificate } from 'node:crypto';
 import {
   Set as Asn1Set,
@@ -22,8 +23,6 @@ import {
   type RelativeDistinguishedNames,
 } from 'pkijs';
 
-// One certificate, read by two parsers that must agree: OpenSSL (through Node) and pkijs.
-
 export interface Certificate {
   readonly der: Buffer;
   /** OpenSSL's reading: keys, names, signature checks. */
@@ -41,7 +40,7 @@ export interface Certificate {
  * @throws Error when either parser refuses it
  */
 export function parseCertificate(der: Uint8Array): Certificate {
-  // A copy of its own: the parsers keep views on what they were given.
+  // A copy: the parsers keep views on their input.
   const bytes = Buffer.from(new Uint8Array(der).buffer);
   const x509 = new X509Certificate(bytes);
   if (!x509.raw.equals(bytes)) throw new Error('the certificate is not in DER or has bytes behind it');
@@ -59,6 +58,21 @@ export function parseCertificate(der: Uint8Array): Certificate {
   };
 }
 
+const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
+
+/**
+ * Every certificate of a PEM text, in the order of the text; text around the blocks is allowed, other blocks are not read.
+ * @throws Error when a certificate in it cannot be read
+ */
+export function parsePemCertificates(text: string): Certificate[] {
+  const found: Certificate[] = [];
+  for (const [, label, body] of text.matchAll(pemBlock)) {
+    if (label !== 'CERTIFICATE' || body === undefined) continue;
+    found.push(parseCertificate(Buffer.from(body, 'base64')));
+  }
+  return found;
+}
+
 /** Subject and issuer are the same name (RFC 5280 section 3.2). */
 export function isSelfIssued(certificate: Certificate): boolean {
   return (
@@ -66,13 +80,13 @@ export function isSelfIssued(certificate: Certificate): boolean {
   );
 }
 
-/** The number of bytes of the tag and length a DER structure begins with. */
+/** The number of bytes of tag and length at the beginning of a DER structure. */
 function headerLength(der: Uint8Array): number {
   const length = der[1] ?? 0;
   return length < 0x80 ? 2 : 2 + (length & 0x7f);
 }
 
-// What the extensions of a certificate say, each checked to be what its identifier promises.
+// Extensions, each checked to be of the class that its identifier means.
 // @see RFC 5280 section 4.2
 
 export const oid = {
@@ -88,6 +102,7 @@ export const oid = {
   inhibitAnyPolicy: '2.5.29.54',
   authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
   ocsp: '1.3.6.1.5.5.7.48.1',
+  serialNumber: '2.5.4.5',
 } as const;
 
 /** Bits of the first byte of a key usage (RFC 5280 section 4.2.1.3). */
@@ -118,7 +133,7 @@ export function purposes(certificate: Certificate): readonly string[] | undefine
   return value instanceof ExtKeyUsage ? value.keyPurposes : [];
 }
 
-/** Whether it is a certificate authority, and how many others may follow it. */
+/** Whether it is a certificate authority, and how many authorities may stand below it. */
 export function authority(certificate: Certificate): { readonly ca: boolean; readonly pathLength: number } {
   const value = parsedValue(extension(certificate, oid.basicConstraints));
   if (!(value instanceof BasicConstraints)) return { ca: false, pathLength: 0 };
@@ -166,11 +181,9 @@ export function rawValue(entry: Extension): Uint8Array {
   return entry.extnValue instanceof OctetString ? entry.extnValue.valueBlock.valueHexView : new Uint8Array();
 }
 
-const serialNumber = '2.5.4.5';
-
 /** The OIN (20 digits) in the subject's serialNumber; undefined when there is none, or more than one attribute. */
 export function signerOin(leaf: Certificate): string | undefined {
-  const values = attributeTexts(leaf.pki.subject, serialNumber);
+  const values = attributeTexts(leaf.pki.subject, oid.serialNumber);
   const [oin] = values;
   return values.length === 1 && oin !== undefined && /^\d{20}$/.test(oin) ? oin : undefined;
 }
@@ -222,7 +235,7 @@ export function attributeTexts(name: RelativeDistinguishedNames, type: string): 
   return found;
 }
 
-// A reader of DER that touches only headers: lists of a hundred thousand entries are walked without building them.
+// DER, read in place by its headers only: a list of a hundred thousand entries is walked without building it.
 // @see ITU-T X.690 section 8.1
 
 export interface Element {
@@ -270,19 +283,4 @@ export function encodeElement(tag: number, contents: Uint8Array): Buffer {
     'hex',
   );
   return Buffer.concat([Buffer.from([tag, 0x80 | digits.length]), digits, contents]);
-}
-
-const block = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
-
-/**
- * Every certificate of a PEM text, in the order of the text; text around the blocks is allowed, other blocks are not read.
- * @throws Error when a certificate in it cannot be read
- */
-export function parsePemCertificates(text: string): Certificate[] {
-  const found: Certificate[] = [];
-  for (const [, label, body] of text.matchAll(block)) {
-    if (label !== 'CERTIFICATE' || body === undefined) continue;
-    found.push(parseCertificate(Buffer.from(body, 'base64')));
-  }
-  return found;
 }

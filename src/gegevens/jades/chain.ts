@@ -1,4 +1,6 @@
-import { constants, type KeyObject } from 'node:crypto';
+// Path validation from the signer's certificate to a trust anchor.
+// @see RFC 5280 section 6; docs/decisions/0003-path-validation.md
+import type { KeyObject } from 'node:crypto';
 import { BitString } from 'asn1js';
 import { AlgorithmIdentifier, CertificateChainValidationEngine, RSASSAPSSParams } from 'pkijs';
 import {
@@ -15,9 +17,6 @@ import {
 } from './certificate.ts';
 import { JadesError } from './errors.ts';
 import { meetsNameConstraints, meetsPolicies } from './path-constraints.ts';
-
-// Path validation from the signer's certificate to a trust anchor.
-// @see RFC 5280 section 6; docs/decisions/0003-path-validation.md
 
 export interface PathOptions {
   readonly anchors: readonly Certificate[];
@@ -41,7 +40,7 @@ export async function validatePath(x5c: readonly Certificate[], options: PathOpt
   return path;
 }
 
-/** The path is what was sent, in that order: nothing is searched, so no certificate outside it can be judged. */
+/** The path is what was sent, in that order. Nothing is searched, so no certificate outside it is ever used. */
 function assemble(x5c: readonly Certificate[], anchors: readonly Certificate[]): Certificate[] {
   x5c.forEach((certificate, index) => {
     const issuer = x5c[index + 1];
@@ -63,7 +62,7 @@ function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
   try {
     return certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.x509.publicKey);
   } catch {
-    return false; // OpenSSL throws on keys and algorithms that do not go together
+    return false; // OpenSSL throws when key and algorithm do not match
   }
 }
 
@@ -85,10 +84,9 @@ async function checkByLibrary(path: readonly Certificate[], options: PathOptions
   }
 }
 
-// The rules for a path that the library does not check, each as a function that names the fault.
-// @see RFC 5280 section 6.1; docs/decisions/0003-path-validation.md
+// The rules that pkijs does not check.
 
-/** Critical extensions that this library or pkijs acts upon; a certificate with any other is refused. */
+/** Critical extensions that this code or pkijs processes; a certificate with any other is refused. */
 const known: ReadonlySet<string> = new Set([
   oid.keyUsage,
   oid.subjectAltName,
@@ -186,7 +184,7 @@ function checkAuthority(path: readonly Certificate[], index: number, isAnchor: b
   if (between > pathLength) throw untrusted('het certificaatpad is langer dan een uitgever toestaat');
 }
 
-/** The signer is no authority, may make signatures, and every extended usage in the path leaves room for it. */
+/** The signer is no authority and may sign, and every extended key usage in the path allows it. */
 function checkLeafUsage(path: readonly Certificate[]): void {
   const [leaf] = path;
   if (leaf === undefined) return;
@@ -195,22 +193,21 @@ function checkLeafUsage(path: readonly Certificate[]): void {
     throw misused('het sleutelgebruik omvat digitalSignature noch nonRepudiation');
   }
   if (authority(leaf).ca || (bits & usage.keyCertSign) !== 0) throw misused('het is een certificaat van een uitgever');
-  let left = [...signingPurposes];
+  let allowed = [...signingPurposes];
   for (const certificate of path.slice(0, -1)) {
     const named = extension(certificate, oid.extKeyUsage) === undefined ? undefined : purposes(certificate);
-    if (named !== undefined && !named.includes('2.5.29.37.0')) left = left.filter((purpose) => named.includes(purpose));
+    if (named !== undefined && !named.includes('2.5.29.37.0'))
+      allowed = allowed.filter((purpose) => named.includes(purpose));
   }
-  if (left.length === 0) throw misused('het uitgebreide sleutelgebruik laat het ondertekenen van berichten niet toe');
+  if (allowed.length === 0)
+    throw misused('het uitgebreide sleutelgebruik laat het ondertekenen van berichten niet toe');
 }
 
 function misused(what: string): JadesError {
   return new JadesError('certificate-usage', `Het certificaat is niet voor ondertekenen bedoeld: ${what}.`);
 }
 
-// Which signature algorithms and keys are strong enough.
-
-/** PS256: PSS padding with a salt as long as the hash (RFC 7518 section 3.5). */
-export const ps256 = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } as const;
+// Strong signature algorithms and keys.
 
 const signatureAlgorithms: ReadonlySet<string> = new Set([
   '1.2.840.113549.1.1.11', // sha256WithRSAEncryption

@@ -1,3 +1,6 @@
+// Certificate revocation lists. The library reads everything but the entries and checks the signature over all of it; the
+// entries, of which there may be a hundred thousand, are walked in place.
+// @see RFC 5280 sections 5 and 6.3
 import { setImmediate } from 'node:timers/promises';
 import { CertificateRevocationList } from 'pkijs';
 import {
@@ -14,10 +17,6 @@ import {
 import { isStrongSignature } from './chain.ts';
 import { refreshTime, validUntil } from './revocation-status.ts';
 
-// A certificate revocation list and the judgement of it. The library reads everything but the entries, and checks the
-// signature over all of it; the entries, which may be a hundred thousand, are walked in place.
-// @see RFC 5280 sections 5 and 6.3
-
 /** A list whose signature, dates and form have been checked. */
 export interface RevocationList {
   readonly der: Uint8Array;
@@ -29,7 +28,7 @@ export interface RevocationList {
 
 const sequence = 0x30;
 const extensionsTag = 0xa0;
-const entriesPerTurn = 5_000;
+const entriesPerTick = 5_000;
 
 /**
  * Reads a list and checks that this issuer signed it, that it is valid now, and that all of it is understood.
@@ -44,7 +43,7 @@ export async function readCrl(der: Uint8Array, issuer: Certificate, now: Date): 
   crl.tbs = Uint8Array.from(tbs).buffer;
   if (!(await crl.verify({ issuerCertificate: issuer.pki }))) throw new Error('the list is not signed by the issuer');
   const scope = readListExtensions(der, extensions);
-  await inTurns(der, entries, (entry) => {
+  await findEntry(der, entries, (entry) => {
     checkEntry(der, entry);
     return false;
   });
@@ -56,14 +55,14 @@ export async function readCrl(der: Uint8Array, issuer: Certificate, now: Date): 
 export async function isListed(list: RevocationList, certificate: Certificate): Promise<boolean> {
   checkScope(list.scope, certificate);
   const serial = Buffer.from(certificate.pki.serialNumber.valueBlock.valueHexView);
-  return await inTurns(list.der, list.entries, (entry) => {
+  return await findEntry(list.der, list.entries, (entry) => {
     const number = readElement(list.der, entry.from, entry.end);
     return serial.equals(list.der.subarray(number.from, number.end));
   });
 }
 
-/** Walks the entries until one is found, and gives others a turn now and then. */
-async function inTurns(
+/** Walks the entries until one is found, and yields to the event loop now and then. */
+async function findEntry(
   der: Uint8Array,
   entries: Element | undefined,
   isFound: (entry: Element) => boolean,
@@ -73,7 +72,7 @@ async function inTurns(
   for (const entry of children(der, entries)) {
     if (isFound(entry)) return true;
     count += 1;
-    if (count % entriesPerTurn === 0) await setImmediate();
+    if (count % entriesPerTick === 0) await setImmediate();
   }
   return false;
 }
@@ -104,10 +103,10 @@ function split(der: Uint8Array): Parts {
   }
   const entries = parts.slice(from + 2).find((part) => part.tag === sequence);
   const extensions = parts.slice(from + 2).find((part) => part.tag === extensionsTag);
-  const kept = parts.filter((part) => part !== entries).map((part) => bytesOf(der, part));
+  const others = parts.filter((part) => part !== entries).map((part) => bytesOf(der, part));
   const withoutEntries = encodeElement(
     sequence,
-    Buffer.concat([encodeElement(sequence, Buffer.concat(kept)), bytesOf(der, algorithm), bytesOf(der, signature)]),
+    Buffer.concat([encodeElement(sequence, Buffer.concat(others)), bytesOf(der, algorithm), bytesOf(der, signature)]),
   );
   return { tbs: bytesOf(der, signed), entries, extensions, withoutEntries: Uint8Array.from(withoutEntries) };
 }
@@ -125,7 +124,7 @@ function checkScope(scope: ListScope | undefined, certificate: Certificate): voi
   }
 }
 
-// What the extensions of a revocation list and its entries say. What cannot be read is never taken for "nothing said".
+// Extensions of a list and of its entries. An extension that cannot be read is an error, never taken for absent.
 // @see RFC 5280 sections 5.2 and 5.3
 
 /** Which certificates a list is about (RFC 5280 section 5.2.5). */
@@ -144,13 +143,13 @@ const listExtension = {
   authorityKeyIdentifier: '551d23', // 2.5.29.35
   issuingDistributionPoint: '551d1c', // 2.5.29.28
 } as const;
-/** Reason, hold instruction and invalidity date change nothing: who is listed is revoked. */
+/** Reason, hold instruction and invalidity date change nothing: a listed certificate is revoked. */
 const entryExtensions: ReadonlySet<string> = new Set(['551d15', '551d17', '551d18']);
 
 /**
- * Reads the extensions of a list: those that limit it, and none that is critical and not understood.
+ * Reads the extensions of a list that limit it; an unknown critical one is an error.
  * @param wrapper the element `[0]` of the list; absent for a list without extensions
- * @throws Error when it cannot be relied upon to be complete
+ * @throws Error when the list may be incomplete
  */
 function readListExtensions(der: Uint8Array, wrapper: Element | undefined): ListScope | undefined {
   if (wrapper === undefined) return undefined;
@@ -168,7 +167,7 @@ function readListExtensions(der: Uint8Array, wrapper: Element | undefined): List
 }
 
 /**
- * Checks one entry: a critical extension that is not understood may change what the entries behind it mean (section 5.3).
+ * Checks one entry: an unknown critical extension may change the meaning of the entries after it (section 5.3).
  * @throws Error
  */
 function checkEntry(der: Uint8Array, entry: Element): void {
@@ -180,10 +179,10 @@ function checkEntry(der: Uint8Array, entry: Element): void {
   }
 }
 
-/** The one element between two places, of this tag. @throws Error */
-function readOnly(der: Uint8Array, place: Pick<Element, 'from' | 'end'>, expected: number): Element {
-  const element = readElement(der, place.from, place.end);
-  if (element.tag !== expected || element.end !== place.end) throw new Error('an extension of the list cannot be read');
+/** The only element between two offsets, of this tag. @throws Error */
+function readOnly(der: Uint8Array, range: Pick<Element, 'from' | 'end'>, expected: number): Element {
+  const element = readElement(der, range.from, range.end);
+  if (element.tag !== expected || element.end !== range.end) throw new Error('an extension of the list cannot be read');
   return element;
 }
 
@@ -204,7 +203,7 @@ function* extensionsIn(
   }
 }
 
-/** Members [0] to [5], each at most once and in order. Partial and indirect lists are not used: they do not say enough. */
+/** Members [0] to [5], each at most once and in order. Partial and indirect lists are not used. */
 function readScope(der: Uint8Array, point: Element): ListScope {
   let addresses: readonly string[] | undefined;
   const flags = new Map<number, boolean>();
@@ -221,7 +220,7 @@ function readScope(der: Uint8Array, point: Element): ListScope {
   return { addresses, onlyUsers: flags.get(1) === true, onlyAuthorities: flags.get(2) === true };
 }
 
-/** A relative name ([1]) is not put together with the issuer's: such a list is not used. */
+/** Lists with a relative name ([1]) are not used: it is not resolved against the issuer's. */
 function readFullName(der: Uint8Array, member: Element): string[] {
   const names = readOnly(der, member, 0xa0);
   const addresses: string[] = [];

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
-import { JadesError, type JadesErrorCode } from './errors.ts';
-
 // The Digest header with SHA-256.
 // @see RFC 3230 section 4.3.2; the pattern is the interface's own
+import { createHash } from 'node:crypto';
+import { JadesError, type JadesErrorCode } from './errors.ts';
 
 const sha256Pattern = /^SHA-256=[A-Za-z0-9+/=]{43,44}$/;
 const instanceDigest = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+=[!-~]+$/;
 
-/** A digest under way: `update` takes the bytes in order, `value` gives `SHA-256=<base64>` once. */
+/** An incremental digest: `update` takes the bytes in order, `value` returns `SHA-256=<base64>`, once. */
 interface BodyDigest {
   update(bytes: Uint8Array): void;
   value(): string;

@@ -1,3 +1,5 @@
+// OCSP: makes a request and checks the answer.
+// @see RFC 6960 sections 3.2 and 4.2, RFC 9654 (nonce); docs/decisions/0003-path-validation.md
 import { randomBytes } from 'node:crypto';
 import { OctetString } from 'asn1js';
 import {
@@ -14,9 +16,6 @@ import {
 import { type Certificate, keyUsage, parseCertificate, purposes, usage } from './certificate.ts';
 import { checkForm, checkSignatureAlgorithm, isStrongSignature, keyFault } from './chain.ts';
 import { type RevocationStatus, type Subject, validUntil } from './revocation-status.ts';
-
-// An OCSP request and the judgement of its answer.
-// @see RFC 6960 sections 3.2 and 4.2, RFC 9654 (nonce); docs/decisions/0003-path-validation.md
 
 const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
 const basicResponse = '1.3.6.1.5.5.7.48.1.1';
@@ -40,7 +39,7 @@ export async function createOcspRequest({ certificate, issuer }: Subject): Promi
 }
 
 /**
- * Judges an answer: signed by the issuer or its delegate, about this certificate, with our nonce, and valid now.
+ * Checks an answer: signed by the issuer or its delegate, about this certificate, with our nonce, and valid now.
  * @throws Error when it is no answer
  */
 export async function readOcspAnswer(
@@ -119,7 +118,7 @@ async function findAnswer(
   return answer;
 }
 
-/** What is critical and not understood makes an answer useless, and so does what stands in it twice (RFC 6960 section 4.4). */
+/** An answer with an unknown critical extension, or with an extension twice, is not used (RFC 6960 section 4.4). */
 function checkExtensions(extensions: readonly Extension[] | undefined, known: ReadonlySet<string>): void {
   const ids = (extensions ?? []).map(({ extnID }) => extnID);
   if (new Set(ids).size !== ids.length) throw new Error('the answer has an extension more than once');
@@ -128,7 +127,7 @@ function checkExtensions(extensions: readonly Extension[] | undefined, known: Re
   }
 }
 
-/** A responder that does not repeat the nonce gives answers made beforehand: these must have an end. */
+/** A responder that does not repeat the nonce sends prepared answers: these must have an end. */
 function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean): void {
   const echoed = basic.tbsResponseData.responseExtensions?.find(({ extnID }) => extnID === nonceExtension);
   if (echoed === undefined) {
@@ -148,7 +147,7 @@ function isRevoked({ certStatus }: SingleResponse): boolean {
   throw new Error('the responder does not know the certificate');
 }
 
-// Whether a certificate may answer for an issuer.
+// Whether a delegate may answer for an issuer.
 // @see RFC 6960 section 4.2.2.2
 
 const ocspSigning = '1.3.6.1.5.5.7.3.9';

@@ -1,3 +1,4 @@
+// The own key with its certificate chain, checked before it is used. Messages are for the operator.
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
 import forge from 'node-forge';
 import {
@@ -11,7 +12,28 @@ import {
 } from './certificate.ts';
 import { isRsa, keyFault } from './chain.ts';
 
-// The own key with its certificate chain, checked before it is used. Messages are for the operator.
+type OwnKeyFault =
+  | 'unreadable-key'
+  | 'unreadable-chain'
+  | 'unreadable-p12'
+  | 'wrong-passphrase'
+  | 'mismatched-pair'
+  | 'broken-chain'
+  | 'weak-key'
+  | 'wrong-usage'
+  | 'not-yet-valid'
+  | 'expired';
+
+/** The own key cannot be used; `message` says why, for the operator. */
+export class OwnKeyError extends Error {
+  override readonly name = 'OwnKeyError';
+  readonly code: OwnKeyFault;
+
+  constructor(code: OwnKeyFault, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 export interface OwnKey {
   readonly key: KeyObject;
@@ -99,7 +121,7 @@ function accept(key: KeyObject, certificates: readonly Certificate[], at: Date):
   return { key, chain, kid, oin: signerOin(leaf), subject: leaf.x509.subject, notAfter };
 }
 
-/** Leaf first, each followed by its issuer; a receiver refuses any other order, and anything left over. */
+/** Leaf first, each followed by its issuer. Receivers refuse any other order, and superfluous certificates. */
 function order(leaf: Certificate, certificates: readonly Certificate[]): Certificate[] {
   const left = new Map(certificates.map((certificate) => [certificate.thumbprint, certificate]));
   const chain: Certificate[] = [];
@@ -119,7 +141,7 @@ function order(leaf: Certificate, certificates: readonly Certificate[]): Certifi
   return chain;
 }
 
-// A PKCS#12 file: the key and the certificates in it. Node reads none, so forge does.
+// Key and certificates of a PKCS#12 file. Node cannot read one; forge can.
 // @see RFC 7292
 
 const { asn1, pkcs12, pki } = forge;
@@ -172,27 +194,4 @@ function bags(pfx: forge.pkcs12.Pkcs12Pfx, bagType: string | undefined): forge.p
 
 function toDer(structure: forge.asn1.Asn1): Buffer {
   return Buffer.from(asn1.toDer(structure).getBytes(), 'binary');
-}
-
-type OwnKeyFault =
-  | 'unreadable-key'
-  | 'unreadable-chain'
-  | 'unreadable-p12'
-  | 'wrong-passphrase'
-  | 'mismatched-pair'
-  | 'broken-chain'
-  | 'weak-key'
-  | 'wrong-usage'
-  | 'not-yet-valid'
-  | 'expired';
-
-/** The own key cannot be used; `message` says why, for the operator. */
-export class OwnKeyError extends Error {
-  override readonly name = 'OwnKeyError';
-  readonly code: OwnKeyFault;
-
-  constructor(code: OwnKeyFault, message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.code = code;
-  }
 }

@@ -1,3 +1,6 @@
+// Certificate policies and name constraints over a whole path. The library does not let anyPolicy in an authority match the
+// policy of the leaf, so policies are processed here; policy mappings are never followed (initial-policy-mapping-inhibit of RFC 5280).
+// @see RFC 5280 section 6.1, steps 6.1.3 (d) to (f), 6.1.4 (h) to (j) and 6.1.5 (g)
 import { isIP } from 'node:net';
 import { Integer, OctetString } from 'asn1js';
 import {
@@ -21,16 +24,12 @@ import {
   relativeNames,
 } from './certificate.ts';
 
-// Certificate policies over a path. The library does not let anyPolicy in an authority stand for the policy of the leaf,
-// so the processing is done here; policy mappings are never followed (initial-policy-mapping-inhibit of RFC 5280).
-// @see RFC 5280 section 6.1, steps 6.1.3 (d) to (f), 6.1.4 (h) to (j) and 6.1.5 (g)
-
 const anyPolicy = '2.5.29.32.0';
 
 interface State {
   /** The policies that hold so far; `any` when nothing has limited them. */
   readonly valid: 'any' | ReadonlySet<string>;
-  /** How many more certificates until some policy must hold, and until anyPolicy counts for nothing. */
+  /** How many more certificates until some policy must hold, and until anyPolicy is ignored. */
   readonly explicit: number;
   readonly inhibitAny: number;
 }
@@ -105,8 +104,8 @@ function constraints(certificate: Certificate | undefined): { requireExplicit: n
   };
 }
 
-// Name constraints over a path, all of it: the library joins the permitted subtrees of several authorities, where they
-// must each be met, and reads names in subjects loosely.
+// Name constraints: the library unites the permitted subtrees of several authorities, where each must be met, and reads names
+// in subjects loosely.
 // @see RFC 5280 section 4.2.1.10
 
 /** Types of general names that can be compared; a constraint on any other makes a name of that type unacceptable. */

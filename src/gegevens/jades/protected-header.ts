@@ -1,8 +1,7 @@
+// The protected header of a detached JWS, read strictly; with the times in it, and the strict JSON and base64 it is made of.
+// @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
 import { type Certificate, parseCertificate } from './certificate.ts';
 import { JadesError, malformed } from './errors.ts';
-
-// The protected header of a detached JWS, read strictly.
-// @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
 
 /** How a signature is made. An answer is signed in the style of its request. */
 export interface SignatureStyle {
@@ -22,9 +21,9 @@ export interface ProtectedHeader {
   /** Leaf first; one to five different certificates. */
   readonly x5c: readonly Certificate[];
   readonly style: SignatureStyle;
-  /** When it was signed and until when it counts, as far as the header says so. */
+  /** When it was signed and when it expires, as far as the header says so. */
   readonly times: SignatureTimes;
-  /** Everything that was in it, also what is not used. */
+  /** All members, used or not. */
   readonly members: JsonObject;
 }
 
@@ -136,7 +135,7 @@ function readForm(members: JsonObject): SignatureStyle['form'] {
   return 'digest';
 }
 
-// When a signature was made and until when it counts, as its protected header claims.
+// When a signature was made and when it expires, by its own header.
 // @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
 
 /** Moments in milliseconds since 1970; each may be absent. */
@@ -164,7 +163,7 @@ function readTimes(members: JsonObject): SignatureTimes {
 }
 
 /**
- * Judges the age of a signature; one that names no time has none.
+ * Checks the age of a signature; one that names no time has none.
  * @param maxAgeMs how long after it was made a signature is accepted
  * @throws JadesError signature-expired, signature-not-yet-valid
  */

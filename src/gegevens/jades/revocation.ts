@@ -1,37 +1,52 @@
+// Every certificate below the anchor must be known not to be revoked. First the check of a path, then where the status of one
+// certificate comes from: the OCSP responder of its issuer, else the issuer's revocation list.
+// @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
 import { setTimeout as delay } from 'node:timers/promises';
-import { BoundedMap } from './bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import { type Certificate, crlAddresses, ocspAddresses } from './certificate.ts';
 import { isListed, type RevocationList, readCrl } from './crl.ts';
 import { JadesError } from './errors.ts';
 import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
-import { isWorthKeeping, type RevocationStatus, refreshTime, retryMs, type Subject } from './revocation-status.ts';
+import { isCacheable, type RevocationStatus, refreshTime, retryMs, type Subject } from './revocation-status.ts';
 
-// The policy: every certificate below the anchor must be known not to be revoked.
-// @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
+/** One request to a revocation address. */
+export interface FetchRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly body?: Uint8Array;
+  readonly contentType?: string;
+  /** Milliseconds until the whole answer must be there. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
 
-/** `hard`: no answer means refused; `soft`: no answer is taken for good, a revocation never is. */
+/** Gives the body of a 200 answer; anything else rejects. */
+export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;
+
+/** Without an answer, `hard` refuses and `soft` accepts. Both refuse a revoked certificate. */
 export type RevocationMode = 'hard' | 'soft';
 
 interface RevocationOptions {
   readonly mode: RevocationMode;
   readonly now: () => Date;
   readonly ask: RevocationSource;
-  /** Milliseconds that one verification waits at most; what comes later is kept for the next. */
+  /** Milliseconds that one verification waits at most; a later answer is cached for the next. */
   readonly deadlineMs: number;
-  /** Takes why a refresh ahead of the end failed; the kept answer goes on. */
+  /** Called with the reason when a refresh failed; the cached answer stays in use. */
   readonly refreshFailed: (reason: unknown) => void;
 }
 
 /** @param path leaf first, anchor last. @throws JadesError certificate-revoked, revocation-unknown */
 type RevocationCheck = (path: readonly Certificate[]) => Promise<void>;
 
-interface Kept {
+interface CachedStatus {
   readonly status: RevocationStatus;
   refreshAt: Date;
 }
 
-const maxKeptBytes = 1024 * 1024;
-const keptBytes = 500;
+const maxCachedBytes = 1024 * 1024;
+const statusBytes = 500;
 
 export function createRevocationCheck({
   mode,
@@ -40,41 +55,44 @@ export function createRevocationCheck({
   deadlineMs,
   refreshFailed,
 }: RevocationOptions): RevocationCheck {
-  const kept = new BoundedMap<Kept>(maxKeptBytes, (key) => 2 * key.length + keptBytes);
-  const underWay = new Map<string, Promise<RevocationStatus>>();
+  const cache = new LRUCache<string, CachedStatus>({
+    maxSize: maxCachedBytes,
+    sizeCalculation: (_entry, key) => 2 * key.length + statusBytes,
+  });
+  const inFlight = new Map<string, Promise<RevocationStatus>>();
 
-  const keep = (key: string, status: RevocationStatus): void => {
-    if (isWorthKeeping(status.validUntil, now())) {
-      kept.set(key, { status, refreshAt: status.refreshAt ?? refreshTime(now(), status.validUntil) });
+  const store = (key: string, status: RevocationStatus): void => {
+    if (isCacheable(status.validUntil, now())) {
+      cache.set(key, { status, refreshAt: status.refreshAt ?? refreshTime(now(), status.validUntil) });
     } else {
-      kept.delete(key);
+      cache.delete(key);
     }
   };
-  /** An answer that came when nobody waited for it any more: never in place of a revocation that is known. */
-  const keepLate = (key: string, status: RevocationStatus): void => {
-    if (kept.get(key)?.status.revoked !== true) keep(key, status);
+  /** A late answer, that no request waits for any more, never replaces a known revocation. */
+  const storeLate = (key: string, status: RevocationStatus): void => {
+    if (cache.get(key)?.status.revoked !== true) store(key, status);
   };
 
   const fetchStatus = (key: string, subject: Subject): Promise<RevocationStatus> => {
-    const running = underWay.get(key);
+    const running = inFlight.get(key);
     if (running !== undefined) return running;
-    const asking = ask(subject, (status) => keepLate(key, status))
+    const asking = ask(subject, (status) => storeLate(key, status))
       .then((status) => {
-        keep(key, status);
+        store(key, status);
         return status;
       })
-      .finally(() => underWay.delete(key));
-    underWay.set(key, asking);
+      .finally(() => inFlight.delete(key));
+    inFlight.set(key, asking);
     return asking;
   };
 
   const statusOf = (subject: Subject): Promise<RevocationStatus> => {
     const key = `${subject.certificate.thumbprint} ${subject.issuer.thumbprint}`;
-    const entry = kept.get(key);
+    const entry = cache.get(key);
     if (entry === undefined || now() >= entry.status.validUntil) return fetchStatus(key, subject);
     if (now() >= entry.refreshAt) {
       entry.refreshAt = new Date(now().getTime() + retryMs);
-      // The kept answer stands until its own end; a refresh that fails is tried again later.
+      // The cached answer is used until it expires; a failed refresh is tried again later.
       fetchStatus(key, subject).catch(refreshFailed);
     }
     return Promise.resolve(entry.status);
@@ -95,7 +113,7 @@ export function createRevocationCheck({
   };
 }
 
-/** A revocation weighs more than an answer that is missing. */
+/** A revocation takes precedence over a missing answer. */
 function judge(outcomes: readonly PromiseSettledResult<RevocationStatus>[], mode: RevocationMode): void {
   if (outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value.revoked)) {
     throw new JadesError('certificate-revoked', 'Een certificaat in het pad is ingetrokken.');
@@ -106,23 +124,21 @@ function judge(outcomes: readonly PromiseSettledResult<RevocationStatus>[], mode
   throw new JadesError('revocation-unknown', detail, { cause: unknown.reason });
 }
 
-// Where the status of one certificate comes from: the issuer's OCSP responder, else its revocation list.
-
 interface SourceOptions {
   readonly now: () => Date;
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
-  /** How long an OCSP answer is waited for; one that comes within `ocspLateMs` is kept for the next. */
+  /** How long to wait for an OCSP answer; one that comes within `ocspLateMs` is cached for the next verification. */
   readonly ocspTimeoutMs: number;
   readonly ocspLateMs: number;
   readonly crlTimeoutMs: number;
-  /** Bytes of one list; of all that are kept, twice as many. */
+  /** Bytes of one list; twice as many for all that are cached. */
   readonly crlBytes: number;
-  /** Takes why a list that is still valid could not be refreshed; it is used until its end. */
+  /** Called with the reason when a list that is still valid could not be refreshed; it is used until it expires. */
   readonly refreshFailed: (reason: unknown) => void;
 }
 
-interface KeptList {
+interface CachedList {
   readonly list: RevocationList;
   /** When to ask for a newer one: ahead of its end, and again a while after each attempt. */
   refreshAt: Date;
@@ -134,18 +150,21 @@ const maxOcspBytes = 64 * 1024;
 type Late = (status: RevocationStatus) => void;
 
 /**
- * Asks for the status of a certificate; rejects with every reason when nobody gives an answer.
- * @param late takes an answer that came after it was waited for
+ * Asks for the status of a certificate; rejects with every reason when there is no answer.
+ * @param late called with an answer that came too late for this request
  */
 type RevocationSource = (subject: Subject, late: Late) => Promise<RevocationStatus>;
 
 export function createRevocationSource(options: SourceOptions): RevocationSource {
   const queue = new AddressQueue();
-  const lists = new BoundedMap<KeptList>(2 * options.crlBytes, (_key, { list }) => list.der.length);
+  const lists = new LRUCache<string, CachedList>({
+    maxSize: 2 * options.crlBytes,
+    sizeCalculation: ({ list }, key) => list.der.length + 2 * key.length,
+  });
   const refreshing = new Set<string>();
-  const ocspUnderWay = new Map<string, Promise<RevocationStatus>>();
+  const ocspInFlight = new Map<string, Promise<RevocationStatus>>();
 
-  /** What waited in line while the end came is not called any more. */
+  /** After the verifier was closed, requests that waited in a queue are not sent. */
   const fetch: Fetch = async (request) => {
     options.signal.throwIfAborted();
     return options.fetch(request);
@@ -167,11 +186,11 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     return readOcspAnswer(answer, subject, nonce, options.now());
   };
 
-  /** Waits a while; the question stays under way after that, for whoever asks it again and for `late`. */
+  /** Waits a while; after that the request goes on, for the next caller and for `late`. */
   const askOcsp = async (url: string, subject: Subject, late: Late): Promise<RevocationStatus> => {
     const key = `${subject.certificate.thumbprint} ${subject.issuer.thumbprint} ${url}`;
-    const asking = ocspUnderWay.get(key) ?? fetchOcsp(url, subject).finally(() => void ocspUnderWay.delete(key));
-    ocspUnderWay.set(key, asking);
+    const asking = ocspInFlight.get(key) ?? fetchOcsp(url, subject).finally(() => void ocspInFlight.delete(key));
+    ocspInFlight.set(key, asking);
     const ended = new AbortController();
     const timeout = delay(options.ocspTimeoutMs, undefined, { signal: ended.signal }).then(() => {
       asking.then(late, () => undefined);
@@ -185,18 +204,18 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     }
   };
 
-  const fetchList = async (key: string, url: string, { issuer }: Subject): Promise<KeptList> => {
+  const fetchList = async (key: string, url: string, { issuer }: Subject): Promise<CachedList> => {
     const { crlTimeoutMs: timeoutMs, signal } = options;
     const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
     const list = await readCrl(der, issuer, options.now());
     const fetched = { list, refreshAt: list.refreshAt };
-    if (isWorthKeeping(list.validUntil, options.now())) lists.set(key, fetched);
+    if (isCacheable(list.validUntil, options.now())) lists.set(key, fetched);
     return fetched;
   };
 
-  const findList = (key: string): KeptList | undefined => {
-    const kept = lists.get(key);
-    return kept !== undefined && options.now() < kept.list.validUntil ? kept : undefined;
+  const findList = (key: string): CachedList | undefined => {
+    const cached = lists.get(key);
+    return cached !== undefined && options.now() < cached.list.validUntil ? cached : undefined;
   };
 
   /** One attempt at a time: each may last longer than the pause between them. */
@@ -209,17 +228,17 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
       .finally(() => refreshing.delete(key));
   };
 
-  /** A list that is valid serves at once; one that is due is refreshed meanwhile, for who asks later. */
-  const loadList = async (url: string, subject: Subject): Promise<KeptList> => {
+  /** A valid list is used at once; one that is due is refreshed in the background. */
+  const loadList = async (url: string, subject: Subject): Promise<CachedList> => {
     const key = `${subject.issuer.thumbprint} ${url}`;
-    const kept = findList(key);
-    // A list fetched while this one waited in line serves as well.
-    if (kept === undefined) return queue.run(url, async () => findList(key) ?? (await fetchList(key, url, subject)));
-    if (options.now() >= kept.refreshAt) {
-      kept.refreshAt = new Date(options.now().getTime() + retryMs);
+    const cached = findList(key);
+    // A list that was fetched while this request was queued will do.
+    if (cached === undefined) return queue.run(url, async () => findList(key) ?? (await fetchList(key, url, subject)));
+    if (options.now() >= cached.refreshAt) {
+      cached.refreshAt = new Date(options.now().getTime() + retryMs);
       refresh(key, url, subject);
     }
-    return kept;
+    return cached;
   };
 
   const askList = async (url: string, subject: Subject): Promise<RevocationStatus> => {
@@ -244,52 +263,40 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
         faults.push(fault);
       }
     }
-    throw new AggregateError(faults, faults.length > 0 ? 'nobody answered' : 'the certificate names no address');
+    throw new AggregateError(
+      faults,
+      faults.length > 0 ? 'no address gave an answer' : 'the certificate names no address',
+    );
   };
 }
 
 const maxWaiting = 32;
 
-interface Line {
+interface Queue {
   tail: Promise<unknown>;
   waiting: number;
 }
 
-/** Lets one task at a time through per address, so that a slow responder is never called twice at once. */
+/** Runs one task at a time per address, so that a slow responder is never called twice at once. */
 class AddressQueue {
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, Queue>();
 
-  /** @throws Error when too many are waiting for this address already */
+  /** Rejects when too many are waiting for this address already. */
   run<T>(address: string, task: () => Promise<T>): Promise<T> {
-    const line = this.#lines.get(address) ?? { tail: Promise.resolve(), waiting: 0 };
-    if (line.waiting >= maxWaiting) return Promise.reject(new Error(`too many are waiting for ${address}`));
-    this.#lines.set(address, line);
-    line.waiting += 1;
-    const result = line.tail.then(task);
-    line.tail = result.then(
-      () => this.#leave(address, line),
-      () => this.#leave(address, line),
+    const queue = this.#queues.get(address) ?? { tail: Promise.resolve(), waiting: 0 };
+    if (queue.waiting >= maxWaiting) return Promise.reject(new Error(`too many are waiting for ${address}`));
+    this.#queues.set(address, queue);
+    queue.waiting += 1;
+    const result = queue.tail.then(task);
+    queue.tail = result.then(
+      () => this.#leave(address, queue),
+      () => this.#leave(address, queue),
     );
     return result;
   }
 
-  #leave(address: string, line: Line): void {
-    line.waiting -= 1;
-    if (line.waiting === 0) this.#lines.delete(address);
+  #leave(address: string, queue: Queue): void {
+    queue.waiting -= 1;
+    if (queue.waiting === 0) this.#queues.delete(address);
   }
 }
-
-/** One request to a revocation address. */
-export interface FetchRequest {
-  readonly url: string;
-  readonly method: 'GET' | 'POST';
-  readonly body?: Uint8Array;
-  readonly contentType?: string;
-  /** Milliseconds until the whole answer must be there. */
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-}
-
-/** Gives the body of a 200 answer; anything else rejects. */
-export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;

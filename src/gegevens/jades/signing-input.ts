@@ -1,13 +1,15 @@
-import { createVerify } from 'node:crypto';
+// The signing input, BASE64URL(header) "." payload with the payload encoded or not, and the PS256 signature over it.
+// @see RFC 7515 section 5.1, RFC 7797 section 3
+import { constants, createVerify } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { isRsa, ps256 } from './chain.ts';
+import { isRsa } from './chain.ts';
 import { JadesError } from './errors.ts';
 import type { ProtectedHeader } from './protected-header.ts';
 
-// What is signed: BASE64URL(header) "." payload, the payload encoded or not.
-// @see RFC 7515 section 5.1, RFC 7797 section 3
+/** PS256: PSS padding with a salt as long as the hash (RFC 7518 section 3.5). */
+export const ps256 = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } as const;
 
-/** Bytes of a large body that are handled before others get a turn on the event loop; a multiple of 3. */
+/** Bytes of a large body that are handled before the event loop gets its turn; a multiple of 3. */
 const pieceBytes = 768 * 1024;
 
 type Sink = (piece: Uint8Array | string) => void;
@@ -60,15 +62,13 @@ export function digestPayload(digestHeader: string): Buffer {
   return Buffer.from(`digest: ${digestHeader}`, 'latin1');
 }
 
-/** Hands a body over in pieces and gives others a turn between them, so that 30 MB do not hold the event loop. */
+/** Hands a body over in pieces and yields between them, so that 30 MB do not block the event loop. */
 export async function inPieces(body: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
   for (let from = 0; from < body.length; from += pieceBytes) {
     if (from > 0) await setImmediate();
     take(body.subarray(from, from + pieceBytes));
   }
 }
-
-// The PS256 signature itself, over the signing input of either form.
 
 /**
  * Checks the signature with the key of the first certificate, and no other.

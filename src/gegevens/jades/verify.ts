@@ -1,9 +1,8 @@
-// Verification of a signed message: digest, signature, certificate path and revocation, cheapest first.
-
+// Verifies a signed message: digest, signature, certificate path and revocation, cheapest first.
 import { type Certificate, signerOin } from './certificate.ts';
 import { checkDigest, createDigest, type HeaderValues, onlyValue, parseDigest } from './digest.ts';
 import { malformed } from './errors.ts';
-import { createPathMemory } from './path-memory.ts';
+import { createPathCache } from './path-cache.ts';
 import { checkAge, decodeBase64url, parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
 import { createRevocationCheck, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
 import { inPieces, verifySignature } from './signing-input.ts';
@@ -13,13 +12,13 @@ export interface VerifierLimits {
   readonly signatureCharacters: number;
   /** Milliseconds that a verification waits for revocation answers. */
   readonly revocationDeadlineMs: number;
-  /** Milliseconds for one OCSP answer before the list is asked; a later answer serves the next verification. */
+  /** Milliseconds for one OCSP answer before the list is fetched; a later answer is cached for the next verification. */
   readonly ocspTimeoutMs: number;
   /** Milliseconds after which a late OCSP answer is given up. */
   readonly ocspLateMs: number;
-  /** Milliseconds for one revocation list; one that comes after the deadline serves the next verification. */
+  /** Milliseconds for one revocation list; one that comes after the deadline is cached for the next verification. */
   readonly crlTimeoutMs: number;
-  /** Bytes of one revocation list; twice as much is kept of all lists together. */
+  /** Bytes of one revocation list; all cached lists together take twice as much at most. */
   readonly crlBytes: number;
 }
 
@@ -30,12 +29,12 @@ export interface VerifierOptions {
   readonly requiredPolicies?: readonly string[];
   readonly revocation: RevocationMode;
   readonly now: () => Date;
-  /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not judged (proof of old). */
+  /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not checked (for old proof). */
   readonly maxSignatureAgeMs?: number;
-  /** Calls the revocation services: the only way out of this library. Whoever gives it closes it, after the verifier. */
+  /** Calls the revocation services: the only network access of this library. The caller closes it, after the verifier. */
   readonly fetch: Fetch;
   readonly limits?: Partial<VerifierLimits>;
-  /** Takes why a revocation answer that is still valid could not be refreshed ahead of its end. */
+  /** Called with the reason when a revocation answer that is still valid could not be refreshed. */
   readonly refreshFailed?: (reason: unknown) => void;
 }
 
@@ -48,7 +47,7 @@ export interface SignedMessage {
 
 export interface Verified {
   readonly form: SignatureStyle['form'];
-  /** What to give to the signer for an answer in the same style. */
+  /** To be passed to the signer for an answer in the same style. */
   readonly style: SignatureStyle;
   /** The signer's OIN, if its certificate has one. */
   readonly oin: string | undefined;
@@ -97,7 +96,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     deadlineMs: limits.revocationDeadlineMs,
   });
   const { anchors, requiredPolicies = [] } = options;
-  const memory = createPathMemory({ anchors, requiredPolicies, now });
+  const paths = createPathCache({ anchors, requiredPolicies, now });
 
   return {
     async verify({ signatureHeader, digestHeader, body }) {
@@ -105,10 +104,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const hash = createDigest();
       await inPieces(body, (piece) => hash.update(piece));
       checkDigest(digest, hash.value());
-      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, memory.read);
+      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, paths.read);
       await verifySignature(header, signature, body, digest.sent);
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
-      const path = await memory.find(header.x5c);
+      const path = await paths.find(header.x5c);
       await checkRevocation(path);
       return {
         ...describe(header.x5c),

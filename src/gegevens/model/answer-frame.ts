@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../kernel/is-record.ts';
-import type { ItemList } from '../import/json-cutter.ts';
+
 import { type JsonObject, valueAt, withValueAt } from './json-pointer.ts';
 import type { Paginering, Period, Slice } from './leveringen.ts';
+import type { ItemList } from './mapping.ts';
 import type { Model } from './model.ts';
 
-/** A place in an answer where stored texts go, with commas between them. */
+/** A list in an answer, filled with stored texts. */
 export interface TextsPart {
   readonly slice: Slice;
   readonly list: ItemList;
 }
 
-/** An answer as it will be sent: text, and places where stored texts go. */
+/** An answer in parts: text, and lists of stored texts. */
 export type AnswerPart = string | TextsPart;
 
 export interface FrameOptions {
@@ -25,12 +26,12 @@ export interface FrameOptions {
   readonly moment: Date;
 }
 
-/** Stand-ins that no delivered text can hold. */
-const MARK = randomUUID();
-const RECORDS = `records ${MARK}`;
-const ZAKEN = `zaken ${MARK}`;
-const LEVERINGEN = `leveringen ${MARK}`;
-const MARKS = new RegExp(`"((?:records|zaken|leveringen) ${MARK})"`);
+/** Placeholders that no delivered text can contain. */
+const NONCE = randomUUID();
+const RECORDS = `records ${NONCE}`;
+const ZAKEN = `zaken ${NONCE}`;
+const LEVERINGEN = `leveringen ${NONCE}`;
+const PLACEHOLDERS = new RegExp(`"((?:records|zaken|leveringen) ${NONCE})"`);
 
 /** The text around the records of an answer. */
 export function answerFrame(options: FrameOptions): AnswerPart[] {
@@ -43,11 +44,11 @@ export function answerFrame(options: FrameOptions): AnswerPart[] {
   message = withValueAt(message, envelop.leverancierscode, options.leverancierscode);
   const listed = slices.length > 0 || model.leveringenRequired;
   if (listed) message = withValueAt(message, envelop.leveringen, LEVERINGEN);
-  const [before = '', , after = ''] = JSON.stringify(message).split(MARKS);
+  const [before = '', , after = ''] = JSON.stringify(message).split(PLACEHOLDERS);
   const closing = paginering === undefined ? '}' : `,"paginering":${JSON.stringify(paginering)}}`;
   if (!listed) return [`{"gegevens":${before}${closing}`];
   const parts: AnswerPart[] = [`{"gegevens":${before}[`];
-  if (slices.length === 0) parts.push(...nobody(model));
+  if (slices.length === 0) parts.push(...emptyLevering(model));
   slices.forEach((slice, index) => {
     if (index > 0) parts.push(',');
     parts.push(...leveringParts(slice, index + 1, model));
@@ -56,16 +57,16 @@ export function answerFrame(options: FrameOptions): AnswerPart[] {
   return parts;
 }
 
-function leveringParts(slice: Slice, teller: number, { mapping: { levering: places } }: Model): AnswerPart[] {
-  const stored: unknown = JSON.parse(slice.levering.kop);
+function leveringParts(slice: Slice, teller: number, { mapping: { levering: paths } }: Model): AnswerPart[] {
+  const stored: unknown = JSON.parse(slice.levering.head);
   if (!isRecord(stored)) throw new TypeError(`levering ${slice.levering.id} has no readable head`);
-  let kop = withValueAt(stored, places.teller, teller);
-  kop = withValueAt(kop, places.records, RECORDS);
-  const { zaken } = places;
-  if (zaken !== undefined && valueAt(kop, zaken.lijst) !== undefined) kop = withValueAt(kop, zaken.lijst, ZAKEN);
-  // Splitting keeps what the expression captures: text, mark, text, mark, text.
-  return JSON.stringify(kop)
-    .split(MARKS)
+  let head = withValueAt(stored, paths.teller, teller);
+  head = withValueAt(head, paths.records, RECORDS);
+  const { zaken } = paths;
+  if (zaken !== undefined && valueAt(head, zaken.lijst) !== undefined) head = withValueAt(head, zaken.lijst, ZAKEN);
+  // Splitting includes what the expression captures: text, placeholder, text, placeholder, text.
+  return JSON.stringify(head)
+    .split(PLACEHOLDERS)
     .flatMap((piece): AnswerPart[] => {
       if (piece === RECORDS) return ['[', { slice, list: 'records' }, ']'];
       if (piece === ZAKEN) return ['[', { slice, list: 'zaken' }, ']'];
@@ -73,11 +74,11 @@ function leveringParts(slice: Slice, teller: number, { mapping: { levering: plac
     });
 }
 
-/** A model that demands a levering gets one of an organisation that is not named, when nobody ever delivered. */
-function nobody({ mapping: { levering: places } }: Model): AnswerPart[] {
-  let levering: JsonObject = withValueAt({}, places.teller, 1);
-  levering = withValueAt(levering, places.organisatie.object, {});
-  levering = withValueAt(levering, places.records, []);
+/** A levering of an unnamed organisation, for a model that requires one when there are none. */
+function emptyLevering({ mapping: { levering: paths } }: Model): AnswerPart[] {
+  let levering: JsonObject = withValueAt({}, paths.teller, 1);
+  levering = withValueAt(levering, paths.organisatie.object, {});
+  levering = withValueAt(levering, paths.records, []);
   return [JSON.stringify(levering)];
 }
 

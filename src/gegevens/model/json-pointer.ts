@@ -15,14 +15,14 @@ export function toPointer(steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The value at a place below objects, or `undefined`. */
+/** The value at a path through objects, or `undefined`. */
 export function valueAt(value: unknown, steps: readonly string[]): unknown {
   let found: unknown = value;
   for (const step of steps) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
   return found;
 }
 
-/** A copy of an object with a value put at a place; objects on the way are made where they are missing. */
+/** A copy of an object with a value set at a path; missing objects on the way are created. */
 export function withValueAt(object: JsonObject, steps: readonly string[], value: unknown): JsonObject {
   const [step, ...rest] = steps;
   if (step === undefined) return object;

@@ -2,7 +2,7 @@
 export interface Levering {
   readonly id: number;
   readonly invoerId: number;
-  /** Place in its file, from 0. */
+  /** Index in its file, from 0. */
   readonly nummer: number;
   readonly organisatieSleutel: string;
   readonly naam: string | undefined;
@@ -11,8 +11,8 @@ export interface Levering {
   readonly periodeStart: string;
   readonly periodeEinde: string;
   readonly aangeleverdOp: Date;
-  /** JSON text with the lists left empty. */
-  readonly kop: string;
+  /** JSON text of the levering with empty lists. */
+  readonly head: string;
   readonly records: number;
   readonly zaken: number;
   readonly bytes: number;
@@ -27,11 +27,11 @@ export interface Period {
 /** A levering as a part of an answer. */
 export interface ChosenLevering {
   readonly levering: Levering;
-  /** Absent: all of its records are given. */
+  /** Absent: all of its records are delivered. */
   readonly selection: Selection | undefined;
 }
 
-/** Which records of a levering are given: those that overlap a period and do not stand in a newer delivery of the same group. */
+/** Which records of a levering are delivered: those that overlap a period and do not occur in a newer delivery of the same group. */
 export interface Selection {
   /** Leveringen of one organisation and municipality have the same number. */
   readonly group: number;
@@ -60,8 +60,8 @@ const DAY_MS = 86_400_000;
 /**
  * Chooses what answers a period. Per organisation and municipality: the newest import of exactly this period, whole; else the newest that
  * covers it, what overlaps; else all that overlap, what overlaps, each record once.
- * @param leveringen current leveringen that overlap the period, in the order in which they are delivered; what was chosen before may be
- *   given again and is then chosen as a whole
+ * @param leveringen current leveringen that overlap the period, in the order of delivery; those that were chosen before are chosen again,
+ *   all of them
  */
 export function chooseLeveringen(leveringen: readonly Levering[], period: Period): ChosenLevering[] {
   const chosen = new Map<Levering, ChosenLevering>();
@@ -128,15 +128,15 @@ function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** A levering of an answer, with how many of its records are given. */
+/** A levering of an answer, with the number of its records that are delivered. */
 export interface CountedLevering extends ChosenLevering {
   readonly records: number;
 }
 
-/** What a page holds of one levering: its given records from `from` up to and not including `to`, counted from 0. */
+/** The part of a levering on one page: its delivered records from `from` up to and not including `to`, counted from 0. */
 export interface Slice {
   readonly levering: Levering;
-  /** Absent: all of its records are given. */
+  /** Absent: all of its records are delivered. */
   readonly selection: Selection | undefined;
   readonly from: number;
   readonly to: number;
@@ -153,22 +153,22 @@ export interface Paginering {
 
 export interface PagePlan {
   readonly slices: readonly Slice[];
-  /** Absent when everything goes in one answer that nobody asked to page. */
+  /** Absent when everything fits in one answer and the request did not ask for pages. */
   readonly paginering: Paginering | undefined;
   readonly records: number;
-  /** Whether a page was asked for that there is not: the first stands in for it. */
+  /** Whether the requested page does not exist: the first is sent instead. */
   readonly isPastEnd: boolean;
 }
 
-export interface PageAsked {
+export interface PageQuery {
   readonly page: number | undefined;
   readonly pageSize: number | undefined;
   /** Most records in one answer. */
   readonly maximum: number;
 }
 
-/** Divides leveringen, in their order, over pages of records. A page past the end is the first. */
-export function planPage(leveringen: readonly CountedLevering[], { page, pageSize, maximum }: PageAsked): PagePlan {
+/** Divides leveringen, in order, into pages of records. A page past the end is the first. */
+export function planPage(leveringen: readonly CountedLevering[], { page, pageSize, maximum }: PageQuery): PagePlan {
   const totalRecords = leveringen.reduce((sum, { records }) => sum + records, 0);
   const size = pageSize ?? maximum;
   const totalPages = Math.max(1, Math.ceil(totalRecords / size));
@@ -184,13 +184,13 @@ export function planPage(leveringen: readonly CountedLevering[], { page, pageSiz
   };
 }
 
-/** Leveringen with nothing of them: for an answer that has no records to give. */
+/** Leveringen without their records, for an answer that has none. */
 export function emptySlices(leveringen: readonly Levering[]): Slice[] {
   return leveringen.map((levering) => ({ levering, selection: undefined, from: 0, to: 0, zaken: false }));
 }
 
-/** About how many bytes a page takes: of each levering as large a part as of its records. */
-export function aboutBytes({ slices }: PagePlan): number {
+/** Estimates the bytes of a page: of each levering in proportion to its records. */
+export function estimateBytes({ slices }: PagePlan): number {
   return slices.reduce((sum, { levering: { records, bytes }, from, to }) => {
     return sum + Math.ceil(records === 0 ? bytes : (bytes * (to - from)) / records);
   }, 0);
@@ -204,7 +204,7 @@ function slicesOf(leveringen: readonly CountedLevering[], page: number, size: nu
   for (const { levering, selection, records } of leveringen) {
     const from = Math.max(start - offset, 0);
     const to = Math.min(end - offset, records);
-    // A levering without records stands where the next record would be; behind the last one: on the last page.
+    // A levering without records goes on the page of the next record; at the end, on the last page.
     const emptyHere = records === 0 && offset >= start && (offset < end || page === totalPages);
     if (to > from || emptyHere) slices.push({ levering, selection, from, to: Math.max(to, from), zaken: true });
     offset += records;

@@ -4,10 +4,13 @@ import { pointerSteps, valueAt } from './json-pointer.ts';
 
 export type Variant = 'shv' | 'vs';
 
+/** The lists of a levering whose items are stored one by one. */
+export type ItemList = 'records' | 'zaken';
+
 /** The member of the request that the contract of the interface names. */
 export const CONTRACT_MEMBER = 'aanleverende_organisatie';
 
-/** Where the service finds what it reads and writes itself, as steps from the message, a levering, a record or a case. */
+/** The paths of what the service reads and writes itself, as steps from the message, a levering, a record or a case. */
 export interface Mapping {
   readonly variant: Variant;
   readonly versie: string;
@@ -47,7 +50,7 @@ export interface RecordMapping {
 
 export interface PersonenMapping {
   readonly lijst: readonly string[];
-  /** Groups of places from a person; the first group that is there whole identifies it. */
+  /** Groups of paths from a person; the first group of which all values are there identifies the person. */
   readonly kenmerken: readonly (readonly (readonly string[])[])[];
 }
 
@@ -71,7 +74,7 @@ export function readMapping(file: unknown, schema: object): Mapping {
     const found = valueAt(file, path);
     return typeof found === 'string' ? found : undefined;
   };
-  const place = (...path: string[]): string[] => pointerSteps(at(...path) ?? '');
+  const required = (...path: string[]): string[] => pointerSteps(at(...path) ?? '');
   const optional = (...path: string[]): string[] | undefined => {
     const pointer = at(...path);
     return pointer === undefined ? undefined : pointerSteps(pointer);
@@ -88,15 +91,15 @@ export function readMapping(file: unknown, schema: object): Mapping {
     versie: at('versie') ?? '',
     organisatieLeden: [organisatieLid, ...otherLeden],
     envelop: {
-      startdatum: place('envelop', 'startdatum'),
-      einddatum: place('envelop', 'einddatum'),
-      aanleverdatumEnTijd: place('envelop', 'aanleverdatumEnTijd'),
-      leverancierscode: place('envelop', 'leverancierscode'),
-      leveringen: place('envelop', 'leveringen'),
+      startdatum: required('envelop', 'startdatum'),
+      einddatum: required('envelop', 'einddatum'),
+      aanleverdatumEnTijd: required('envelop', 'aanleverdatumEnTijd'),
+      leverancierscode: required('envelop', 'leverancierscode'),
+      leveringen: required('envelop', 'leveringen'),
     },
     levering: {
-      teller: place('levering', 'teller'),
-      records: place('levering', 'records'),
+      teller: required('levering', 'teller'),
+      records: required('levering', 'records'),
       recordId: optional('levering', 'recordId'),
       gemeentecode: optional('levering', 'gemeentecode'),
       record: {
@@ -114,8 +117,8 @@ export function readMapping(file: unknown, schema: object): Mapping {
               },
       },
       organisatie: {
-        object: place('levering', 'organisatie', 'object'),
-        naam: place('levering', 'organisatie', 'naam'),
+        object: required('levering', 'organisatie', 'object'),
+        naam: required('levering', 'organisatie', 'naam'),
         kvkNummer: optional('levering', 'organisatie', 'kvkNummer'),
         gemeentecode: optional('levering', 'organisatie', 'gemeentecode'),
       },
@@ -124,8 +127,8 @@ export function readMapping(file: unknown, schema: object): Mapping {
           ? undefined
           : {
               lijst: zaken,
-              signalen: place('levering', 'zaken', 'signalen'),
-              signaalId: place('levering', 'zaken', 'signaalId'),
+              signalen: required('levering', 'zaken', 'signalen'),
+              signaalId: required('levering', 'zaken', 'signaalId'),
             },
     },
   };

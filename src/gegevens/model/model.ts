@@ -55,7 +55,7 @@ export function loadModel(variant: Variant, model: string = defaultModels[varian
   return known;
 }
 
-/** Those that were loaded, by address: to compile one takes a fifth of a second. */
+/** By address: compiling one takes a fifth of a second. */
 const builtInModels = new Map<string, Model>();
 
 function readModel(variant: Variant, path: string): Model {
@@ -77,31 +77,31 @@ export function builtInVersions(variant: Variant): string[] {
     .toSorted();
 }
 
-/** @throws {Error} when the schema is none, or does not describe the places of the mapping */
+/** @throws {Error} when the schema is none, or does not describe the paths of the mapping */
 function compileModel(schema: JsonObject, mapping: Mapping): Model {
   const { envelop, levering } = mapping;
   const { zaken } = levering;
   const oneLevering = [...envelop.leveringen, '*'];
-  const recordList = schemaPlace(schema, [...oneLevering, ...levering.records]);
-  const zaakList = zaken === undefined ? undefined : schemaPlace(schema, [...oneLevering, ...zaken.lijst]);
-  const leveringList = schemaPlace(schema, envelop.leveringen);
-  const recordPlace = schemaPlace(schema, [...oneLevering, ...levering.records, '*']);
-  const zaakPlace = zaken === undefined ? undefined : schemaPlace(schema, [...oneLevering, ...zaken.lijst, '*']);
-  // Outer part by outer part: each is checked with the lists that are read on their own left empty.
+  const recordList = schemaPath(schema, [...oneLevering, ...levering.records]);
+  const zaakList = zaken === undefined ? undefined : schemaPath(schema, [...oneLevering, ...zaken.lijst]);
+  const leveringList = schemaPath(schema, envelop.leveringen);
+  const recordPath = schemaPath(schema, [...oneLevering, ...levering.records, '*']);
+  const zaakPath = zaken === undefined ? undefined : schemaPath(schema, [...oneLevering, ...zaken.lijst, '*']);
+  // Envelope and levering are checked with empty lists: their items are checked one by one.
   const withoutLists = [recordList, ...(zaakList === undefined ? [] : [zaakList])].reduce(
-    (reduced, place) => withSchemaAt(reduced, place, EMPTY_LIST),
+    (reduced, path) => withSchemaAt(reduced, path, EMPTY_LIST),
     schema,
   );
   const parent = envelop.leveringen.slice(0, -1);
-  const required = schemaAt(schema, [...schemaPlace(schema, parent), 'required']);
+  const required = schemaAt(schema, [...schemaPath(schema, parent), 'required']);
   return {
     variant: mapping.variant,
     mapping,
     schema,
     envelop: check(withSchemaAt(withoutLists, leveringList, EMPTY_LIST), []),
-    levering: check(withoutLists, schemaPlace(schema, oneLevering)),
-    record: check(schema, recordPlace),
-    zaak: zaakPlace === undefined ? undefined : check(schema, zaakPlace),
+    levering: check(withoutLists, schemaPath(schema, oneLevering)),
+    record: check(schema, recordPath),
+    zaak: zaakPath === undefined ? undefined : check(schema, zaakPath),
     bounds: {
       leveringen: bounds(schemaAt(schema, leveringList)),
       records: bounds(schemaAt(schema, recordList)),
@@ -116,19 +116,19 @@ export function checkWhole(model: Model): PartCheck {
   return check(model.schema, []);
 }
 
-function check(schema: JsonObject, place: readonly string[]): PartCheck {
-  const quick = compile(schema, place, false);
+function check(schema: JsonObject, path: readonly string[]): PartCheck {
+  const quick = compile(schema, path, false);
   let full: ValidateFunction | undefined;
   return {
     ok: (value) => quick(value) === true,
     faults: (value) => {
-      full ??= compile(schema, place, true);
+      full ??= compile(schema, path, true);
       return full(value) === true ? [] : (full.errors ?? []);
     },
   };
 }
 
-function compile(schema: JsonObject, place: readonly string[], allErrors: boolean): ValidateFunction {
+function compile(schema: JsonObject, path: readonly string[], allErrors: boolean): ValidateFunction {
   const { $schema: dialect, ...rest } = schema;
   const options = { strict: false, allErrors, validateSchema: false };
   const named = typeof dialect === 'string' ? dialect : '';
@@ -140,7 +140,7 @@ function compile(schema: JsonObject, place: readonly string[], allErrors: boolea
   addFormatsModule.default(ajv);
   useLinearUniqueItems(ajv);
   ajv.addSchema({ ...rest, $id: 'model:' });
-  return ajv.compile({ $ref: `model:#${encodeURI(toPointer(place))}` });
+  return ajv.compile({ $ref: `model:#${encodeURI(toPointer(path))}` });
 }
 
 function bounds(list: unknown): ListBounds {
@@ -168,44 +168,43 @@ function readJson(path: string): JsonObject {
   return value;
 }
 
-/** A place in the data: names of members, `*` for any item of a list. */
+/** A path in the data: names of members, `*` for any item of a list. */
 type DataPath = readonly string[];
 
 /**
- * Where in a schema the part stands that describes a place in the data, as steps from the schema's root. References within the
- * schema are followed.
- * @throws {TypeError} when the schema says nothing about the place by plain `properties` and `items`
+ * The path in a schema of the part that describes a path in the data. References within the schema are followed.
+ * @throws {TypeError} when the schema does not describe it by plain `properties` and `items`
  */
-function schemaPlace(schema: JsonObject, path: DataPath): string[] {
-  let place: string[] = follow(schema, []);
-  for (const step of path) {
-    place = follow(schema, step === '*' ? [...place, 'items'] : [...place, 'properties', step]);
+function schemaPath(schema: JsonObject, dataPath: DataPath): string[] {
+  let path: string[] = follow(schema, []);
+  for (const step of dataPath) {
+    path = follow(schema, step === '*' ? [...path, 'items'] : [...path, 'properties', step]);
   }
-  return place;
+  return path;
 }
 
-/** The part of a schema at a place, if there is one. */
-function schemaAt(schema: JsonObject, place: readonly string[]): unknown {
+/** The part of a schema at a path, if there is one. */
+function schemaAt(schema: JsonObject, path: readonly string[]): unknown {
   let found: unknown = schema;
-  for (const step of place) {
+  for (const step of path) {
     if (Array.isArray(found)) found = found[Number(step)];
     else found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
   }
   return found;
 }
 
-function follow(schema: JsonObject, place: string[]): string[] {
-  const part = schemaAt(schema, place);
-  if (!isRecord(part)) throw new TypeError(`the model has no ${toPointer(place)}`);
+function follow(schema: JsonObject, path: string[]): string[] {
+  const part = schemaAt(schema, path);
+  if (!isRecord(part)) throw new TypeError(`the model has no ${toPointer(path)}`);
   const reference = part.$ref;
-  if (typeof reference !== 'string') return place;
+  if (typeof reference !== 'string') return path;
   if (!reference.startsWith('#')) throw new TypeError(`the model refers to another file: ${reference}`);
   return follow(schema, pointerSteps(decodeURIComponent(reference.slice(1))));
 }
 
 /** A copy of a schema with one part replaced. */
-function withSchemaAt(schema: JsonObject, place: readonly string[], part: JsonObject): JsonObject {
-  const [step, ...rest] = place;
+function withSchemaAt(schema: JsonObject, path: readonly string[], part: JsonObject): JsonObject {
+  const [step, ...rest] = path;
   if (step === undefined) return part;
   const child = schema[step];
   return { ...schema, [step]: withSchemaAt(isRecord(child) ? child : {}, rest, part) };

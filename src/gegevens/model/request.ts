@@ -10,7 +10,7 @@ export type GegevensRequest = components['schemas']['GegevensRequest'] & {
   readonly [organisatieLid: string]: string | number | undefined;
 };
 
-/** Which leveringen are asked for. */
+/** Which leveringen a request is for. */
 export interface Filter {
   readonly variant: Variant;
   /** Version of the model that is answered with: what was delivered in another one is no part of an answer. */
@@ -23,7 +23,7 @@ export interface Filter {
 
 export function filterOf({ variant, versie, organisatieLeden }: Mapping, request: GegevensRequest): Filter {
   const named = organisatieLeden.map((lid) => request[lid]).find((value) => value !== undefined) ?? '';
-  // No stored name holds U+0000, and the database takes it in no text; anything else that no name holds does as well.
+  // Postgres accepts no U+0000 in a text, and no stored name contains it: any other text without a match will do.
   const asked = String(named).trim().replaceAll('\u0000', '\ufffd');
   return {
     variant,
@@ -35,7 +35,7 @@ export function filterOf({ variant, versie, organisatieLeden }: Mapping, request
   };
 }
 
-/** The same text for requests that ask for the same, whatever page of it. */
+/** Equal for requests that ask for the same, whatever the page. */
 export function filterKey({ model, periodeStart, periodeEinde, organisatie }: Filter): string {
   return JSON.stringify([periodeStart ?? null, periodeEinde ?? null, organisatie?.naam ?? null, model]);
 }
@@ -53,7 +53,7 @@ export function periodOf({ periodeStart, periodeEinde }: Filter, recent: Period 
   return periodeStart === undefined ? { start: end, end } : { start, end: start };
 }
 
-/** An organisation that data is delivered of and the municipality it is delivered for, with the forms under which they are found. */
+/** The organisation of a levering and the municipality it is for, with the keys by which they are found. */
 export interface Organisation {
   /** The same for every levering of the same organisation, whatever the spelling of its name. */
   readonly sleutel: string;
@@ -72,20 +72,20 @@ export interface Organisation {
  */
 export function organisationOf(
   levering: unknown,
-  { levering: places }: Pick<Mapping, 'levering'>,
+  { levering: paths }: Pick<Mapping, 'levering'>,
   recordGemeenten: ReadonlySet<string>,
 ): Organisation {
-  const { object, naam: naamPlace, kvkNummer: kvkPlace, gemeentecode: gemeentePlace } = places.organisatie;
-  const read = (place: readonly string[] | undefined): string | undefined => {
-    const value = place === undefined ? undefined : valueAt(levering, place);
+  const { object, naam: naamPath, kvkNummer: kvkPath, gemeentecode: gemeentePath } = paths.organisatie;
+  const read = (path: readonly string[] | undefined): string | undefined => {
+    const value = path === undefined ? undefined : valueAt(levering, path);
     return typeof value === 'string' && value.trim() !== '' ? value : undefined;
   };
-  const naam = read(naamPlace);
-  const kvkNummer = read(kvkPlace)?.trim();
+  const naam = read(naamPath);
+  const kvkNummer = read(kvkPath)?.trim();
   const naamSleutel = naam === undefined ? undefined : nameKey(naam);
-  const own = knownMunicipality(read(gemeentePlace));
+  const own = knownMunicipality(read(gemeentePath));
   const [only, ...others] = recordGemeenten;
-  const gemeentecode = knownMunicipality(read(places.gemeentecode)) ?? own ?? (others.length === 0 ? only : undefined);
+  const gemeentecode = knownMunicipality(read(paths.gemeentecode)) ?? own ?? (others.length === 0 ? only : undefined);
   const sleutel =
     kvkNummer !== undefined
       ? `kvk ${kvkNummer}`

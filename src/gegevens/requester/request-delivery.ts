@@ -7,7 +7,7 @@ import type { Mapping } from '../model/mapping.ts';
 import { checkWhole, type Model } from '../model/model.ts';
 import type { GegevensRequest } from '../model/request.ts';
 import { type CheckedPage, checkAnswer } from './check-answer.ts';
-import { type Answered, RequesterError, sendRequest } from './send-request.ts';
+import { RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 
 interface RequestDeliveryOptions {
   readonly url: string;
@@ -27,14 +27,14 @@ interface RequestDeliveryOptions {
 export interface DeliveredPage extends CheckedPage {
   readonly page: number;
   readonly records: number;
-  readonly answered: Answered;
+  readonly answered: SupplierResponse;
   readonly request: { readonly body: string; readonly digest: string; readonly signature: string };
 }
 
 /**
  * Asks a supplier for a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages
  * belong together.
- * @throws {RequesterError} at the first thing that does not hold
+ * @throws {RequesterError} at the first fault
  */
 export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGenerator<DeliveredPage> {
   const check = checkWhole(options.model);
@@ -55,9 +55,9 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
       },
     });
     const checked = await checkAnswer(answered, options.verifier, check);
-    const given = checked.paginering?.currentPage ?? page;
-    if (first === undefined && given !== page) {
-      throw new RequesterError(`there is no page ${page}: the answer is page ${given}`);
+    const received = checked.paginering?.currentPage ?? page;
+    if (first === undefined && received !== page) {
+      throw new RequesterError(`there is no page ${page}: the answer is page ${received}`);
     }
     const count = countRecords(checked, options.model);
     records += count;
@@ -75,7 +75,7 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
   }
 }
 
-/** The size that the supplier chose is asked for again: pages of another size would overlap. */
+/** Asks for the page size that the supplier chose: pages of another size would overlap. */
 function nextPage({ paginering }: CheckedPage, page: number): Pick<GegevensRequest, 'page' | 'pageSize'> {
   return paginering === undefined ? { page } : { page, pageSize: paginering.pageSize };
 }
@@ -98,12 +98,12 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
 /** A file of the exchange model that grows page by page, and can be imported again. */
 interface MergedFile {
   add(gegevens: JsonObject): Promise<void>;
-  /** Ends the file; it is not whole before that. */
+  /** Completes the file. */
   end(): Promise<void>;
   close(): Promise<void>;
 }
 
-const MARK = '\u0000leveringen\u0000';
+const PLACEHOLDER = '\u0000leveringen\u0000';
 
 /** @throws {RequesterError} when the file cannot be written */
 export async function openMergedFile(path: string, { envelop, levering: { teller } }: Mapping): Promise<MergedFile> {
@@ -116,8 +116,8 @@ export async function openMergedFile(path: string, { envelop, levering: { teller
     async add(gegevens) {
       const list = valueAt(gegevens, envelop.leveringen);
       if (after === undefined) {
-        const [before = '', rest = ''] = JSON.stringify(withValueAt(gegevens, envelop.leveringen, MARK)).split(
-          JSON.stringify(MARK),
+        const [before = '', rest = ''] = JSON.stringify(withValueAt(gegevens, envelop.leveringen, PLACEHOLDER)).split(
+          JSON.stringify(PLACEHOLDER),
         );
         after = rest;
         await file.write(`${before}[`);

@@ -3,6 +3,14 @@ import { request } from 'undici';
 import { reasonOf } from '../../kernel/error-text.ts';
 import { isRecord } from '../../kernel/is-record.ts';
 
+/** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
+export class RequesterError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RequesterError';
+  }
+}
+
 interface SendOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,9 +23,9 @@ interface SendOptions {
   readonly waiting: (why: string) => void;
 }
 
-export interface Answered {
+export interface SupplierResponse {
   readonly status: number;
-  /** Every value of each header, apart. */
+  /** All values of each header. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Buffer;
 }
@@ -25,8 +33,8 @@ export interface Answered {
 const ATTEMPTS = 4;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Sends a request; one that meets a limit or a service that is away is tried again after the time it names. @throws {RequesterError} */
-export async function sendRequest(options: SendOptions): Promise<Answered> {
+/** Sends a request; after 429, 502 or 503 it is tried again when `Retry-After` says so. @throws {RequesterError} */
+export async function sendRequest(options: SendOptions): Promise<SupplierResponse> {
   for (let attempt = 1; ; attempt += 1) {
     const answered = await sendOnce(options);
     const again = answered.status === 429 || answered.status === 502 || answered.status === 503;
@@ -38,7 +46,7 @@ export async function sendRequest(options: SendOptions): Promise<Answered> {
   }
 }
 
-async function sendOnce(options: SendOptions): Promise<Answered> {
+async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
   const { url, headers, body: sent, timeoutMs, maxBytes, signal } = options;
   let received: Awaited<ReturnType<typeof request>>;
   try {
@@ -109,12 +117,4 @@ export async function fetchToken({ url, clientId, clientSecret, timeoutMs, signa
   if (statusCode === 200 && typeof token === 'string') return token;
   const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
   throw new RequesterError(`the token endpoint answered ${statusCode}${reason}, not a token`);
-}
-
-/** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
-export class RequesterError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'RequesterError';
-  }
 }

@@ -4,14 +4,14 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
 import { DeliveryReader } from '../import/delivery-reader.ts';
-import { Faults, TooFaulty } from '../import/faults.ts';
-import { ZaakPlaces } from '../import/identifiers.ts';
+import { Faults, ImportStopped } from '../import/faults.ts';
+import { ZaakLinker } from '../import/identifiers.ts';
 import { createTraitsReader, type ReadTraits, type RecordTraits } from '../import/record-traits.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { organisationOf } from '../model/request.ts';
 import { copyZaakSignalen, TraitRows } from './copy-rows.ts';
 
-interface Unfilled extends Record<string, unknown> {
+interface UnfilledLevering extends Record<string, unknown> {
   readonly id: number;
   readonly invoer_id: number;
   readonly nummer: number;
@@ -22,8 +22,8 @@ interface Unfilled extends Record<string, unknown> {
 const BATCH = 2000;
 
 /**
- * Reads the records of leveringen that were imported before records had traits: when each runs, what makes it the same as another, and
- * the municipality that all of them name. Each levering is done in one transaction, once, however many processes begin at once.
+ * Reads the records of leveringen that were imported before records had traits: when each runs, by what it is recognised, and the
+ * municipality that all of them name. Each levering is filled once, in one transaction, also when several processes start together.
  * @param configured the variant's model; leveringen of another version are read by the built-in model of that version
  * @returns how many leveringen were read
  */
@@ -35,9 +35,9 @@ export async function fillTraits(pool: Pool, configured: Model): Promise<number>
 
 async function fillNext(client: pg.PoolClient, configured: Model): Promise<boolean> {
   const { variant } = configured;
-  // Another process may be reading all records of a large city, and then it is this one's turn with the next.
+  // Another process may be filling the records of a large city: this one waits, and goes on with the next.
   const db = await allowLongStatements(client, 0);
-  const { rows } = await db.query<Unfilled>(
+  const { rows } = await db.query<UnfilledLevering>(
     `select l.id, l.invoer_id, l.nummer, i.model_versie, l.kop
      from gegevens.leveringen l
      join gegevens.invoeren i on i.id = l.invoer_id
@@ -50,47 +50,51 @@ async function fillNext(client: pg.PoolClient, configured: Model): Promise<boole
   const model = modelOf(levering, configured);
   const key = { invoerId: levering.invoer_id, nummer: levering.nummer };
   const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
-  const gemeenten = await readRecords(client, levering, traitsOf);
-  const places = ZaakPlaces.of(model.mapping);
-  if (places !== undefined) {
-    for await (const { nummer, value } of texts(client, levering, 0)) places.record(value, nummer);
-    for await (const { nummer, value } of texts(client, levering, 1)) places.zaak(value, nummer);
-    await copyZaakSignalen(client, key, places.finish());
+  const municipalities = await readRecords(client, levering, traitsOf);
+  const linker = ZaakLinker.of(model.mapping);
+  if (linker !== undefined) {
+    for await (const { nummer, value } of texts(client, levering, 0)) linker.addRecord(value, nummer);
+    for await (const { nummer, value } of texts(client, levering, 1)) linker.addZaak(value, nummer);
+    await copyZaakSignalen(client, key, linker.finish());
   }
-  const kop: unknown = JSON.parse(levering.kop);
+  const head: unknown = JSON.parse(levering.kop);
   await db.query(
     `update gegevens.leveringen
      set looptijden = true, gemeente_sleutel = coalesce(gemeente_sleutel, $2::text), model_versie = $3::text
      where id = $1::bigint`,
-    [levering.id, organisationOf(kop, model.mapping, gemeenten).gemeenteSleutel ?? null, levering.model_versie],
+    [levering.id, organisationOf(head, model.mapping, municipalities).gemeenteSleutel ?? null, levering.model_versie],
   );
   return true;
 }
 
-function modelOf({ model_versie: version }: Unfilled, configured: Model): Model {
+function modelOf({ model_versie: version }: UnfilledLevering, configured: Model): Model {
   const { variant, mapping } = configured;
   if (version === mapping.versie || !builtInVersions(variant).includes(version)) return configured;
   return loadModel(variant, version);
 }
 
 /** @returns the municipalities that the records name */
-async function readRecords(client: pg.PoolClient, levering: Unfilled, traitsOf: ReadTraits): Promise<Set<string>> {
-  const gemeenten = new Set<string>();
+async function readRecords(
+  client: pg.PoolClient,
+  levering: UnfilledLevering,
+  traitsOf: ReadTraits,
+): Promise<Set<string>> {
+  const municipalities = new Set<string>();
   const rows = new TraitRows(client, levering.invoer_id);
   for await (const { nummer, value } of texts(client, levering, 0)) {
     const traits = traitsOf(value);
-    if (traits.gemeente !== undefined) gemeenten.add(traits.gemeente);
+    if (traits.gemeente !== undefined) municipalities.add(traits.gemeente);
     rows.add(levering.nummer, nummer, traits);
     if (rows.full) await rows.flush();
   }
   await rows.flush();
-  return gemeenten;
+  return municipalities;
 }
 
-/** The parsed texts of a levering in their order, some at a time. */
+/** The parsed texts of a levering in order, in batches. */
 async function* texts(
   client: pg.PoolClient,
-  levering: Unfilled,
+  levering: UnfilledLevering,
   soort: 0 | 1,
 ): AsyncGenerator<{ readonly nummer: number; readonly value: unknown }> {
   for (let from = 0; ; ) {
@@ -121,8 +125,8 @@ const CHUNK_BYTES = 1024 * 1024;
 const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
 
 /**
- * Of which other built-in model a file is that is not of the given one; the newest, when it is of several.
- * @returns its version; `undefined` when it has faults by all of them
+ * Finds the other built-in model of a file that does not fit the given one; the newest, when it fits several.
+ * @returns its version; `undefined` when it fits none
  */
 export async function recogniseModel(
   path: string,
@@ -130,13 +134,13 @@ export async function recogniseModel(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (const version of builtInVersions(variant).toReversed()) {
-    if (version !== mapping.versie && (await isOf(path, loadModel(variant, version), signal))) return version;
+    if (version !== mapping.versie && (await fits(path, loadModel(variant, version), signal))) return version;
   }
   return undefined;
 }
 
 /** Reads until the first fault. */
-async function isOf(path: string, model: Model, signal: AbortSignal): Promise<boolean> {
+async function fits(path: string, model: Model, signal: AbortSignal): Promise<boolean> {
   const reader = new DeliveryReader({
     model,
     faults: new Faults(1),
@@ -150,7 +154,7 @@ async function isOf(path: string, model: Model, signal: AbortSignal): Promise<bo
     }
     return reader.finish() !== undefined;
   } catch (error) {
-    if (error instanceof TooFaulty) return false;
+    if (error instanceof ImportStopped) return false;
     throw error;
   }
 }

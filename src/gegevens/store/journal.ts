@@ -5,7 +5,7 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import type { Uncovered } from '../model/leveringen.ts';
 import type { Variant } from '../model/mapping.ts';
 
-/** What was asked and what stands ready to be delivered. */
+/** What was asked, and the answer that is ready to be sent. */
 interface JournalEntry {
   readonly variant: Variant;
   readonly requestId: string;
@@ -26,20 +26,20 @@ interface JournalEntry {
   readonly ongedekt: readonly Uncovered[];
 }
 
-/** To whom a signed request was answered first. */
-interface Answered {
+/** The first caller that a signed request was answered to. */
+interface EarlierAnswer {
   readonly variant: Variant;
   readonly subject: string;
 }
 
-export function isSameCaller(a: Answered, b: Answered): boolean {
+export function isSameCaller(a: EarlierAnswer, b: EarlierAnswer): boolean {
   return a.variant === b.variant && a.subject === b.subject;
 }
 
-/** @param handtekening the signature header as received; its last part, the signature value, is what counts */
-export async function findAnswered(db: Db, handtekening: string): Promise<Answered | undefined> {
+/** @param handtekening the signature header as received; only its last part, the signature value, is compared */
+export async function findEarlierAnswer(db: Db, handtekening: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await db.query<{ variant: Variant; subject: string }>({
-    name: 'gegevens-find-answered',
+    name: 'gegevens-find-earlier-answer',
     text: `select variant, subject from gegevens.journaal
       where hashtextextended(split_part(vraag_handtekening, '.', 3), 0) = hashtextextended($1::text, 0)
         and split_part(vraag_handtekening, '.', 3) = $1::text
@@ -54,12 +54,12 @@ const LOCK_WAIT_MS = 20;
 
 /**
  * Writes an entry before anything is sent.
- * @returns its number; undefined when the same signed request was answered to another caller, or in the other variant, meanwhile
- * @throws {Error} when the same signed request is being written all the time; what the database throws
+ * @returns its number; undefined when the same signed request was meanwhile answered to another caller or in the other variant
+ * @throws {Error} when others keep writing the same signed request; what the database throws
  */
 export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<number | undefined> {
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
-    // Two who come with the same signed request at once must not both be the first. Who waits holds no connection meanwhile.
+    // Of two callers with the same signed request only one is the first. The other waits without a connection.
     if (attempt > 0) await delay(LOCK_WAIT_MS);
     const written = await transaction(pool, async (client) => {
       const { rows } = await client.query<{ mine: boolean }>({
@@ -68,12 +68,12 @@ export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<num
         values: [signatureValue(entry.vraagHandtekening)],
       });
       if (rows[0]?.mine !== true) return 'busy';
-      const answered = await findAnswered(client, entry.vraagHandtekening);
+      const answered = await findEarlierAnswer(client, entry.vraagHandtekening);
       return answered === undefined || isSameCaller(answered, entry) ? await insertEntry(client, entry) : undefined;
     });
     if (written !== 'busy') return written;
   }
-  throw new Error('the same signed request is being written by others all the time');
+  throw new Error('others keep writing the same signed request');
 }
 
 function signatureValue(handtekening: string): string {
@@ -112,10 +112,10 @@ async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
   return rows[0]?.id ?? 0;
 }
 
-/** Notes that the last byte of an answer was handed to the connection. */
-export async function noteSent(db: Db, id: number): Promise<void> {
+/** Records that the last byte of an answer was handed to the connection. */
+export async function markSent(db: Db, id: number): Promise<void> {
   await db.query({
-    name: 'gegevens-note-sent',
+    name: 'gegevens-mark-sent',
     text: 'update gegevens.journaal set verzonden_op = clock_timestamp() where id = $1::bigint and verzonden_op is null',
     values: [id],
   });

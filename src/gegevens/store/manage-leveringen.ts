@@ -10,7 +10,7 @@ interface ListedLevering {
   readonly organisatie: string;
   readonly kvkNummer: string | null;
   readonly gemeentecode: string | null;
-  /** The municipality that it is delivered for, as `import` tells leveringen apart: without `GM`. */
+  /** Key of the municipality that it is for, without `GM`. */
   readonly gemeente: string | null;
   readonly periodeStart: string;
   readonly periodeEinde: string;
@@ -22,7 +22,7 @@ interface ListedLevering {
   readonly modelVersie: string;
   readonly ingevoerdOp: Date;
   readonly vingerafdruk: string;
-  /** When it stopped being delivered, and why; `null`: it is current. */
+  /** When its delivery ended, and why; `null`: it is current. */
   readonly vervallenOp: Date | null;
   readonly reden: 'vervangen' | 'verwijderd' | null;
 }
@@ -56,11 +56,11 @@ export async function listLeveringen(
   return rows;
 }
 
-/** The part of a levering around its records, as JSON. */
-export async function readKop(db: Db, id: number): Promise<unknown> {
+/** A levering with empty lists, as JSON. */
+export async function readHead(db: Db, id: number): Promise<unknown> {
   const { rows } = await db.query<{ kop: string }>('select kop from gegevens.leveringen where id = $1::bigint', [id]);
-  const kop: unknown = JSON.parse(rows[0]?.kop ?? 'null');
-  return kop;
+  const head: unknown = JSON.parse(rows[0]?.kop ?? 'null');
+  return head;
 }
 
 interface Prunable {
@@ -73,8 +73,7 @@ interface Prunable {
 }
 
 /**
- * Earlier versions that may be thrown away: not delivered any more since before `before`, and in no state that a requester is still
- * paging through at `now`.
+ * Earlier versions that may be deleted: not delivered since `before`, and in no state that a requester may page through at `now`.
  */
 export async function findPrunable(db: Db, before: Date, now: Date): Promise<Prunable[]> {
   const { rows } = await db.query<Prunable & Record<string, unknown>>(
@@ -89,10 +88,10 @@ export async function findPrunable(db: Db, before: Date, now: Date): Promise<Pru
   return rows;
 }
 
-/** Throws away one earlier version, records and all, at once or not at all. */
+/** Deletes one earlier version with its records, in one transaction. */
 export async function pruneLevering(pool: Pool, { id, invoerId, nummer }: Prunable): Promise<void> {
   await transaction(pool, async (client) => {
-    // A quarter of a large city takes longer than a request may.
+    // Deleting a quarter of a large city takes longer than the time limit of statements.
     const db = await allowLongStatements(client, 0);
     const deleted = await db.query(
       'delete from gegevens.leveringen where id = $1::bigint and vervallen_op is not null',
@@ -111,17 +110,17 @@ export async function pruneLevering(pool: Pool, { id, invoerId, nummer }: Prunab
   });
 }
 
-/** Forgets the states that no requester pages through any more. @returns how many */
-export async function pruneStanden(db: Db, now: Date): Promise<number> {
+/** Deletes expired paging states. @returns how many */
+export async function prunePagingStates(db: Db, now: Date): Promise<number> {
   const { rowCount } = await db.query('delete from gegevens.standen where verloopt_op <= $1::timestamptz', [now]);
   return rowCount ?? 0;
 }
 
-/** Tells every instance that something was removed. */
+/** Notifies every instance that something was removed. */
 export const REMOVED_CHANNEL = 'gegevens_verwijderd';
 
 /**
- * Takes leveringen out of what is delivered, earlier versions too, at once: no requester goes on paging through them. Their records stay
+ * Stops the delivery of leveringen, earlier versions too, at once: also for requesters that are paging through them. Their records stay
  * until they are pruned.
  * @returns the ones that were not removed before
  */

@@ -9,7 +9,7 @@ function levering(id: number, { start, end }: Period, gemeenteSleutel?: string):
       periodeStart: start,
       periodeEinde: end,
       aangeleverdOp: new Date(0),
-      kop: '{}',
+      head: '{}',
       records: 1,
       zaken: 0,
       bytes: 0,

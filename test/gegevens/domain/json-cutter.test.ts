@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CutError, cutPlan, JsonCutter } from '../../../src/gegevens/import/json-cutter.ts';
+import { CutError } from '../../../src/gegevens/import/item-capture.ts';
+import { cutPlan, JsonCutter } from '../../../src/gegevens/import/json-cutter.ts';
 import { loadModel } from '../../../src/gegevens/model/model.ts';
 
 const plan = cutPlan(loadModel('vs').mapping);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JsonTextError, placesOf } from '../../../src/gegevens/import/faults.ts';
+import { JsonTextError, locateValues } from '../../../src/gegevens/import/faults.ts';
 
 it('finds where every value begins', () => {
   const text = '{ "a/b": [1, {"~": "x"}],\n "c": null }';
-  expect(Object.fromEntries(placesOf(text))).toEqual({
+  expect(Object.fromEntries(locateValues(text))).toEqual({
     '': 0,
     '/a~1b': text.indexOf('['),
     '/a~1b/0': text.indexOf('1'),
@@ -31,11 +31,11 @@ it('accepts exactly what JSON.parse accepts', () => {
         valid = false;
       }
       try {
-        placesOf(text);
+        locateValues(text);
         expect(valid, text).toBe(true);
       } catch (error) {
         if (!(error instanceof JsonTextError)) throw error;
-        if (!error.twice) expect(valid, text).toBe(false);
+        if (!error.isDuplicate) expect(valid, text).toBe(false);
       }
     }),
     { numRuns: 2000 },
@@ -47,5 +47,5 @@ it.each([
   ['{"a":1,"\\u0061":2}', 7],
   ['[{"x":{"b":1,"b":1}}]', 13],
 ])('points at the member that stands twice in %s', (text, offset) => {
-  expect(() => placesOf(text)).toThrow(expect.objectContaining({ twice: true, offset }));
+  expect(() => locateValues(text)).toThrow(expect.objectContaining({ twice: true, offset }));
 });

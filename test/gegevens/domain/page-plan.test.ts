@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { aboutBytes, type CountedLevering, planPage } from '../../../src/gegevens/model/leveringen.ts';
+import { type CountedLevering, estimateBytes, planPage } from '../../../src/gegevens/model/leveringen.ts';
 
 function levering(id: number, records: number, bytes = 0): CountedLevering {
   const stored = {
@@ -13,7 +13,7 @@ function levering(id: number, records: number, bytes = 0): CountedLevering {
     periodeStart: '2026-01-01',
     periodeEinde: '2026-03-31',
     aangeleverdOp: new Date(0),
-    kop: '{}',
+    head: '{}',
     records,
     zaken: 0,
     bytes,
@@ -67,6 +67,7 @@ it('is paged when that was asked for, or when there is more than the maximum', (
 
 it('takes of each levering as large a part of its bytes as of its records', () => {
   const leveringen = [levering(0, 10, 1000), levering(1, 0, 7), levering(2, 4, 100)];
-  const bytes = (page: number, pageSize: number) => aboutBytes(planPage(leveringen, { page, pageSize, maximum: 100 }));
+  const bytes = (page: number, pageSize: number) =>
+    estimateBytes(planPage(leveringen, { page, pageSize, maximum: 100 }));
   expect([bytes(1, 5), bytes(2, 5), bytes(3, 5), bytes(1, 100)]).toEqual([500, 500, 107, 1107]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hashId, IdIndex, ZaakPlaces } from '../../../src/gegevens/import/identifiers.ts';
+import { hashId, IdIndex, ZaakLinker } from '../../../src/gegevens/import/identifiers.ts';
 
 it('keeps the first number of each of many identifiers', () => {
   const index = new IdIndex();
@@ -29,12 +29,12 @@ it('finds the first signal of each case, whichever list comes first', () => {
   });
   fc.assert(
     fc.property(scene, ([signals, zaken, zakenFirst]) => {
-      const places = new ZaakPlaces(['ID'], ['vroegsignalen'], ['ID']);
+      const places = new ZaakLinker(['ID'], ['vroegsignalen'], ['ID']);
       const tellSignals = (): void => {
-        for (const [nummer, ID] of signals.entries()) places.record({ ID }, nummer);
+        for (const [nummer, ID] of signals.entries()) places.addRecord({ ID }, nummer);
       };
       if (!zakenFirst) tellSignals();
-      for (const [zaak, list] of zaken.entries()) places.zaak({ vroegsignalen: list.map((ID) => ({ ID })) }, zaak);
+      for (const [zaak, list] of zaken.entries()) places.addZaak({ vroegsignalen: list.map((ID) => ({ ID })) }, zaak);
       if (zakenFirst) tellSignals();
       const expected = zaken.map((list) => {
         const found = list.map((id) => signals.indexOf(id)).filter((at) => at >= 0);
