@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  findPrunable,
-  pruneLevering,
-  prunePagingStates,
-  removeLeveringen,
-} from '../../src/gegevens/store/manage-leveringen.ts';
+import { pruneLeveringen, removeLeveringen } from '../../src/gegevens/store/manage-leveringen.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { type Asked, openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -126,21 +121,33 @@ it('forgets kept pages when anything is removed', async () => {
   await expect.poll(from).toBe('database');
 });
 
+const pruning = { minAgeMs: 0, signal: new AbortController().signal, progress: () => undefined };
+
+it('prunes nothing by a clock that is ahead of the database’s', async () => {
+  await load('Klok', ['a1']);
+  await load('Klok', ['b1']);
+  const pruneAhead = (seconds: number, dryRun: boolean) =>
+    pruneLeveringen(supplier.pool, { ...pruning, now: new Date(Date.now() + seconds * 1000), dryRun });
+  for (const dryRun of [true, false]) {
+    await expect(pruneAhead(6, dryRun)).rejects.toThrow('6 seconds ahead of the database');
+  }
+  expect((await pruneAhead(4, true)).map(({ organisatie }) => organisatie)).toContain('Klok');
+});
+
 it('prunes earlier versions, but none that a requester is paging through', async () => {
   await load('Snoei', ['a1', 'a2']);
   const body = { aanleverende_organisatie: 'snoei', pageSize: 1 };
   expect(await marks({ ...body, page: 1 }, { headers: await fresh() })).toEqual(['a1']);
   await load('Snoei', ['b1', 'b2']);
-  const later = new Date(now().getTime() + 30 * 60_000);
-  const names = async (at: Date) =>
-    (await findPrunable(supplier.pool, new Date(Date.now() + 3_600_000), at)).map(({ organisatie }) => organisatie);
-  expect(await names(later)).not.toContain('Snoei');
-  const muchLater = new Date(now().getTime() + 61 * 60_000);
-  expect(await names(muchLater)).toContain('Snoei');
-  for (const version of await findPrunable(supplier.pool, new Date(Date.now() + 3_600_000), muchLater)) {
-    await pruneLevering(supplier.pool, version);
-  }
-  await prunePagingStates(supplier.pool, muchLater);
+  const prune = async (dryRun: boolean) => {
+    const pruned = await pruneLeveringen(supplier.pool, { ...pruning, now: new Date(), dryRun });
+    return pruned.map(({ organisatie }) => organisatie);
+  };
+  await supplier.asOwner(`update gegevens.leveringen set vervallen_op = vervallen_op - interval '1 hour'`);
+  expect(await prune(true)).not.toContain('Snoei');
+  await supplier.asOwner(`update gegevens.standen set verloopt_op = clock_timestamp() - interval '1 second'`);
+  expect(await prune(true)).toContain('Snoei');
+  expect(await prune(false)).toContain('Snoei');
   const { rows } = await supplier.pool.query(
     `select (select count(*) from gegevens.leveringen where vervallen_op is not null) as oud,
        (select count(*) from gegevens.standen) as standen,

@@ -1,3 +1,4 @@
+import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
@@ -63,7 +64,17 @@ export async function readHead(db: Db, id: number): Promise<unknown> {
   return head;
 }
 
-interface Prunable {
+interface PruneOptions {
+  readonly now: Date;
+  /** Only what has not been delivered for this long. */
+  readonly minAgeMs: number;
+  /** Deletes nothing. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  readonly progress: (version: PrunedLevering) => void;
+}
+
+interface PrunedLevering {
   readonly id: number;
   readonly invoerId: number;
   readonly nummer: number;
@@ -73,10 +84,28 @@ interface Prunable {
 }
 
 /**
+ * Deletes earlier versions that no requester can be paging through any more, and paging states that have expired.
+ * @returns the versions that were deleted; with a dry run: that would be
+ * @throws {Error} before anything else, when the clock of this process is ahead of the database's; the signal's reason
+ */
+export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promise<PrunedLevering[]> {
+  const { now, minAgeMs, dryRun, signal, progress } = options;
+  await refuseClockAhead(pool, now);
+  const versions = await findPrunable(pool, new Date(now.getTime() - minAgeMs), now);
+  for (const version of versions) {
+    signal.throwIfAborted();
+    if (!dryRun) await pruneLevering(pool, version);
+    progress(version);
+  }
+  if (!dryRun) await prunePagingStates(pool, now);
+  return versions;
+}
+
+/**
  * Earlier versions that may be deleted: not delivered since `before`, and in no state that a requester may page through at `now`.
  */
-export async function findPrunable(db: Db, before: Date, now: Date): Promise<Prunable[]> {
-  const { rows } = await db.query<Prunable & Record<string, unknown>>(
+async function findPrunable(db: Db, before: Date, now: Date): Promise<PrunedLevering[]> {
+  const { rows } = await db.query<PrunedLevering & Record<string, unknown>>(
     `select l.id, l.invoer_id as "invoerId", l.nummer, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.records, l.bytes
      from gegevens.leveringen l
      where l.vervallen_op < $1::timestamptz
@@ -89,7 +118,7 @@ export async function findPrunable(db: Db, before: Date, now: Date): Promise<Pru
 }
 
 /** Deletes one earlier version with its records, in one transaction. */
-export async function pruneLevering(pool: Pool, { id, invoerId, nummer }: Prunable): Promise<void> {
+async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLevering): Promise<void> {
   await transaction(pool, async (client) => {
     // Deleting a quarter of a large city takes longer than the time limit of statements.
     const db = await allowLongStatements(client, 0);
@@ -110,10 +139,8 @@ export async function pruneLevering(pool: Pool, { id, invoerId, nummer }: Prunab
   });
 }
 
-/** Deletes expired paging states. @returns how many */
-export async function prunePagingStates(db: Db, now: Date): Promise<number> {
-  const { rowCount } = await db.query('delete from gegevens.standen where verloopt_op <= $1::timestamptz', [now]);
-  return rowCount ?? 0;
+async function prunePagingStates(db: Db, now: Date): Promise<void> {
+  await db.query('delete from gegevens.standen where verloopt_op <= $1::timestamptz', [now]);
 }
 
 /** Notifies every instance that something was removed. */
