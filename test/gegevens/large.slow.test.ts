@@ -34,14 +34,14 @@ async function open(): Promise<IncomingMessage> {
 /** When the last answers were sent, newest first. */
 const sent = async () => (await readJournal(supplier.pool, { limit: 2 })).map(({ verzondenOp }) => verzondenOp);
 
-it.each(['body', 'digest'] as const)('holds the digest and signature of the %s form over all of it', async (form) => {
+it.each(['body', 'digest'] as const)('has a digest and signature of the %s form over all of it', async (form) => {
   const { gegevens, bytes, headers } = await supplier.get({}, { style: plainStyles[form] });
   expect(bytes.length).toBeGreaterThan(20_000_000);
   expect(headers.get('content-length')).toBe(String(bytes.length));
   expect(gegevens.leveringen).toMatchObject([{ schuldhulptrajecten: { length: RECORDS } }]);
 });
 
-it('goes on sending to a reader that takes longer than the deadline of a request', async () => {
+it('keeps sending to a reader that takes longer than the deadline of a request', async () => {
   const incoming = await open();
   await delay(2500);
   let bytes = 0;

@@ -69,7 +69,7 @@ it('a file is recognised as of another model', async () => {
   expect(await recogniseModel(shv, loadModel('vs', '1.1'), signal)).toBeUndefined();
 });
 
-it('import names the model that a file is of, and takes it as that when told to', async () => {
+it('import names the model that a file fits, and imports it as that with --model', async () => {
   const run = (...words: string[]) =>
     callProgram(['gegevens', 'import', '--variant', 'vs', ...words], { DATABASE_URL: supplier.databaseUrl });
   const refused = await run(example('1.2'));

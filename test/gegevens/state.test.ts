@@ -21,7 +21,7 @@ async function marks(body: Record<string, unknown>, asked?: Asked): Promise<stri
   return [...text.matchAll(/"omschrijving":"([^"]*)"/g)].map(([, mark = '']) => mark);
 }
 
-it('gives every page from the state of the first, whatever is imported meanwhile, on any instance', async () => {
+it('serves every page from the state of the first, whatever is imported meanwhile, on any instance', async () => {
   await load('Staat', ['a1', 'a2', 'a3']);
   const other = await supplier.another();
   const page = (number: number, server = supplier.server) =>
@@ -42,7 +42,7 @@ it('gives every page from the state of the first, whatever is imported meanwhile
   expect(await page(2)).toEqual(['b2']);
 });
 
-it('keeps the states of different filters apart', async () => {
+it('has a paging state for each filter', async () => {
   await load('Apart', ['a1', 'a2']);
   const whole = { aanleverende_organisatie: 'apart', pageSize: 1 };
   const dated = { ...whole, aanleverperiodeStartdatum: '2026-01-01' };
@@ -53,7 +53,7 @@ it('keeps the states of different filters apart', async () => {
   expect(await marks({ ...dated, page: 2 })).toEqual(['b2']);
 });
 
-it('keeps a state for as long as is configured, and not longer', async () => {
+it('pins a state for the configured time, and not longer', async () => {
   await load('Tijd', ['a1', 'a2']);
   const body = { aanleverende_organisatie: 'tijd', pageSize: 1 };
   expect(await marks({ ...body, page: 1 })).toEqual(['a1']);
@@ -64,7 +64,7 @@ it('keeps a state for as long as is configured, and not longer', async () => {
   expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['b2']);
 });
 
-it('keeps no state for a page past the end', async () => {
+it('pins no state for a page past the end', async () => {
   await load('Ver', ['a1', 'a2']);
   const body = { aanleverende_organisatie: 'ver', pageSize: 1 };
   expect(await marks({ ...body, page: 9 }, { headers: await fresh() })).toEqual(['a1']);
@@ -98,7 +98,7 @@ it('ends the pages of what is removed at once, on every instance, also of an ear
   for (const server of [supplier.server, other]) expect((await page(2, server)).status).toBe(422);
 });
 
-it('forgets kept pages when anything is removed', async () => {
+it('clears the page cache when anything is removed', async () => {
   await load('Vergeet', ['a1']);
   const body = { aanleverende_organisatie: 'vergeet', aanleverperiodeStartdatum: '2026-01-01' };
   const from = async (): Promise<string | undefined> => {

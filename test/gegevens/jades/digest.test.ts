@@ -16,7 +16,7 @@ describe('the Digest header', () => {
     expect(digestOf(body)).toBe(`SHA-256=${value}`);
   });
 
-  it('gives the same value for pieces as for the whole', () => {
+  it('has the same value for pieces as for the whole', () => {
     const digest = createDigest();
     for (const byte of body) digest.update(Uint8Array.of(byte));
     expect(digest.value()).toBe(digestOf(body));
@@ -36,7 +36,7 @@ describe('the Digest header', () => {
     expect(() => checkDigest(header, digestOf(body))).not.toThrow();
   });
 
-  it('keeps the value as it was sent', () => {
+  it('returns the value as it was sent', () => {
     expect(parseDigest(`MD5=AA==, SHA-256=${value}`).sent).toBe(`MD5=AA==, SHA-256=${value}`);
   });
 

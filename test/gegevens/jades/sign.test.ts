@@ -106,7 +106,7 @@ describe('signing', () => {
     await verifierFor(kit).verify({ signatureHeader: signature, digestHeader: digest, body });
   });
 
-  it('gives others many turns while it signs and verifies 30 MB in the body form', async () => {
+  it('yields often to the event loop while it signs and verifies 30 MB in the body form', async () => {
     const body = Buffer.alloc(30 * 1024 * 1024, 'abcdefghijk');
     const verifier = verifierFor(kit);
     let turns = 0;

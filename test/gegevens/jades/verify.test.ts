@@ -255,7 +255,7 @@ describe('a verifier', () => {
     expect(await verdict(verifierFor(kit, { anchors }), craft(kit))).toBe('certificate-untrusted');
   });
 
-  it('looks at the dates of a path that it remembers', async () => {
+  it('checks the dates of a cached path', async () => {
     let now = new Date();
     const verifier = verifierFor(kit, {
       revocation: 'soft',

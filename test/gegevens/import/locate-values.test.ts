@@ -46,6 +46,6 @@ it.each([
   ['{"a":1,"a":2}', 7],
   ['{"a":1,"\\u0061":2}', 7],
   ['[{"x":{"b":1,"b":1}}]', 13],
-])('points at the member that stands twice in %s', (text, offset) => {
+])('points at the member that occurs twice in %s', (text, offset) => {
   expect(() => locateValues(text)).toThrow(expect.objectContaining({ twice: true, offset }));
 });

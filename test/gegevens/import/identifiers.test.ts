@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { hashId, IdIndex, ZaakLinker } from '../../../src/gegevens/import/identifiers.ts';
 
-it('keeps the first number of each of many identifiers', () => {
+it('holds the first number of each of many identifiers', () => {
   const index = new IdIndex();
   for (let n = 0; n < 100_000; n += 1) index.add(hashId(`VS-2026-${n}`), n);
   for (let n = 0; n < 100_000; n += 1) index.add(hashId(`VS-2026-${n}`), n + 1);

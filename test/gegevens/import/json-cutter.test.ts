@@ -43,7 +43,7 @@ const text = `{ "a\\u0062": [1, {"leveringen": [2]}],
   "z": {"vroegsignalen": []}
 }`;
 
-it('cuts every item of its lists with its line, and keeps the rest', () => {
+it('cuts every item of its lists with its line, and returns the rest', () => {
   expect(cut(text, [1_000])).toEqual({
     items: [
       [0, 'records', 0, '{"ID": "a\\"]}", "x": [[]]}', 3],

@@ -23,7 +23,7 @@ function levering(id: number, records: number, bytes = 0): CountedLevering {
 
 const sizes = fc.array(fc.nat({ max: 9 }), { maxLength: 8 });
 
-it('gives every record and every levering once, in order, over the pages', () => {
+it('puts every record and every levering on one page, in order', () => {
   fc.assert(
     fc.property(sizes, fc.integer({ min: 1, max: 12 }), (counts, pageSize) => {
       const leveringen = counts.map((records, id) => levering(id, records));
@@ -46,7 +46,7 @@ it('gives every record and every levering once, in order, over the pages', () =>
   );
 });
 
-it('gives the first page past the end', () => {
+it('answers a page past the end with the first', () => {
   fc.assert(
     fc.property(sizes, fc.integer({ min: 1, max: 12 }), (counts, pageSize) => {
       const leveringen = counts.map((records, id) => levering(id, records));
@@ -65,7 +65,7 @@ it('is paged when that was asked for, or when there is more than the maximum', (
   expect([paged(), paged(1), paged(undefined, 5), paged(undefined, undefined, 4)]).toEqual([false, true, true, true]);
 });
 
-it('takes of each levering as large a part of its bytes as of its records', () => {
+it('estimates bytes of a levering in proportion to its records', () => {
   const leveringen = [levering(0, 10, 1000), levering(1, 0, 7), levering(2, 4, 100)];
   const bytes = (page: number, pageSize: number) =>
     estimateBytes(planPage(leveringen, { page, pageSize, maximum: 100 }));
