@@ -47,5 +47,5 @@ it.each([
   ['{"a":1,"\\u0061":2}', 7],
   ['[{"x":{"b":1,"b":1}}]', 13],
 ])('points at the member that occurs twice in %s', (text, offset) => {
-  expect(() => locateValues(text)).toThrow(expect.objectContaining({ twice: true, offset }));
+  expect(() => locateValues(text)).toThrow(expect.objectContaining({ isDuplicate: true, offset }));
 });
