@@ -1,7 +1,8 @@
-// Path validation from the signer's certificate to a trust anchor.
+// Validates the path from the signer's certificate to a trust anchor, and caches validated paths.
 // @see RFC 5280 section 6; docs/decisions/0003-path-validation.md
-import type { KeyObject } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { BitString } from 'asn1js';
+import { LRUCache } from 'lru-cache';
 import { AlgorithmIdentifier, CertificateChainValidationEngine, RSASSAPSSParams } from 'pkijs';
 import {
   authority,
@@ -10,7 +11,9 @@ import {
   isSelfIssued,
   keyUsage,
   oid,
+  parseCertificate,
   parsedValue,
+  parsePemCertificates,
   purposes,
   rawValue,
   usage,
@@ -18,7 +21,71 @@ import {
 import { JadesError } from './errors.ts';
 import { meetsNameConstraints, meetsPolicies } from './path-constraints.ts';
 
-export interface PathOptions {
+interface PathCacheOptions {
+  /** PEM bundle. */
+  readonly anchors: string;
+  readonly requiredPolicies: readonly string[];
+  readonly now: () => Date;
+}
+
+/** Validated paths and the parsed certificates in them, for a while. Nothing of a sender who was refused is cached. */
+interface PathCache {
+  /** @throws Error when it is no certificate */
+  read(der: Uint8Array): Certificate;
+  /** The validated path, leaf first and anchor last. @throws JadesError */
+  find(x5c: readonly Certificate[]): Promise<readonly Certificate[]>;
+}
+
+interface ValidatedPath {
+  readonly path: readonly Certificate[];
+  readonly until: number;
+}
+
+/** A parsed certificate takes about this many times its bytes. */
+const parsedFactor = 60;
+const maxBytes = 32 * 1024 * 1024;
+const pathLifeMs = 5 * 60_000;
+
+/** @throws Error when the bundle holds no readable anchor */
+export function createPathCache({ anchors: bundle, requiredPolicies, now }: PathCacheOptions): PathCache {
+  const anchors = parsePemCertificates(bundle);
+  if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
+  const certificates = new LRUCache<string, Certificate>({
+    maxSize: maxBytes,
+    sizeCalculation: (certificate, key) => 2 * key.length + sizeOf(certificate),
+  });
+  const paths = new LRUCache<string, ValidatedPath>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ path }, key) =>
+      path.reduce((sum, certificate) => sum + sizeOf(certificate), 2 * key.length + 100),
+  });
+
+  return {
+    read(der) {
+      const thumbprint = createHash('sha256').update(der).digest('base64url');
+      return certificates.get(thumbprint) ?? parseCertificate(der);
+    },
+    async find(x5c) {
+      const at = now();
+      const key = x5c.map(({ thumbprint }) => thumbprint).join();
+      const known = paths.get(key);
+      if (known !== undefined && at.getTime() < known.until) {
+        checkValidity(known.path, at); // it may have expired since
+        return known.path;
+      }
+      const path = await validatePath(x5c, { anchors, requiredPolicies, at });
+      paths.set(key, { path, until: at.getTime() + pathLifeMs });
+      for (const certificate of path) certificates.set(certificate.thumbprint, certificate);
+      return path;
+    },
+  };
+}
+
+function sizeOf({ der }: Certificate): number {
+  return parsedFactor * der.length;
+}
+
+interface PathOptions {
   readonly anchors: readonly Certificate[];
   /** Policies (OIDs) of which one must hold for the whole path; empty: any or none. */
   readonly requiredPolicies: readonly string[];
@@ -125,12 +192,12 @@ function checkPathRules(path: readonly Certificate[], at: Date): void {
   checkLeafUsage(path);
 }
 
-export function untrusted(what: string, cause?: unknown): JadesError {
+function untrusted(what: string, cause?: unknown): JadesError {
   return new JadesError('certificate-untrusted', `Het certificaat wordt niet vertrouwd: ${what}.`, { cause });
 }
 
 /** @throws JadesError certificate-expired, also for a certificate that is not yet valid */
-export function checkValidity(path: readonly Certificate[], at: Date): void {
+function checkValidity(path: readonly Certificate[], at: Date): void {
   for (const { notBefore, notAfter } of path) {
     if (at < notBefore) throw new JadesError('certificate-expired', 'Een certificaat in het pad is nog niet geldig.');
     if (at > notAfter) throw new JadesError('certificate-expired', 'Een certificaat in het pad is verlopen.');

@@ -3,9 +3,8 @@
 import { createSign, type KeyObject, sign as signBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Certificate } from './certificate.ts';
-import { createDigest } from './digest.ts';
 import { httpHeaders, type SignatureStyle } from './protected-header.ts';
-import { digestPayload, inPieces, PayloadFeed, ps256 } from './signing-input.ts';
+import { createDigest, digestPayload, inPieces, PayloadFeed, ps256 } from './signed-payload.ts';
 
 const signInPool = promisify(
   (input: Uint8Array, key: KeyObject, done: (error: Error | null, signature: Buffer) => void): void =>

@@ -1,11 +1,18 @@
 // Verifies a signed message: digest, signature, certificate path and revocation, cheapest first.
 import { type Certificate, signerOin } from './certificate.ts';
-import { checkDigest, createDigest, type HeaderValues, onlyValue, parseDigest } from './digest.ts';
+import { createPathCache } from './chain.ts';
 import { malformed } from './errors.ts';
-import { createPathCache } from './path-cache.ts';
 import { checkAge, decodeBase64url, parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
 import { createRevocationCheck, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
-import { inPieces, verifySignature } from './signing-input.ts';
+import {
+  checkDigest,
+  createDigest,
+  type HeaderValues,
+  inPieces,
+  onlyValue,
+  parseDigest,
+  verifySignature,
+} from './signed-payload.ts';
 
 export interface VerifierLimits {
   /** Characters of the signature header. */

@@ -5,7 +5,7 @@ import {
   digestOf,
   type HeaderValues,
   parseDigest,
-} from '../../../src/gegevens/jades/digest.ts';
+} from '../../../src/gegevens/jades/signed-payload.ts';
 
 const body = Buffer.from('{"hello": "world"}');
 // The digest of this body in the examples of RFC 9530 appendix B and the drafts before it.
