@@ -26,7 +26,7 @@ import { variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-export interface GegevensNeeds {
+interface GegevensNeeds {
   /** Which variants are served; at least one. */
   readonly variants: readonly Variant[];
   readonly verifier: TokenVerifier;

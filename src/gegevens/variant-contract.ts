@@ -56,7 +56,7 @@ function replaced(
   return value === undefined ? others : { ...object, [step]: value };
 }
 
-/** The request with the member for the organisation under each name that the model gives it; only one of them may be there. */
+/** The request with the member for the organisation under each name that the model defines, of which only one is allowed. */
 function withOrganisationMembers(schema: unknown, { organisatieLeden }: Mapping): unknown {
   if (!isRecord(schema) || !isRecord(schema.properties))
     throw new TypeError('the template has no members of the request');

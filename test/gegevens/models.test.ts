@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
-import { recogniseModel } from '../../src/gegevens/store/fill-traits.ts';
+import { recogniseModel } from '../../src/gegevens/store/import-file.ts';
 import { callProgram } from '../support/program.ts';
 import type { TestServer } from '../support/server.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';

@@ -89,7 +89,7 @@ export function createPageFinder(options: PageFinderOptions): PageFinder {
       chosen.length > 0
         ? planPage(await countRecords(chosen, select, signal), query)
         : await emptyPlan(filter, requested, query);
-    // Page 1 pins a new state, a later page goes on with the one there is, and a page past the end changes nothing.
+    // Page 1 pins a new state, a later page uses the pinned one, and a page past the end changes nothing.
     const pins = plan.paginering !== undefined && pinned === undefined && !plan.isPastEnd && chosen.length > 0;
     if (pins) await savePagingState(pool, { ...key, ...state, at, minutes });
     const parts = answerFrame({
@@ -145,7 +145,7 @@ function newest(moments: readonly Date[]): Date | undefined {
 
 const MAX_COUNT_BYTES = 4 * 1024 * 1024;
 
-/** Counts how many records of each chosen levering are given. Leveringen never change, so counts are cached. */
+/** Counts the records of each chosen levering that are delivered. Leveringen never change, so counts are cached. */
 function createRecordCounter(pool: Pool) {
   const cache = new LRUCache<string, readonly number[]>({
     maxSize: MAX_COUNT_BYTES,

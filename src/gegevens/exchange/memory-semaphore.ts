@@ -10,7 +10,7 @@ export interface MemoryPermit {
   release(): void;
 }
 
-export interface MemoryRequest {
+interface MemoryRequest {
   /** Estimated. */
   readonly bytes: number;
   /** Who wants the answer, kept up to date by the caller; it counts towards the share of one of them. */
@@ -31,7 +31,7 @@ export interface MemorySemaphore {
   retryWaiting(): void;
 }
 
-export interface MemorySemaphoreOptions {
+interface MemorySemaphoreOptions {
   readonly maxBytes: number;
   /** Longest time in milliseconds that an answer waits. */
   readonly waitMs: number;
@@ -71,7 +71,7 @@ export function createMemorySemaphore({ maxBytes, waitMs, changed }: MemorySemap
   };
   const admitWaiting = (): void => {
     for (const waiter of queue) {
-      // A client without share left is skipped and blocks nobody; one that lacks only memory is not overtaken.
+      // A client without share left is skipped and blocks no other; one that lacks only memory is not overtaken.
       const client = waiter.clients.find((each) => hasShare(each, waiter.bytes));
       if (client === undefined) continue;
       if (!fits(waiter)) break;

@@ -9,16 +9,16 @@ export interface PageCache {
    * @throws the signal's reason, what `write` throws, or what the semaphore throws
    */
   get(key: string, wanted: CacheablePage, signal: AbortSignal): Promise<CachedPage>;
-  /** Empties the cache; pages that are being written or sent now are not kept either. */
+  /** Empties the cache; pages that are being written or sent now are not cached either. */
   clear(): void;
 }
 
-export interface CacheablePage {
+interface CacheablePage {
   /** Estimated. */
   readonly bytes: number;
   /** Whose share of the memory it takes. */
   readonly client: string;
-  /** Called when the page is not in memory; its signal fires when nobody waits for it any more. */
+  /** Called when the page is not in memory; its signal fires when no request waits for it any more. */
   readonly write: (signal: AbortSignal) => Promise<PageBytes>;
 }
 
@@ -38,7 +38,7 @@ interface ActivePage {
   readonly clients: string[];
 }
 
-/** @param maxBytes for pages that nobody is waiting for or sending; 0 keeps none */
+/** @param maxBytes for cached pages beside those that are being written or sent; 0 caches none */
 export function createPageCache(maxBytes: number, semaphore: MemorySemaphore): PageCache {
   const recent = new LRUCache<string, PageBytes>({
     maxSize: Math.max(1, maxBytes),
@@ -60,7 +60,7 @@ export function createPageCache(maxBytes: number, semaphore: MemorySemaphore): P
         signal.throwIfAborted();
         permit.resize(page.bytes);
         entry.permit = permit;
-        // The client that it was counted for may have left meanwhile.
+        // The client that it was counted for may have disconnected meanwhile.
         permit.reassign();
         if (!inMemory && startedIn === generation) recent.set(key, page);
         return page;

@@ -27,7 +27,7 @@ export interface Exchange extends Verified {
   readonly body: string;
 }
 
-/** @throws {TypeError} on a route that does not verify: a mistake of ours */
+/** @throws {TypeError} on a route that does not verify: a programming error */
 export function exchangeOf({ exchange }: FastifyRequest): Exchange {
   if (exchange === undefined) throw new TypeError('this route verifies no signature');
   return exchange;

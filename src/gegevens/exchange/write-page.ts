@@ -98,7 +98,7 @@ interface IndexedPart {
 }
 
 /**
- * Groups the lists that are not empty into one statement each: neighbouring lists of selected records together; of lists given whole, long
+ * Groups the lists that are not empty into one statement each: neighbouring lists of selected records together; of whole lists, long
  * ones alone and short neighbours together.
  */
 function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
@@ -132,7 +132,7 @@ function checkCount({ slice: { levering, from, to }, list }: TextsPart, count: n
   }
 }
 
-/** Encodes text into pieces as it comes, and hashes each as it fills. */
+/** Encodes text into pieces, and hashes each when it is full. */
 class PieceWriter {
   readonly #pieces: Buffer[] = [];
   readonly #hash = createHash('sha256');

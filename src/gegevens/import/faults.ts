@@ -10,7 +10,7 @@ export interface ImportFault {
   readonly message: string;
 }
 
-/** Reading stops at this number of faults: nobody reads more. */
+/** Reading stops at this number of faults. */
 const MAX_FAULTS = 100;
 
 /** Reading has stopped: there are enough faults, or the rest cannot be understood. */

@@ -116,7 +116,7 @@ export class ItemCapture {
   }
 }
 
-/** A stretch of a file, kept with the line that it begins on. */
+/** A stretch of a file, with the line on which it begins. */
 interface Stretch {
   readonly text: string;
   readonly line: number;

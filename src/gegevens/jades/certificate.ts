@@ -133,7 +133,7 @@ export function purposes(certificate: Certificate): readonly string[] | undefine
   return value instanceof ExtKeyUsage ? value.keyPurposes : [];
 }
 
-/** Whether it is a certificate authority, and how many authorities may stand below it. */
+/** Whether it is a certificate authority, and how many authorities may be below it. */
 export function authority(certificate: Certificate): { readonly ca: boolean; readonly pathLength: number } {
   const value = parsedValue(extension(certificate, oid.basicConstraints));
   if (!(value instanceof BasicConstraints)) return { ca: false, pathLength: 0 };
@@ -190,7 +190,7 @@ export function signerOin(leaf: Certificate): string | undefined {
 
 // Names as sequences of sets of attributes, compared the way RFC 5280 section 7.1 asks.
 
-/** One relative name, its attributes normalised and sorted: equal names give equal texts. */
+/** One relative name, its attributes normalised and sorted: equal names have equal texts. */
 type RelativeName = string;
 
 /** The relative names of a name in order. @throws Error when it is not a name. */

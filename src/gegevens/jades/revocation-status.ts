@@ -15,7 +15,7 @@ export interface Subject {
 }
 
 /** Clocks of responders may differ this much from ours. */
-export const skewMs = 60_000;
+const skewMs = 60_000;
 /** An answer that ends sooner than this, or has no end, is used once: its issuer makes new ones all the time. */
 const minLifetimeMs = 5_000;
 const refreshMs = 12 * 60 * 60 * 1000;

@@ -12,7 +12,7 @@ const signInPool = promisify(
 );
 
 /** The values of the two headers of a signed message. */
-export interface SignedHeaders {
+interface SignedHeaders {
   readonly digest: string;
   readonly signature: string;
 }
@@ -32,7 +32,7 @@ export interface Signer {
   signDigest(digest: string, style: SignatureStyle): Promise<string>;
 }
 
-export interface SignerOptions {
+interface SignerOptions {
   readonly key: KeyObject;
   /** Leaf first. */
   readonly chain: readonly Certificate[];

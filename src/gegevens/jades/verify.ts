@@ -14,14 +14,14 @@ import {
   verifySignature,
 } from './signed-payload.ts';
 
-export interface VerifierLimits {
+interface VerifierLimits {
   /** Characters of the signature header. */
   readonly signatureCharacters: number;
   /** Milliseconds that a verification waits for revocation answers. */
   readonly revocationDeadlineMs: number;
   /** Milliseconds for one OCSP answer before the list is fetched; a later answer is cached for the next verification. */
   readonly ocspTimeoutMs: number;
-  /** Milliseconds after which a late OCSP answer is given up. */
+  /** Milliseconds after which the wait for a late OCSP answer ends. */
   readonly ocspLateMs: number;
   /** Milliseconds for one revocation list; one that comes after the deadline is cached for the next verification. */
   readonly crlTimeoutMs: number;

@@ -15,7 +15,7 @@ export interface TextsPart {
 /** An answer in parts: text, and lists of stored texts. */
 export type AnswerPart = string | TextsPart;
 
-export interface FrameOptions {
+interface FrameOptions {
   readonly model: Model;
   readonly slices: readonly Slice[];
   readonly paginering: Paginering | undefined;

@@ -41,7 +41,7 @@ export interface Mapping {
 }
 
 /** What is read of each record: when it runs, and what makes two records the same one. */
-export interface RecordMapping {
+interface RecordMapping {
   readonly begin: readonly string[] | undefined;
   readonly einde: readonly string[] | undefined;
   readonly gemeentecode: readonly string[] | undefined;
@@ -54,7 +54,7 @@ export interface PersonenMapping {
   readonly kenmerken: readonly (readonly (readonly string[])[])[];
 }
 
-export interface ZakenMapping {
+interface ZakenMapping {
   readonly lijst: readonly string[];
   readonly signalen: readonly string[];
   readonly signaalId: readonly string[];

@@ -5,7 +5,7 @@ import { valueAt } from './json-pointer.ts';
 import type { Period } from './leveringen.ts';
 import type { Mapping, Variant } from './mapping.ts';
 
-/** A request that its contract has checked. The organisation stands in it under the name or names that the model gives the member. */
+/** A request that fits the contract. The member for the organisation has the name or names that the model defines. */
 export type GegevensRequest = components['schemas']['GegevensRequest'] & {
   readonly [organisatieLid: string]: string | number | undefined;
 };

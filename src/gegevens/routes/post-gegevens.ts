@@ -24,7 +24,7 @@ import type { OwnSigner } from '../own-signer.ts';
 import { gegevensProblems } from '../problems.ts';
 import { markSent, writeJournal } from '../store/journal.ts';
 
-export interface PostGegevensNeeds {
+interface PostGegevensNeeds {
   readonly platform: Platform;
   readonly variant: Variant;
   readonly mapping: Mapping;

@@ -1,12 +1,9 @@
-import { createReadStream } from 'node:fs';
 import type pg from 'pg';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
-import { DeliveryReader } from '../import/delivery-reader.ts';
-import { Faults, ImportStopped } from '../import/faults.ts';
 import { ZaakLinker } from '../import/identifiers.ts';
-import { createTraitsReader, type ReadTraits, type RecordTraits } from '../import/record-traits.ts';
+import { createTraitsReader, type ReadTraits } from '../import/record-traits.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { organisationOf } from '../model/request.ts';
 import { copyZaakSignalen, TraitRows } from './copy-rows.ts';
@@ -119,42 +116,4 @@ export async function readRecognitionKey(db: Db): Promise<Buffer> {
   const [key] = rows;
   if (key === undefined) throw new Error('gegevens.herkenning is empty: the database is not as the migrations made it');
   return key.sleutel;
-}
-
-const CHUNK_BYTES = 1024 * 1024;
-const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
-
-/**
- * Finds the other built-in model of a file that does not fit the given one; the newest, when it fits several.
- * @returns its version; `undefined` when it fits none
- */
-export async function recogniseModel(
-  path: string,
-  { variant, mapping }: Model,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  for (const version of builtInVersions(variant).toReversed()) {
-    if (version !== mapping.versie && (await fits(path, loadModel(variant, version), signal))) return version;
-  }
-  return undefined;
-}
-
-/** Reads until the first fault. */
-async function fits(path: string, model: Model, signal: AbortSignal): Promise<boolean> {
-  const reader = new DeliveryReader({
-    model,
-    faults: new Faults(1),
-    traitsOf: () => NO_TRAITS,
-    sink: { text: () => undefined, traits: () => undefined },
-  });
-  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
-  try {
-    for await (const chunk of file) {
-      if (Buffer.isBuffer(chunk)) reader.feed(chunk);
-    }
-    return reader.finish() !== undefined;
-  } catch (error) {
-    if (error instanceof ImportStopped) return false;
-    throw error;
-  }
 }

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
@@ -6,19 +7,19 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
 import { DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
-import { createTraitsReader } from '../import/record-traits.ts';
+import { createTraitsReader, type RecordTraits } from '../import/record-traits.ts';
 import type { Replacement } from '../import/replacement.ts';
-import type { Model } from '../model/model.ts';
+import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { CopyRows, copyZaakRecords, copyZaakSignalen, TraitRows } from './copy-rows.ts';
 import { fillTraits, readRecognitionKey } from './fill-traits.ts';
 import { replaceDeliveries } from './replace-deliveries.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly path: string;
   readonly model: Model;
-  /** Fires to give up: nothing of the file is stored then. */
+  /** Cancels the import: nothing of the file is stored then. */
   readonly signal: AbortSignal;
-  /** Replace also where more than a tenth of the records goes, the name differs, or the municipality or KvK number conflicts. */
+  /** Replace also where more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
   readonly progress?: (bytesRead: number, records: number) => void;
 }
@@ -149,5 +150,42 @@ async function copyZaken(client: pg.PoolClient, invoerId: number, { leveringen }
     if (zaakLinks === undefined || zaakLinks.bij.length === 0) continue;
     await copyZaakRecords(client, { invoerId, nummer }, zaakLinks);
     await copyZaakSignalen(client, { invoerId, nummer }, zaakLinks);
+  }
+}
+
+const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
+
+/**
+ * Finds the other built-in model of a file that does not fit the given one; the newest, when it fits several.
+ * @returns its version; `undefined` when it fits none
+ */
+export async function recogniseModel(
+  path: string,
+  { variant, mapping }: Model,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const version of builtInVersions(variant).toReversed()) {
+    if (version !== mapping.versie && (await fits(path, loadModel(variant, version), signal))) return version;
+  }
+  return undefined;
+}
+
+/** Reads until the first fault. */
+async function fits(path: string, model: Model, signal: AbortSignal): Promise<boolean> {
+  const reader = new DeliveryReader({
+    model,
+    faults: new Faults(1),
+    traitsOf: () => NO_TRAITS,
+    sink: { text: () => undefined, traits: () => undefined },
+  });
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
+  try {
+    for await (const chunk of file) {
+      if (Buffer.isBuffer(chunk)) reader.feed(chunk);
+    }
+    return reader.finish() !== undefined;
+  } catch (error) {
+    if (error instanceof ImportStopped) return false;
+    throw error;
   }
 }

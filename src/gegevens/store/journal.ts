@@ -54,7 +54,7 @@ const LOCK_WAIT_MS = 20;
 
 /**
  * Writes an entry before anything is sent.
- * @returns its number; undefined when the same signed request was meanwhile answered to another caller or in the other variant
+ * @returns its number; undefined when the same signed request has already been answered to another caller or in the other variant
  * @throws {Error} when others keep writing the same signed request; what the database throws
  */
 export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<number | undefined> {

@@ -6,7 +6,7 @@ import type { Variant } from '../model/mapping.ts';
 /** First half of the key of the advisory lock under which deliveries of a variant are replaced; the second names the variant. */
 const REPLACE_LOCK = 0x67656765;
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   readonly variant: Variant;
   /** Version of the model: leveringen of other models are not replaced. */
   readonly model: string;

@@ -91,7 +91,7 @@ function zakenEnd(from: number, to: number): number {
 }
 
 /** A levering of which some records are delivered. */
-export interface SelectedLevering extends ChosenLevering {
+interface SelectedLevering extends ChosenLevering {
   readonly levering: Levering;
   readonly selection: Selection;
 }
@@ -106,7 +106,7 @@ export interface SelectOptions {
 /**
  * $1 to $5: the leveringen (import, index in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`.
  *
- * `overlapping`: their records that overlap the period. `given`: of those, the ones that do not occur in a newer delivery of their group;
+ * `overlapping`: their records that overlap the period. `delivered`: of those, the ones that do not occur in a newer delivery of their group;
  * for the newest there is nothing to compare.
  */
 const DELIVERED = `chosen as (
@@ -120,7 +120,7 @@ const DELIVERED = `chosen as (
       where l.invoer_id = c.invoer_id and l.levering = c.levering
         and coalesce(l.begin <= $7::date, true) and coalesce(l.einde >= $6::date, true)
       offset 0) t
-  ), given as materialized (
+  ), delivered as materialized (
     select slot, nummer from overlapping where is_newest
     union all
     select o.slot, o.nummer
@@ -138,7 +138,7 @@ export async function countSelected(pool: Pool, options: SelectOptions, signal: 
   const { rows } = await withAbort(pool, signal, (client) =>
     withoutNestedLoops(client, () =>
       client.query<{ slot: number; records: number }>(
-        `with ${DELIVERED} select slot, count(*)::int as records from given group by slot`,
+        `with ${DELIVERED} select slot, count(*)::int as records from delivered group by slot`,
         selectionValues(options),
       ),
     ),
@@ -166,7 +166,7 @@ export async function streamSelected(
       select * from unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::int[])
         as s (slot, soort, from_nr, to_nr, part)
     ), numbered as (
-      select slot, nummer, row_number() over (partition by slot order by nummer) - 1 as nr from given
+      select slot, nummer, row_number() over (partition by slot order by nummer) - 1 as nr from delivered
     ), on_page as materialized (
       select s.slot, s.soort, s.part, n.nummer
       from slices s
@@ -182,7 +182,7 @@ export async function streamSelected(
     ), zaken as (
       select m.slot, m.zaak, min(m.nummer) as nummer
       from named m
-      join given g on g.slot = m.slot and g.nummer = m.nummer
+      join delivered g on g.slot = m.slot and g.nummer = m.nummer
       where (m.slot, m.zaak) not in (
         select o.slot, o.zaak from named o
         join named n on n.grp = o.grp and n.sleutel = o.sleutel and n.rank > o.rank)
