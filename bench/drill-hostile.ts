@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createAuthority } from '../src/demo/authority/authority.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
-import { loadModel } from '../src/gegevens/domain/model/model.ts';
+import { loadModel } from '../src/gegevens/model/model.ts';
 import { importFile } from '../src/gegevens/store/import-file.ts';
 import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createPool } from '../src/kernel/database/pool.ts';

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { loadModel } from '../gegevens/domain/model/model.ts';
-import { filterOf } from '../gegevens/domain/request.ts';
+import { loadModel } from '../gegevens/model/model.ts';
+import { filterOf } from '../gegevens/model/request.ts';
 import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
 import { isRecord } from '../kernel/is-record.ts';

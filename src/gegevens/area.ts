@@ -8,25 +8,25 @@ import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { createGuardedFetch } from '../kernel/outbound/guarded-fetch.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingLog } from '../kernel/processing-log.ts';
-import { createAnswerRoom } from './answer/answer-room.ts';
-import { createPageFinder } from './answer/find-page.ts';
-import { createPageCache, type PageCache } from './answer/page-cache.ts';
-import type { Variant } from './domain/model/mapping.ts';
-import { loadModel, type Model } from './domain/model/model.ts';
-import { rawJsonBody, verifyExchange } from './exchange.ts';
+import { createPageFinder } from './exchange/find-page.ts';
+import { createMemorySemaphore } from './exchange/memory-semaphore.ts';
+import { createPageCache, type PageCache } from './exchange/page-cache.ts';
+import { rawJsonBody, verifyExchange } from './exchange/verify-exchange.ts';
 import { fscStyle } from './fsc-style.ts';
 import { createVerifier } from './jades/verify.ts';
 import { createMetrics } from './metrics.ts';
+import type { Variant } from './model/mapping.ts';
+import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { postGegevens } from './routes/post-gegevens.ts';
 import { fillTraits } from './store/fill-traits.ts';
-import { lastRemoval, REMOVED_CHANNEL } from './store/remove-leveringen.ts';
+import { lastRemoval, REMOVED_CHANNEL } from './store/manage-leveringen.ts';
 import { variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-export interface GegevensNeeds {
+interface GegevensNeeds {
   /** Which variants are served; at least one. */
   readonly variants: readonly Variant[];
   readonly verifier: TokenVerifier;
@@ -49,19 +49,19 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     now: () => platform.clock.now(),
     maxSignatureAgeMs: gegevens.maxSignatureAge,
     refreshFailed: (reason) =>
-      platform.log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until its end'),
+      platform.log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until it expires'),
     limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * MEGABYTE },
   });
   const ownSigner = createOwnSigner({
     platform,
-    taken: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
+    keyLoaded: ({ notAfter }) => metrics.certificateExpiry.set(notAfter.getTime() / 1000),
   });
   const running = new Set<Promise<unknown>>();
   const background = (work: Promise<unknown>): void => {
     const tracked = work.finally(() => running.delete(tracked));
     running.add(tracked);
   };
-  const room = createAnswerRoom({
+  const memory = createMemorySemaphore({
     maxBytes: gegevens.answersMb * MEGABYTE,
     waitMs: gegevens.answersWaitMs,
     changed: ({ bytes, waiting }) => {
@@ -69,7 +69,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
       metrics.answersWaiting.set(waiting);
     },
   });
-  const cache = createPageCache(gegevens.cacheMb * MEGABYTE, room);
+  const cache = createPageCache(gegevens.cacheMb * MEGABYTE, memory);
 
   const consumerOf = processingHeaders({
     mode: gegevens.processingHeaders,
@@ -77,12 +77,12 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     counter: metrics.missingHeaders,
   });
 
-  // One for both mounts: they have the same connections.
+  // Both mounts share the pool, so clients have one share of it.
   const shareAmongClients = createClientShare({
     poolOf: () => platform.pool,
     waitMs: platform.config.database.connectTimeoutMs,
   });
-  const stopForgetting = forgetRemoved(platform, cache, background);
+  const stopListening = clearOnRemoval(platform, cache, background);
   const mountOf = (variant: Variant, model: Model): Area['mounts'][number] => {
     const own = variantSettings(platform, variant);
     const contract = variantContract(variant, model, own.maximum, platform.config);
@@ -100,7 +100,6 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
         clock: platform.clock,
         model,
         cache,
-        counts: new Map(),
         leverancierscode: gegevens.supplierCode,
         maximum: own.maximum,
         pinMinutes: gegevens.pagePinMinutes,
@@ -148,7 +147,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
       checks: [ownSigner.check],
       mounts,
       close: async () => {
-        stopForgetting();
+        stopListening();
         await Promise.all(running);
         ownSigner.close();
         await signatures.close();
@@ -156,7 +155,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
       },
     };
   } catch (error) {
-    stopForgetting();
+    stopListening();
     ownSigner.close();
     await signatures.close();
     await revocation.close();
@@ -164,24 +163,24 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
   }
 }
 
-/** Pages that were kept hold what has been removed since: they go when anything is removed, by whichever process. @returns ends it */
-function forgetRemoved(
+/** Cached pages may hold removed records: the cache is cleared when any process removes something. @returns stops listening */
+function clearOnRemoval(
   { pool, listener, log }: Platform,
   cache: PageCache,
   background: (work: Promise<unknown>) => void,
 ): () => void {
   let last: number | undefined;
-  const look = async (): Promise<void> => {
+  const clearIfRemoved = async (): Promise<void> => {
     const removal = (await lastRemoval(pool))?.getTime();
     if (removal !== last) cache.clear();
     last = removal;
   };
   return listener.subscribe(REMOVED_CHANNEL, () => {
     background(
-      look().catch((error: unknown) => {
-        // What was removed is asked for by nobody any more; not knowing, nothing is kept.
+      clearIfRemoved().catch((error: unknown) => {
+        // Unknown whether anything was removed: serve nothing that may have been.
         cache.clear();
-        log.warn({ err: error }, 'cannot see whether anything was removed; no pages are kept');
+        log.warn({ err: error }, 'cannot see whether anything was removed; the page cache was cleared');
       }),
     );
   });

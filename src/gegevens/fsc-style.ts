@@ -2,7 +2,7 @@ import type { ProblemStyle } from '../http/problem-reply.ts';
 import { type FscCode, Problem } from '../kernel/problem.ts';
 import { gegevensProblems } from './problems.ts';
 
-/** Slugs of the platform whose place in this contract is taken by an error of the FSC standard. */
+/** Problems of the platform for which this contract has an error of the FSC standard. */
 const CODES: Readonly<Record<string, FscCode>> = {
   'not-found': 'ERROR_CODE_SERVICE_NOT_FOUND',
   'method-not-allowed': 'ERROR_CODE_METHOD_UNSUPPORTED',
@@ -18,7 +18,7 @@ export const fscStyle: ProblemStyle = {
   translate: (problem) => {
     const fsc = problem.fsc ?? CODES[problem.kind.slug];
     if (fsc === undefined) return problem;
-    // The contract has no 503: whatever is not there now is a service that cannot be reached.
+    // The contract has no 503; 502 says that the service cannot be reached.
     const kind = problem.kind.status === 503 ? gegevensProblems.dienstOnbereikbaar : problem.kind;
     return new Problem(kind, {
       detail: problem.detail,
@@ -29,11 +29,11 @@ export const fscStyle: ProblemStyle = {
   },
   body: ({ fsc }, plain) => {
     const { type, title, status, detail, instance } = plain;
-    const told = { title, status, ...(detail === undefined ? {} : { detail }) };
-    if (fsc === undefined) return { type, ...told, instance };
-    // Only the wrong method is the caller's side's doing.
+    const common = { title, status, ...(detail === undefined ? {} : { detail }) };
+    if (fsc === undefined) return { type, ...common, instance };
+    // Only a wrong method is a fault on the caller's side.
     const domain = fsc === 'ERROR_CODE_METHOD_UNSUPPORTED' ? 'ERROR_DOMAIN_OUTWAY' : 'ERROR_DOMAIN_INWAY';
     // The FSC standard has `message`, the published contract of this interface `title`.
-    return { code: fsc, domain, message: detail ?? title, ...told };
+    return { code: fsc, domain, message: detail ?? title, ...common };
   },
 };

@@ -1,15 +1,16 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../kernel/config/read-config.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ReadinessCheck } from '../kernel/readiness.ts';
 import { watchFiles } from '../kernel/watch-files.ts';
-import { daysToExpiry, type OwnKey } from './jades/own-key.ts';
-import type { Signer } from './jades/sign.ts';
-import { loadOwnKey, ownKeySigner } from './own-key-files.ts';
+import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from './jades/own-key.ts';
+import { createSigner, type Signer } from './jades/sign.ts';
 
 const WARNING_DAYS = 30;
-/** A certificate grows old without anything happening. */
-const LOOK_AGAIN_MS = 6 * 3_600_000;
+/** How often the log is warned of a certificate that expires soon. */
+const EXPIRY_CHECK_MS = 6 * 3_600_000;
 
-/** The own key: answers are signed with the one that was last found good. */
+/** Signs answers with the own key: the last one that could be used. */
 export interface OwnSigner {
   readonly signer: () => Signer;
   readonly key: () => OwnKey;
@@ -17,24 +18,24 @@ export interface OwnSigner {
   readonly close: () => void;
 }
 
-export interface OwnSignerOptions {
+interface OwnSignerOptions {
   readonly platform: Pick<Platform, 'config' | 'clock' | 'log'>;
-  /** Called with every key that is taken up. */
-  readonly taken: (key: OwnKey) => void;
+  /** Called with every key that comes into use. */
+  readonly keyLoaded: (key: OwnKey) => void;
 }
 
 /**
- * Loads the own key and takes up a new one on `SIGHUP` or when its files change. A new one that cannot be used is reported, and the
- * old one stays.
+ * Loads the own key, and loads it again on `SIGHUP` or when its files change. A new key that cannot be used is reported, and the old one
+ * stays in use.
  * @throws {OwnKeyError} when the key that it starts with cannot be used
  */
-export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigner {
+export function createOwnSigner({ platform, keyLoaded }: OwnSignerOptions): OwnSigner {
   const { clock, log } = platform;
   const { gegevens } = platform.config;
   let own = loadOwnKey(gegevens, clock.now());
   let signer = signerOf(own, platform);
   let refused: string | undefined;
-  taken(own);
+  keyLoaded(own);
   warnOfExpiry(own, platform);
 
   const reload = (): void => {
@@ -44,8 +45,8 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
       if (thumbprints(next) === thumbprints(own)) return;
       own = next;
       signer = signerOf(next, platform);
-      taken(next);
-      log.info({ subject: next.subject, notAfter: next.notAfter }, 'a new signing key was taken up');
+      keyLoaded(next);
+      log.info({ subject: next.subject, notAfter: next.notAfter }, 'a new signing key is in use');
       warnOfExpiry(next, platform);
     } catch (error) {
       refused = error instanceof Error ? error.message : String(error);
@@ -54,7 +55,7 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
   };
   const files = [gegevens.signingKey, gegevens.signingChain, gegevens.signingP12].filter((file) => file !== undefined);
   const watcher = watchFiles(files, reload, log);
-  const look = setInterval(() => warnOfExpiry(own, platform), LOOK_AGAIN_MS).unref();
+  const expiryCheck = setInterval(() => warnOfExpiry(own, platform), EXPIRY_CHECK_MS).unref();
   return {
     signer: () => signer,
     key: () => own,
@@ -69,7 +70,7 @@ export function createOwnSigner({ platform, taken }: OwnSignerOptions): OwnSigne
       },
     },
     close: () => {
-      clearInterval(look);
+      clearInterval(expiryCheck);
       watcher.close();
     },
   };
@@ -84,7 +85,31 @@ function warnOfExpiry(own: OwnKey, { clock, log }: OwnSignerOptions['platform'])
   if (days <= WARNING_DAYS) log.warn({ days, notAfter: own.notAfter }, 'the signing certificate expires soon');
 }
 
-/** A chain that was completed or renewed is another one, also with the same certificate at its beginning. */
+/** Of the whole chain: a completed or renewed chain may begin with the same certificate. */
 function thumbprints({ chain }: OwnKey): string {
   return chain.map(({ thumbprint }) => thumbprint).join(' ');
+}
+
+/**
+ * Reads the own key from the files that are configured: PEM, or PKCS#12.
+ * @throws {OwnKeyError} when it cannot be used at that moment; what the file system says
+ */
+export function loadOwnKey(settings: Config['gegevens'], at: Date): OwnKey {
+  const { signingKey, signingChain, signingP12, signingP12Passphrase: passphrase } = settings;
+  if (signingP12 !== undefined) {
+    return loadPkcs12Key({ p12: readFileSync(signingP12), passphrase: passphrase ?? '' }, at);
+  }
+  if (signingKey === undefined || signingChain === undefined) {
+    throw new Error('GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12, are missing');
+  }
+  return loadPemKey({ key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') }, at);
+}
+
+interface SignerSettings {
+  readonly now: () => Date;
+  readonly signatureTime?: Config['gegevens']['signatureTime'];
+}
+
+export function ownKeySigner({ key, chain, kid }: OwnKey, { now, signatureTime = 'iat' }: SignerSettings): Signer {
+  return createSigner({ key, chain, kid, now, time: signatureTime });
 }

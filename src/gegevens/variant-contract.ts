@@ -3,30 +3,30 @@ import { type Contract, createContract } from '../http/contract.ts';
 import { type OpenapiDocument, readOpenapi } from '../http/openapi-document.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import { isRecord } from '../kernel/is-record.ts';
-import type { JsonObject } from './domain/model/json-pointer.ts';
-import { CONTRACT_MEMBER, type Mapping, type Variant } from './domain/model/mapping.ts';
-import type { Model } from './domain/model/model.ts';
+import type { JsonObject } from './model/json-pointer.ts';
+import { CONTRACT_MEMBER, type Mapping, type Variant } from './model/mapping.ts';
+import type { Model } from './model/model.ts';
 
 const TEMPLATE = new URL('../../openapi/gegevens.yaml', import.meta.url);
 
-const WORDS: Readonly<Record<Variant, { readonly title: string; readonly wat: string }>> = {
-  shv: { title: 'Gegevensuitwisseling schuldhulptrajecten (SHV)', wat: 'gegevens over schuldhulptrajecten' },
-  vs: { title: 'Gegevensuitwisseling vroegsignalen (VS)', wat: 'gegevens over vroegsignalen' },
+const TEXTS: Readonly<Record<Variant, { readonly title: string; readonly subject: string }>> = {
+  shv: { title: 'Gegevensuitwisseling schuldhulptrajecten (SHV)', subject: 'gegevens over schuldhulptrajecten' },
+  vs: { title: 'Gegevensuitwisseling vroegsignalen (VS)', subject: 'gegevens over vroegsignalen' },
 };
 
 /** The contract of one variant: the template with the variant's own words, limits and exchange model. */
 export function variantContract(variant: Variant, model: Model, maximum: number, config: Config): Contract<operations> {
-  const { title, wat } = WORDS[variant];
+  const { title, subject } = TEXTS[variant];
   const replacements: Replacement[] = [
     [['info', 'title'], () => title],
-    [['info', 'description'], (text) => String(text).replace('gegevens', wat)],
+    [['info', 'description'], (text) => String(text).replace('gegevens', subject)],
     [['components', 'schemas', 'GegevensRequest', 'properties', 'pageSize', 'maximum'], () => maximum],
     [['components', 'schemas', 'GegevensRequest'], (schema) => withOrganisationMembers(schema, model.mapping)],
     [['components', 'schemas', 'Gegevens'], () => embedded(model.schema)],
     [['paths', '/gegevens', 'post', 'responses', '200', 'content', 'application/json', 'examples'], () => undefined],
     [
       ['components', 'securitySchemes', 'oauth2', 'flows', 'clientCredentials', 'scopes', 'read'],
-      () => `Ophalen van ${wat}`,
+      () => `Ophalen van ${subject}`,
     ],
   ];
   const { oauthIssuer } = config.tokens;
@@ -35,14 +35,14 @@ export function variantContract(variant: Variant, model: Model, maximum: number,
     replacements.push([token, () => `${oauthIssuer}/token`]);
   }
   let document: JsonObject = { ...readOpenapi(TEMPLATE) };
-  for (const [place, change] of replacements) document = replaced(document, place, change);
+  for (const [path, change] of replacements) document = replaced(document, path, change);
   assertDocument(document);
   return createContract<operations>(document);
 }
 
-type Replacement = readonly [place: readonly string[], change: (value: unknown) => unknown];
+type Replacement = readonly [path: readonly string[], change: (value: unknown) => unknown];
 
-/** A copy with one place changed; `undefined` takes the member away. @throws {TypeError} when the template has no such place */
+/** A copy with one value changed; `undefined` removes the member. @throws {TypeError} when the template has no such path */
 function replaced(
   object: JsonObject,
   [step, ...rest]: readonly string[],
@@ -56,7 +56,7 @@ function replaced(
   return value === undefined ? others : { ...object, [step]: value };
 }
 
-/** The request with the member for the organisation under each name that the model gives it; only one of them may be there. */
+/** The request with the member for the organisation under each name that the model defines, of which only one is allowed. */
 function withOrganisationMembers(schema: unknown, { organisatieLeden }: Mapping): unknown {
   if (!isRecord(schema) || !isRecord(schema.properties))
     throw new TypeError('the template has no members of the request');
@@ -74,7 +74,7 @@ function withOrganisationMembers(schema: unknown, { organisatieLeden }: Mapping)
   };
 }
 
-/** The model as a part of the document: its own references must lead to its own parts. */
+/** The model as a part of the document, with its references adapted. */
 function embedded(schema: JsonObject): unknown {
   const { $schema: _dialect, $id: _id, ...rest } = schema;
   return JSON.parse(JSON.stringify(rest), (key, value: unknown) =>

@@ -84,7 +84,7 @@ describe('OAuth tokens', () => {
     expectFsc(await supplier.ask({}, { headers: withoutToken }), 401, 'ERROR_CODE_ACCESS_TOKEN_MISSING', 'Bearer');
   });
 
-  it('asks for a token before it looks at anything of the body', async () => {
+  it('asks for a token before it reads anything of the body', async () => {
     const answer = await send(`${supplier.server.url}/shv/v1/gegevens`, 'POST', { 'content-type': 'text/plain' }, '{');
     expectFsc(answer, 401, 'ERROR_CODE_ACCESS_TOKEN_MISSING', 'Bearer');
   });
@@ -107,7 +107,7 @@ describe('OAuth tokens', () => {
     expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
   });
 
-  it('refuses a token that was changed, or that nobody signed', async () => {
+  it('refuses a token that was changed, or that is not signed', async () => {
     const [header = '', claims = '', signature = ''] = (await supplier.tokens.token(['read'])).split('.');
     const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
     const other = (await supplier.tokens.token(['read'], { subject: 'other' })).split('.')[1];

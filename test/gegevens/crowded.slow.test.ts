@@ -50,7 +50,7 @@ async function gauge(server: TestServer, name: string): Promise<number> {
 
 const other = { pageSize: RECORDS - 1 };
 
-it('refuses another large answer after a while, with a time to wait, and makes it once there is room', async () => {
+it('refuses another large answer after a while, with Retry-After, and makes it once there is memory', async () => {
   const held = await hold(hasty);
   expect(await gauge(hasty, 'gegevens_answers_bytes')).toBeGreaterThan(20_000_000);
   const refused = await supplier.ask(other, { server: hasty });
@@ -69,7 +69,7 @@ it('refuses another large answer after a while, with a time to wait, and makes i
   await expect.poll(() => gauge(hasty, 'gegevens_answers_bytes')).toBe(0);
 });
 
-it('makes one that waits as soon as the one before it has left', async () => {
+it('makes a waiting one as soon as the one before it is released', async () => {
   const held = await hold(patient);
   const waiting = supplier.get(other, { server: patient });
   await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
@@ -88,7 +88,7 @@ it('does not hold up small answers, nor those who ask for the same as what is un
   held.destroy();
 });
 
-it('forgets one whose requester goes away while it waits', async () => {
+it('drops a waiting one whose requester disconnects', async () => {
   const held = await hold(patient);
   const waiting = await begin(patient, JSON.stringify(other));
   await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
@@ -101,7 +101,7 @@ it('forgets one whose requester goes away while it waits', async () => {
   await expect.poll(() => gauge(patient, 'gegevens_answers_bytes')).toBe(0);
 });
 
-it('gives one client half of the room at most, and the rest to others, also of what that client waits for', async () => {
+it('lets one client take half of the memory at most, and others the rest, also for a page which that client waits for', async () => {
   const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '64', GEGEVENS_ANSWERS_WAIT_MS: '600000' });
   const asOther = { server, headers: await supplier.tokens.bearer(['read'], { subject: 'ander' }) };
   const held = await hold(server);
@@ -129,7 +129,7 @@ it('counts one that several take for those who still do', async () => {
   await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBe(0);
 });
 
-it('ends the connection of a reader that is too slow, who else would keep the room for as long as he likes', async () => {
+it('closes the connection of a reader that is too slow, which would hold the memory for as long as it likes', async () => {
   const server = await supplier.another({
     REQUEST_TIMEOUT_MS: '8000',
     GEGEVENS_ANSWERS_MIN_BYTES_PER_SECOND: '10000000',
@@ -148,7 +148,7 @@ it('ends the connection of a reader that is too slow, who else would keep the ro
   await supplier.get({}, { server });
 });
 
-it('gives back the connection and the memory of one whose requester goes away while it is made', async () => {
+it('releases the connection and the memory of one whose requester disconnects while it is made', async () => {
   const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '1000' });
   for (let n = 0; n < 3; n += 1) {
     const outgoing = await begin(server, JSON.stringify({ pageSize: RECORDS - n }));
@@ -160,14 +160,14 @@ it('gives back the connection and the memory of one whose requester goes away wh
   await server.stop();
 });
 
-it('lets go of one that the deadline has overtaken while it was made', async () => {
+it('releases one that passed its deadline while it was made', async () => {
   const server = await supplier.another({ REQUEST_TIMEOUT_MS: '150' });
   for (let n = 0; n < 3; n += 1) await supplier.ask({ pageSize: RECORDS - n }, { server });
   await expect.poll(() => gauge(server, 'gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
   expect(await gauge(server, 'gegevens_answers_waiting')).toBe(0);
 });
 
-it('stops making one that the deadline has overtaken', async () => {
+it('stops making one that passed its deadline', async () => {
   const server = await supplier.another({ REQUEST_TIMEOUT_MS: '3000', DATABASE_STATEMENT_TIMEOUT_MS: '600000' });
   const { pool, asOwner } = supplier;
   const making = `select 1 from pg_stat_activity where query like '%gegevens.records%' and wait_event_type = 'Lock'`;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkWhole, loadModel } from '../../src/gegevens/domain/model/model.ts';
+import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { type Delivered, openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -122,7 +122,7 @@ describe('what is delivered', () => {
     expect(shown(one)).toMatchObject({ organisaties: ['Zuid'], records: [], paginering: undefined });
   });
 
-  it('pages by records, with empty leveringen where they stand', async () => {
+  it('pages by records, with empty leveringen in their position', async () => {
     const pages = [1, 2, 3].map((page) => supplier.get({ page, pageSize: 2 }).then(shown));
     expect(await Promise.all(pages)).toEqual([
       { organisaties: ['Leeg', 'Noord'], records: ['n1', 'n2'], paginering: at(1) },
@@ -140,7 +140,7 @@ describe('what is delivered', () => {
     expect(shown(await supplier.get({})).paginering).toBeUndefined();
   });
 
-  it('gives the first page past the end', async () => {
+  it('answers a page past the end with the first', async () => {
     const [first, past] = [
       await supplier.get({ page: 1, pageSize: 2 }),
       await supplier.get({ page: 9, pageSize: 2 }),
@@ -202,7 +202,7 @@ describe('signals and their cases', () => {
     expect(zaken).toEqual([[0, 1, 2, 3], [4], []]);
   });
 
-  it('keeps what one organisation delivers for several municipalities apart', async () => {
+  it('delivers leveringen of one organisation for several municipalities separately', async () => {
     const { gegevens } = await supplier.get({ aanleverende_organisatie: '0002' }, { variant: 'vs' });
     expect(gegevens.leveringen).toMatchObject([{ teller: 1, gemeentecode: 'GM0002', vroegsignalen: [{ ID: 't1' }] }]);
     const both = await supplier.get({ aanleverende_organisatie: 'stad' }, { variant: 'vs' });

@@ -7,7 +7,7 @@ import {
   type AuthorizationServer,
   startAuthorizationServer,
 } from '../../src/demo/authorization-server/authorization-server.ts';
-import { fetchToken } from '../../src/gegevens/requester/fetch-token.ts';
+import { fetchToken } from '../../src/gegevens/requester/send-request.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 
 const SECRET = 'met+plus/streep=is&en%procent:dubbel-lang-genoeg';

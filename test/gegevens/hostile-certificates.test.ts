@@ -223,7 +223,7 @@ describe('a certificate that is revoked', () => {
   });
 });
 
-describe('of a certificate that nobody knew before', () => {
+describe('of an unknown certificate', () => {
   /** Each with an address of its own: one that hangs must not be what the next is refused for. */
   const responder = (query: string) => leafExtensions({ ocspUrl: `${kit.authority.ocspUrl}?${query}` });
   const list = (query: string) => leafExtensions({ crlUrl: `${kit.authority.crlUrl}?${query}` });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Variant } from '../../src/gegevens/domain/model/mapping.ts';
-import { checkWhole, loadModel } from '../../src/gegevens/domain/model/model.ts';
+import type { Variant } from '../../src/gegevens/model/mapping.ts';
+import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
 import { FaultyFile, importFile } from '../../src/gegevens/store/import-file.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
@@ -102,7 +102,7 @@ describe('a file with faults', () => {
     expect(faults.at(-1)?.line).toBe(line);
   });
 
-  it('is refused when a member stands there twice, at any level', async () => {
+  it('is refused when a member occurs twice, at any level', async () => {
     const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noord', records: 2 }] }));
     const twice = await faultsOf(text.replace('"omschrijving":"r1"', '"omschrijving":"r1","omschrijving":"anders"'));
     expect(twice).toMatchObject([
@@ -160,7 +160,7 @@ describe('our own fixtures', () => {
 });
 
 describe('a good file', () => {
-  it('is kept as it was written, to the byte', async () => {
+  it('is stored as it was written, to the byte', async () => {
     const record =
       '{ "gemeentecode" :"GM1",\n\t"omschrijving":"\\u00e9\\n é ✓ \\\\", "totaalSchuldbedragBijAanvangSchuld": 1.0e3 }';
     const text = JSON.stringify(shvMessage({ leveringen: [{ naam: 'Bytes', records: 1 }] }));
@@ -213,7 +213,7 @@ describe('a good file', () => {
     ]);
   });
 
-  it('keeps its whole content when two imports of it meet', async () => {
+  it('stays whole when two imports of it run at the same time', async () => {
     const message = (mark: string) => shvMessage({ leveringen: [{ naam: 'Samen', records: Array(500).fill(mark) }] });
     await Promise.all(['p', 'q', 'r'].map((mark) => supplier.import('shv', messageFile(message(mark)))));
     const { text } = await supplier.get({ aanleverende_organisatie: 'samen' });
@@ -223,7 +223,7 @@ describe('a good file', () => {
   });
 });
 
-describe('an import that is given up', () => {
+describe('an import that is interrupted', () => {
   it('stores nothing, and leaves the connection usable', async () => {
     const before = await stored();
     const path = messageFile(shvMessage({ leveringen: [{ naam: 'Half', records: 60_000 }] }));
@@ -239,7 +239,7 @@ describe('an import that is given up', () => {
     expect((await supplier.pool.query('select 1 as een')).rows).toEqual([{ een: 1 }]);
   });
 
-  it('says so when the database goes away', async () => {
+  it('reports that the database became unavailable', async () => {
     const before = await stored();
     const path = messageFile(shvMessage({ leveringen: [{ naam: 'Half', records: 60_000 }] }));
     let ended: Promise<unknown> | undefined;

@@ -101,14 +101,14 @@ describe('Fsc-Authorization', () => {
     expect((await supplier.ask({}, { headers: garbage })).status).toBe(401);
   });
 
-  it('is not looked at where they are not', async () => {
+  it('is ignored where they are not', async () => {
     const server = await supplier.another({ FSC_TOKEN_CERTIFICATES: '' });
     await supplier.get({}, { server, headers: garbage });
     const alone = await supplier.ask({}, { server, headers: { ...garbage, authorization: undefined } });
     expect(alone.headers.get('fsc-error-code')).toBe('ERROR_CODE_ACCESS_TOKEN_MISSING');
   });
 
-  it('is not looked at in area B, which is called through an Inway with an OAuth token', async () => {
+  it('is ignored in area B, which is called through an Inway with an OAuth token', async () => {
     const headers = {
       ...(await supplier.tokens.bearer(['read:normal'])),
       'fsc-authorization': `Bearer ${await fscToken({ service: 'verwerkingenlog' })}`,
@@ -141,7 +141,7 @@ describe('the client certificate that the proxy hands on', () => {
 });
 
 describe('a connection', () => {
-  it('that is not used is kept longer than an Inway keeps it', async () => {
+  it('that is idle stays open longer than an Inway keeps it', async () => {
     const { headers } = await fetch(`${supplier.server.url}/shv/v1/openapi.json`);
     const [, seconds] = /timeout=(\d+)/.exec(headers.get('keep-alive') ?? '') ?? [];
     expect(Number(seconds)).toBeGreaterThan(90);
@@ -160,7 +160,7 @@ describe('the certificates of the Manager', () => {
     expect(JSON.stringify(checks)).toMatch(/fsc-token-certificates.*warning|warning.*fsc-token-certificates/);
   });
 
-  it('are taken up when their file changes', async () => {
+  it('are reloaded when their file changes', async () => {
     const next = mintKey(supplier.authority);
     const [leaf = ''] = next.chainPem.split(/(?<=-----END CERTIFICATE-----)/);
     const ask = async () =>

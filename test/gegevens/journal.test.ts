@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { plainStyles } from '../../src/gegevens/jades/sign.ts';
-import { readJournal } from '../../src/gegevens/store/read-journal.ts';
+import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -22,7 +22,7 @@ async function logged(): Promise<Record<string, unknown>[]> {
   return supplier.asOwner('select * from verwerkingenlog.versies order by tijdstip_registratie desc');
 }
 
-it('keeps in the journal what was asked and delivered, with both signatures', async () => {
+it('records in the journal what was asked and delivered, with both signatures', async () => {
   const body = '{"page": 1, "pageSize":2}';
   const signed = await supplier.requester.sign(body, plainStyles.body);
   const headers = { ...signed, 'fsc-transaction-id': VERWERKING };
@@ -55,7 +55,7 @@ it('holds no personal data', async () => {
   expect(JSON.stringify(await readJournal(supplier.pool, { limit: 1 }))).not.toContain('"r1"');
 });
 
-it('does not say of an answer that it was sent when a refusal went in its place, which has no signature', async () => {
+it('does not mark an answer as sent when a refusal, without signature, was sent instead', async () => {
   const server = await supplier.another({
     // At the beginning of the envelope, so that the answer is one piece: 200 kB.
     GEGEVENS_SUPPLIER_CODE: 'x'.repeat(200_000),
@@ -179,7 +179,7 @@ it('hides the entry of a delivery only for a requester whose token may log confi
   expect((await logged())[0]).toMatchObject({ vertrouwelijkheid: 'vertrouwelijk', ooit_vertrouwelijk: true });
 });
 
-it('gives each kind of delivery the activity that is configured for it', async () => {
+it('records each kind of delivery under its configured activity', async () => {
   const [shv, vs] = ['11111111-6c0e-4f1c-9a52-6a4f7f1f2a10', '22222222-6c0e-4f1c-9a52-6a4f7f1f2a10'];
   const server = await supplier.another({ VERWERKINGENLOG_OWN_ACTIVITIES: `shv=${shv}, vs=${vs}` });
   for (const [variant, activity] of [

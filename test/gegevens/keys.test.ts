@@ -32,7 +32,7 @@ async function ready(server: TestServer): Promise<{ status: number; check: Recor
 const NO_PEM = { GEGEVENS_SIGNING_KEY: '', GEGEVENS_SIGNING_CHAIN: '' };
 
 describe('a new key', () => {
-  it('is taken up when the PEM files change, without a restart', async () => {
+  it('is in use after the PEM files change, without a restart', async () => {
     const files = keyDirectory();
     const [first, second] = [mintKey(supplier.authority), mintKey(supplier.authority)];
     files.put(files.key, first.keyPem);
@@ -44,7 +44,7 @@ describe('a new key', () => {
     await expect.poll(() => signingKid(server), { timeout: 10_000 }).toBe(kidOf(second));
   });
 
-  it('is taken up from PKCS#12 on SIGHUP', async () => {
+  it('is in use from PKCS#12 after SIGHUP', async () => {
     const files = keyDirectory();
     const [first, second] = [mintKey(supplier.authority), mintKey(supplier.authority)];
     files.put(files.p12, toPkcs12(first, 'geheim'));
@@ -59,7 +59,7 @@ describe('a new key', () => {
     await expect.poll(() => signingKid(server), { timeout: 10_000 }).toBe(kidOf(second));
   });
 
-  it('that cannot be used leaves the old one in place, and is told', async () => {
+  it('that cannot be used leaves the old one in use, and is reported', async () => {
     const files = keyDirectory();
     const [first, other] = [mintKey(supplier.authority), mintKey(supplier.authority)];
     files.put(files.key, first.keyPem);

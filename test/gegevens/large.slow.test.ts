@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { plainStyles } from '../../src/gegevens/jades/sign.ts';
-import { readJournal } from '../../src/gegevens/store/read-journal.ts';
+import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -34,14 +34,14 @@ async function open(): Promise<IncomingMessage> {
 /** When the last answers were sent, newest first. */
 const sent = async () => (await readJournal(supplier.pool, { limit: 2 })).map(({ verzondenOp }) => verzondenOp);
 
-it.each(['body', 'digest'] as const)('holds the digest and signature of the %s form over all of it', async (form) => {
+it.each(['body', 'digest'] as const)('has a digest and signature of the %s form over all of it', async (form) => {
   const { gegevens, bytes, headers } = await supplier.get({}, { style: plainStyles[form] });
   expect(bytes.length).toBeGreaterThan(20_000_000);
   expect(headers.get('content-length')).toBe(String(bytes.length));
   expect(gegevens.leveringen).toMatchObject([{ schuldhulptrajecten: { length: RECORDS } }]);
 });
 
-it('goes on sending to a reader that takes longer than the deadline of a request', async () => {
+it('keeps sending to a reader that takes longer than the deadline of a request', async () => {
   const incoming = await open();
   await delay(7000);
   let bytes = 0;

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkWhole, loadModel } from '../../src/gegevens/domain/model/model.ts';
-import { recogniseModel } from '../../src/gegevens/store/recognise-model.ts';
+import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
+import { recogniseModel } from '../../src/gegevens/store/import-file.ts';
 import { callProgram } from '../support/program.ts';
 import type { TestServer } from '../support/server.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
@@ -69,7 +69,7 @@ it('a file is recognised as of another model', async () => {
   expect(await recogniseModel(shv, loadModel('vs', '1.1'), signal)).toBeUndefined();
 });
 
-it('import names the model that a file is of, and takes it as that when told to', async () => {
+it('import names the model that a file fits, and imports it as that with --model', async () => {
   const run = (...words: string[]) =>
     callProgram(['gegevens', 'import', '--variant', 'vs', ...words], { DATABASE_URL: supplier.databaseUrl });
   const refused = await run(example('1.2'));

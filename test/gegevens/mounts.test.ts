@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/domain/model/model.ts';
+import { loadModel } from '../../src/gegevens/model/model.ts';
 import { importFile } from '../../src/gegevens/store/import-file.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { send } from './support/requester.ts';

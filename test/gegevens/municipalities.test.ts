@@ -81,7 +81,7 @@ describe('the municipality of a levering', () => {
     expect(text.match(/"ID":"[^"]*"/g)).toEqual(['"ID":"s1"', '"ID":"t1"']);
   });
 
-  it('keeps the rules of the period apart for each', async () => {
+  it('applies the rules of the period to each', async () => {
     const year = { start: '2026-01-01', end: '2026-12-31' };
     await supplier.import('shv', messageFile(shvMessage({ ...year, leveringen: [provider(of('GM7041', ['year']))] })));
     await supplier.import('shv', shvFile(provider(of('GM7042', ['quarter']))), { replace: false });

@@ -61,7 +61,7 @@ it('is size, token, content type, digest, signature, who signed, body, and then 
   ]);
 });
 
-it('looks at who signed before it reads the body, and after the signature', async () => {
+it('checks the signer after the signature and before it reads the body', async () => {
   const strict = await supplier.another({ GEGEVENS_ALLOWED_SIGNERS: '00000099000000009999' });
   const refused = await supplier.ask('{"page":0}', { server: strict });
   expect(refused.headers.get('fsc-error-code')).toBe('ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN');

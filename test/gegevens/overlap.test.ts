@@ -1,8 +1,8 @@
 /** Which records answer a period: those that overlap it, by organisation and municipality. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadModel } from '../../src/gegevens/domain/model/model.ts';
+import { loadModel } from '../../src/gegevens/model/model.ts';
 import { fillTraits } from '../../src/gegevens/store/fill-traits.ts';
-import { readJournal } from '../../src/gegevens/store/read-journal.ts';
+import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { type LeveringWishes, messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -73,12 +73,12 @@ describe('trajectories of one delivery', () => {
     }),
   );
 
-  it('are given whole for exactly its period', async () => {
+  it('are all delivered for exactly its period', async () => {
     expect(await marks('lopend', Q1.start, Q1.end)).toHaveLength(9);
     expect(await marks('lopend')).toHaveLength(9);
   });
 
-  it('are given where they overlap a part of its period', async () => {
+  it('are delivered where they overlap a part of its period', async () => {
     expect(await marks('lopend', '2026-01-10', '2026-02-10')).toEqual([
       ...['ends on the first day', 'within', 'around', 'running', 'begins on the last day', 'without dates'],
       'only an end',
@@ -247,7 +247,7 @@ describe('signals', () => {
     });
   });
 
-  it('are given where their date lies in the period, with their cases', async () => {
+  it('are delivered where their date lies in the period, with their cases', async () => {
     expect(await signals('stad', '2026-02-01', '2026-02-28')).toEqual([
       { signalen: ['feb', 'feb2', 'undated'], zaken: ['feb+jan', 'mrt+feb2', 'elsewhere'] },
     ]);
@@ -256,7 +256,7 @@ describe('signals', () => {
     ]);
   });
 
-  it('have their case on the page of the first of them that is given', async () => {
+  it('have their case on the page of the first of them that is delivered', async () => {
     const page = (number: number) => signals('stad', '2026-02-01', '2026-03-30', { page: number, pageSize: 1 });
     expect(await page(1)).toEqual([{ signalen: ['feb'], zaken: ['feb+jan', 'elsewhere'] }]);
     expect(await page(2)).toEqual([{ signalen: ['feb2'], zaken: ['mrt+feb2'] }]);
@@ -276,7 +276,7 @@ describe('signals', () => {
   });
 });
 
-it('gives tens of thousands of records of two deliveries once each, over pages', async () => {
+it('delivers tens of thousands of records of two deliveries once each, over pages', async () => {
   const naam = 'Groot';
   const size = 12_000;
   const many = (mark: string, from: number) =>
@@ -333,7 +333,7 @@ describe('what was imported before records had a running time', () => {
   });
 });
 
-it('keeps nothing by which a person could be guessed without the key', async () => {
+it('stores nothing from which a person can be guessed without the key', async () => {
   await shv(Q1, { naam: 'Sleutel', records: [{ mark: 's', bsn: ['900000013'] }] });
   const hashes = await supplier.asOwner(
     `select encode(sleutel, 'hex') as hex, sha256('900000013') as bare from gegevens.looptijden where sleutel is not null`,

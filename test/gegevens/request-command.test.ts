@@ -72,7 +72,7 @@ describe('against a good supplier', () => {
     expect(delivery.leveringen.reduce((sum, { records }) => sum + records, 0)).toBe(5);
   });
 
-  it('keeps what came, byte for byte, with what was asked', async () => {
+  it('saves the answers, byte for byte, with their requests', async () => {
     const keep = join(dir, 'bewaard');
     const url = `${supplier.server.url}/shv/v1/gegevens`;
     const words = ['--token-file', tokenFile, '--form', 'body', '--organisation', 'noord', '--keep', keep, '--json'];
@@ -150,7 +150,7 @@ describe('against a supplier that', () => {
     expect([status, stderr]).toEqual([1, expect.stringMatching(complaint)]);
   });
 
-  it('is away for a moment', async () => {
+  it('is unavailable for a moment', async () => {
     let asked = 0;
     answerOf = async () => {
       asked += 1;

@@ -35,7 +35,7 @@ describe('the content', () => {
     await supplier.get({}, { headers: { 'content-type': 'application/json; charset=UTF-8' } });
   });
 
-  it('is never packed, whatever the requester accepts: the signature is over these bytes', async () => {
+  it('is never compressed, whatever the requester accepts: the signature is over these bytes', async () => {
     const { headers, bytes } = await supplier.get({}, { headers: { 'accept-encoding': 'zstd, br, gzip, deflate' } });
     expect(headers.has('content-encoding')).toBe(false);
     expect(headers.get('content-length')).toBe(String(bytes.length));
@@ -65,7 +65,7 @@ describe('the content', () => {
     expectProblem(await supplier.ask(' '.repeat(2_000_000)), 413, 'body-too-large');
   });
 
-  it('looks at the size before the token', async () => {
+  it('checks the size before the token', async () => {
     const refused = await supplier.ask(' '.repeat(2_000_000), { headers: { authorization: undefined } });
     expectProblem(refused, 413, 'body-too-large');
   });

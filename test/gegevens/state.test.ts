@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findPrunable, pruneLevering, pruneStanden } from '../../src/gegevens/store/prune-leveringen.ts';
-import { removeLeveringen } from '../../src/gegevens/store/remove-leveringen.ts';
+import { pruneLeveringen, removeLeveringen } from '../../src/gegevens/store/manage-leveringen.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { type Asked, openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -22,7 +21,7 @@ async function marks(body: Record<string, unknown>, asked?: Asked): Promise<stri
   return [...text.matchAll(/"omschrijving":"([^"]*)"/g)].map(([, mark = '']) => mark);
 }
 
-it('gives every page from the state of the first, whatever is imported meanwhile, on any instance', async () => {
+it('serves every page from the state of the first, whatever is imported meanwhile, on any instance', async () => {
   await load('Staat', ['a1', 'a2', 'a3']);
   const other = await supplier.another();
   const page = (number: number, server = supplier.server) =>
@@ -43,7 +42,7 @@ it('gives every page from the state of the first, whatever is imported meanwhile
   expect(await page(2)).toEqual(['b2']);
 });
 
-it('keeps the states of different filters apart', async () => {
+it('has a paging state for each filter', async () => {
   await load('Apart', ['a1', 'a2']);
   const whole = { aanleverende_organisatie: 'apart', pageSize: 1 };
   const dated = { ...whole, aanleverperiodeStartdatum: '2026-01-01' };
@@ -54,7 +53,7 @@ it('keeps the states of different filters apart', async () => {
   expect(await marks({ ...dated, page: 2 })).toEqual(['b2']);
 });
 
-it('keeps a state for as long as is configured, and not longer', async () => {
+it('pins a state for the configured time, and not longer', async () => {
   await load('Tijd', ['a1', 'a2']);
   const body = { aanleverende_organisatie: 'tijd', pageSize: 1 };
   expect(await marks({ ...body, page: 1 })).toEqual(['a1']);
@@ -65,7 +64,7 @@ it('keeps a state for as long as is configured, and not longer', async () => {
   expect(await marks({ ...body, page: 2 }, { headers: await fresh() })).toEqual(['b2']);
 });
 
-it('keeps no state for a page past the end', async () => {
+it('pins no state for a page past the end', async () => {
   await load('Ver', ['a1', 'a2']);
   const body = { aanleverende_organisatie: 'ver', pageSize: 1 };
   expect(await marks({ ...body, page: 9 }, { headers: await fresh() })).toEqual(['a1']);
@@ -99,7 +98,7 @@ it('ends the pages of what is removed at once, on every instance, also of an ear
   for (const server of [supplier.server, other]) expect((await page(2, server)).status).toBe(422);
 });
 
-it('forgets kept pages when anything is removed', async () => {
+it('clears the page cache when anything is removed', async () => {
   await load('Vergeet', ['a1']);
   const body = { aanleverende_organisatie: 'vergeet', aanleverperiodeStartdatum: '2026-01-01' };
   const from = async (): Promise<string | undefined> => {
@@ -122,21 +121,33 @@ it('forgets kept pages when anything is removed', async () => {
   await expect.poll(from).toBe('database');
 });
 
+const pruning = { minAgeMs: 0, signal: new AbortController().signal, progress: () => undefined };
+
+it('prunes nothing by a clock that is ahead of the database’s', async () => {
+  await load('Klok', ['a1']);
+  await load('Klok', ['b1']);
+  const pruneAhead = (seconds: number, dryRun: boolean) =>
+    pruneLeveringen(supplier.pool, { ...pruning, now: new Date(Date.now() + seconds * 1000), dryRun });
+  for (const dryRun of [true, false]) {
+    await expect(pruneAhead(6, dryRun)).rejects.toThrow('6 seconds ahead of the database');
+  }
+  expect((await pruneAhead(4, true)).map(({ organisatie }) => organisatie)).toContain('Klok');
+});
+
 it('prunes earlier versions, but none that a requester is paging through', async () => {
   await load('Snoei', ['a1', 'a2']);
   const body = { aanleverende_organisatie: 'snoei', pageSize: 1 };
   expect(await marks({ ...body, page: 1 }, { headers: await fresh() })).toEqual(['a1']);
   await load('Snoei', ['b1', 'b2']);
-  const later = new Date(now().getTime() + 30 * 60_000);
-  const names = async (at: Date) =>
-    (await findPrunable(supplier.pool, new Date(Date.now() + 3_600_000), at)).map(({ organisatie }) => organisatie);
-  expect(await names(later)).not.toContain('Snoei');
-  const muchLater = new Date(now().getTime() + 61 * 60_000);
-  expect(await names(muchLater)).toContain('Snoei');
-  for (const version of await findPrunable(supplier.pool, new Date(Date.now() + 3_600_000), muchLater)) {
-    await pruneLevering(supplier.pool, version);
-  }
-  await pruneStanden(supplier.pool, muchLater);
+  const prune = async (dryRun: boolean) => {
+    const pruned = await pruneLeveringen(supplier.pool, { ...pruning, now: new Date(), dryRun });
+    return pruned.map(({ organisatie }) => organisatie);
+  };
+  await supplier.asOwner(`update gegevens.leveringen set vervallen_op = vervallen_op - interval '1 hour'`);
+  expect(await prune(true)).not.toContain('Snoei');
+  await supplier.asOwner(`update gegevens.standen set verloopt_op = clock_timestamp() - interval '1 second'`);
+  expect(await prune(true)).toContain('Snoei');
+  expect(await prune(false)).toContain('Snoei');
   const { rows } = await supplier.pool.query(
     `select (select count(*) from gegevens.leveringen where vervallen_op is not null) as oud,
        (select count(*) from gegevens.standen) as standen,

@@ -183,7 +183,7 @@ describe('the same signed request', () => {
     );
   const body = '{"page":1,"pageSize":3}';
 
-  it('is answered again to the same caller and variant, and to nobody else', async () => {
+  it('is answered again to the same caller and variant only', async () => {
     const signed = await supplier.requester.sign(body);
     const own = { ...signed, ...(await as('statistiek')) };
     expect((await post('shv', body, own)).status).toBe(200);

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { fetchToken } from '../../src/gegevens/requester/fetch-token.ts';
-import { sendRequest } from '../../src/gegevens/requester/send-request.ts';
+import { fetchToken, sendRequest } from '../../src/gegevens/requester/send-request.ts';
 import { reasonOf } from '../../src/kernel/error-text.ts';
 import { logError } from '../../src/kernel/log.ts';
 

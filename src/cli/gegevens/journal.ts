@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { Variant } from '../../gegevens/domain/model/mapping.ts';
-import type { Journalled } from '../../gegevens/store/read-journal.ts';
+import type { Variant } from '../../gegevens/model/mapping.ts';
+import type { Journalled } from '../../gegevens/store/journal.ts';
 import type { Terminal } from '../../kernel/terminal.ts';
 import { table } from '../output.ts';
 import { CommandError, runCommand } from '../run-command.ts';
@@ -26,7 +26,7 @@ export function journalCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
     .action((id: number | undefined, options: Options) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readJournal } = await import('../../gegevens/store/read-journal.ts');
+        const { readJournal } = await import('../../gegevens/store/journal.ts');
         const entries = await readJournal(platform.pool, { ...options, id });
         const [first] = entries;
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);

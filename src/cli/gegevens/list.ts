@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Variant } from '../../gegevens/domain/model/mapping.ts';
+import type { Variant } from '../../gegevens/model/mapping.ts';
 import type { Terminal } from '../../kernel/terminal.ts';
 import { table } from '../output.ts';
 import { runCommand } from '../run-command.ts';
@@ -22,8 +22,8 @@ export function listCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { listLeveringen } = await import('../../gegevens/store/list-leveringen.ts');
-        const { municipalityKey } = await import('../../gegevens/domain/organisation.ts');
+        const { listLeveringen } = await import('../../gegevens/store/manage-leveringen.ts');
+        const { municipalityKey } = await import('../../gegevens/model/request.ts');
         const { municipality } = options;
         const gemeente = municipality === undefined ? undefined : (municipalityKey(municipality) ?? '');
         const leveringen = await listLeveringen(platform.pool, { ...options, gemeente });

@@ -19,25 +19,20 @@ export function pruneCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { findPrunable, pruneLevering, pruneStanden } = await import('../../gegevens/store/prune-leveringen.ts');
+        const { pruneLeveringen } = await import('../../gegevens/store/manage-leveringen.ts');
         const { pool, clock, config } = platform;
-        const now = clock.now();
-        // A version may be in an answer under way, or in a state that another instance is keeping at this moment.
-        const age = Math.max(options.olderThan * DAY_MS, config.gegevens.pagePinMinutes * 60_000);
-        const prunable = await findPrunable(pool, new Date(now.getTime() - age), now);
-        const pruned: typeof prunable = [];
-        for (const version of prunable) {
-          interrupted.throwIfAborted();
-          if (!options.dryRun) await pruneLevering(pool, version);
-          pruned.push(version);
-          output.progress(`${options.dryRun ? 'would go' : 'gone'}: ${version.id} ${version.organisatie}`);
-        }
-        if (!options.dryRun) await pruneStanden(pool, now);
+        const dryRun = options.dryRun ?? false;
+        const pruned = await pruneLeveringen(pool, {
+          now: clock.now(),
+          // A younger version may be in an answer, or in a state that another instance is saving at this moment.
+          minAgeMs: Math.max(options.olderThan * DAY_MS, config.gegevens.pagePinMinutes * 60_000),
+          dryRun,
+          signal: interrupted,
+          progress: ({ id, organisatie }) => output.progress(`${dryRun ? 'would go' : 'gone'}: ${id} ${organisatie}`),
+        });
         const records = pruned.reduce((sum, version) => sum + version.records, 0);
-        output.result({ dryRun: options.dryRun ?? false, leveringen: pruned, records }, () =>
-          output.line(
-            `${options.dryRun ? 'Would prune' : 'Pruned'} ${pruned.length} versions with ${records} records.`,
-          ),
+        output.result({ dryRun, leveringen: pruned, records }, () =>
+          output.line(`${dryRun ? 'Would prune' : 'Pruned'} ${pruned.length} versions with ${records} records.`),
         );
       }),
     );

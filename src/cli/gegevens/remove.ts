@@ -13,7 +13,7 @@ export function removeCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
     .action((ids: number[], options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { removeLeveringen } = await import('../../gegevens/store/remove-leveringen.ts');
+        const { removeLeveringen } = await import('../../gegevens/store/manage-leveringen.ts');
         const removed = await removeLeveringen(platform.pool, ids);
         output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
         const unknown = ids.filter((id) => !removed.includes(id));

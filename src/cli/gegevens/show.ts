@@ -11,10 +11,10 @@ export function showCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens show 12')
     .action((id: number, options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { listLeveringen, readKop } = await import('../../gegevens/store/list-leveringen.ts');
+        const { listLeveringen, readHead } = await import('../../gegevens/store/manage-leveringen.ts');
         const [levering] = await listLeveringen(platform.pool, { id, all: true });
         if (levering === undefined) throw new CommandError(`there is no levering ${id}`);
-        const kop = await readKop(platform.pool, id);
+        const kop = await readHead(platform.pool, id);
         output.result({ ...levering, kop }, () => {
           for (const [name, value] of Object.entries(levering)) {
             const shown = value instanceof Date ? value.toISOString() : String(value ?? '-');

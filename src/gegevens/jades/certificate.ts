@@ -1,6 +1,27 @@
-// One certificate, read by two parsers that must agree: OpenSSL (through Node) and pkijs.
+// A certificate, read by two parsers that must agree: OpenSSL (through Node) and pkijs; its extensions and names; and DER in place.
 import { createHash, X509Certificate } from 'node:crypto';
-import { Certificate as PkiCertificate } from 'pkijs';
+import {
+  Set as Asn1Set,
+  BaseBlock,
+  BaseStringBlock,
+  BitString,
+  fromBER,
+  ObjectIdentifier,
+  OctetString,
+  Sequence,
+} from 'asn1js';
+import {
+  AttributeTypeAndValue,
+  BasicConstraints,
+  CRLDistributionPoints,
+  type Extension,
+  ExtKeyUsage,
+  type GeneralName,
+  InfoAccess,
+  NameConstraints,
+  Certificate as PkiCertificate,
+  type RelativeDistinguishedNames,
+} from 'pkijs';
 
 export interface Certificate {
   readonly der: Buffer;
@@ -19,7 +40,7 @@ export interface Certificate {
  * @throws Error when either parser refuses it
  */
 export function parseCertificate(der: Uint8Array): Certificate {
-  // A copy of its own: the parsers keep views on what they were given.
+  // A copy: the parsers keep views on their input.
   const bytes = Buffer.from(new Uint8Array(der).buffer);
   const x509 = new X509Certificate(bytes);
   if (!x509.raw.equals(bytes)) throw new Error('the certificate is not in DER or has bytes behind it');
@@ -37,6 +58,21 @@ export function parseCertificate(der: Uint8Array): Certificate {
   };
 }
 
+const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/g;
+
+/**
+ * Every certificate of a PEM text, in the order of the text; text around the blocks is allowed, other blocks are not read.
+ * @throws Error when a certificate in it cannot be read
+ */
+export function parsePemCertificates(text: string): Certificate[] {
+  const found: Certificate[] = [];
+  for (const [, label, body] of text.matchAll(pemBlock)) {
+    if (label !== 'CERTIFICATE' || body === undefined) continue;
+    found.push(parseCertificate(Buffer.from(body, 'base64')));
+  }
+  return found;
+}
+
 /** Subject and issuer are the same name (RFC 5280 section 3.2). */
 export function isSelfIssued(certificate: Certificate): boolean {
   return (
@@ -44,8 +80,207 @@ export function isSelfIssued(certificate: Certificate): boolean {
   );
 }
 
-/** The number of bytes of the tag and length a DER structure begins with. */
+/** The number of bytes of tag and length at the beginning of a DER structure. */
 function headerLength(der: Uint8Array): number {
   const length = der[1] ?? 0;
   return length < 0x80 ? 2 : 2 + (length & 0x7f);
+}
+
+// Extensions, each checked to be of the class that its identifier means.
+// @see RFC 5280 section 4.2
+
+export const oid = {
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  crlDistributionPoints: '2.5.29.31',
+  certificatePolicies: '2.5.29.32',
+  policyMappings: '2.5.29.33',
+  policyConstraints: '2.5.29.36',
+  extKeyUsage: '2.5.29.37',
+  inhibitAnyPolicy: '2.5.29.54',
+  authorityInfoAccess: '1.3.6.1.5.5.7.1.1',
+  ocsp: '1.3.6.1.5.5.7.48.1',
+  serialNumber: '2.5.4.5',
+} as const;
+
+/** Bits of the first byte of a key usage (RFC 5280 section 4.2.1.3). */
+export const usage = { digitalSignature: 0x80, nonRepudiation: 0x40, keyCertSign: 0x04, cRLSign: 0x02 } as const;
+
+export function extension(certificate: Certificate, id: string): Extension | undefined {
+  return certificate.pki.extensions?.find((entry) => entry.extnID === id);
+}
+
+/** The library's reading of an extension, not yet narrowed to a class. */
+export function parsedValue(entry: Extension | undefined): unknown {
+  return entry?.parsedValue;
+}
+
+/** The first byte of the key usage; undefined when the certificate has none. */
+export function keyUsage(certificate: Certificate): number | undefined {
+  const entry = extension(certificate, oid.keyUsage);
+  if (entry === undefined) return undefined;
+  const value = parsedValue(entry);
+  return value instanceof BitString ? (value.valueBlock.valueHexView[0] ?? 0) : 0;
+}
+
+/** The purposes of the extended key usage; undefined when the certificate has none. */
+export function purposes(certificate: Certificate): readonly string[] | undefined {
+  const entry = extension(certificate, oid.extKeyUsage);
+  if (entry === undefined) return undefined;
+  const value = parsedValue(entry);
+  return value instanceof ExtKeyUsage ? value.keyPurposes : [];
+}
+
+/** Whether it is a certificate authority, and how many authorities may be below it. */
+export function authority(certificate: Certificate): { readonly ca: boolean; readonly pathLength: number } {
+  const value = parsedValue(extension(certificate, oid.basicConstraints));
+  if (!(value instanceof BasicConstraints)) return { ca: false, pathLength: 0 };
+  const limit = value.pathLenConstraint;
+  if (limit === undefined) return { ca: value.cA, pathLength: Number.POSITIVE_INFINITY };
+  return { ca: value.cA, pathLength: typeof limit === 'number' ? limit : Number(limit.toBigInt()) };
+}
+
+export function nameConstraints(certificate: Certificate): NameConstraints | undefined {
+  const value = parsedValue(extension(certificate, oid.nameConstraints));
+  return value instanceof NameConstraints ? value : undefined;
+}
+
+/** The text of a name that is an address. */
+function uriOf(name: GeneralName): string | undefined {
+  const value: unknown = name.value;
+  return name.type === 6 && typeof value === 'string' ? value : undefined;
+}
+
+/** The addresses of the OCSP responders of its issuer, http and https only. */
+export function ocspAddresses(certificate: Certificate): string[] {
+  const value = parsedValue(extension(certificate, oid.authorityInfoAccess));
+  if (!(value instanceof InfoAccess)) return [];
+  return value.accessDescriptions
+    .filter((description) => description.accessMethod === oid.ocsp)
+    .flatMap((description) => webAddress(uriOf(description.accessLocation)));
+}
+
+/** The addresses of complete lists by the issuer itself; partial and indirect lists are left out. */
+export function crlAddresses(certificate: Certificate): string[] {
+  const value = parsedValue(extension(certificate, oid.crlDistributionPoints));
+  if (!(value instanceof CRLDistributionPoints)) return [];
+  return value.distributionPoints
+    .filter((point) => point.reasons === undefined && point.cRLIssuer === undefined)
+    .flatMap((point) => (Array.isArray(point.distributionPoint) ? point.distributionPoint : []))
+    .flatMap((name) => webAddress(uriOf(name)));
+}
+
+function webAddress(text: string | undefined): string[] {
+  return text !== undefined && /^https?:\/\//i.test(text) && URL.canParse(text) ? [text] : [];
+}
+
+/** The raw value of an extension. */
+export function rawValue(entry: Extension): Uint8Array {
+  return entry.extnValue instanceof OctetString ? entry.extnValue.valueBlock.valueHexView : new Uint8Array();
+}
+
+/** The OIN (20 digits) in the subject's serialNumber; undefined when there is none, or more than one attribute. */
+export function signerOin(leaf: Certificate): string | undefined {
+  const values = attributeTexts(leaf.pki.subject, oid.serialNumber);
+  const [oin] = values;
+  return values.length === 1 && oin !== undefined && /^\d{20}$/.test(oin) ? oin : undefined;
+}
+
+// Names as sequences of sets of attributes, compared the way RFC 5280 section 7.1 asks.
+
+/** One relative name, its attributes normalised and sorted: equal names have equal texts. */
+type RelativeName = string;
+
+/** The relative names of a name in order. @throws Error when it is not a name. */
+export function relativeNames(name: RelativeDistinguishedNames): RelativeName[] {
+  const { result } = fromBER(new Uint8Array(name.toSchema().toBER()));
+  if (!(result instanceof Sequence)) throw new Error('a name is not a sequence');
+  return result.valueBlock.value.map(relativeName);
+}
+
+function relativeName(set: unknown): RelativeName {
+  if (!(set instanceof Asn1Set)) throw new Error('a relative name is not a set');
+  return set.valueBlock.value.map(attribute).sort().join('\u0000');
+}
+
+function attribute(sequence: unknown): string {
+  if (!(sequence instanceof Sequence)) throw new Error('an attribute is not a sequence');
+  const [type, value] = sequence.valueBlock.value;
+  if (!(type instanceof ObjectIdentifier)) throw new Error('an attribute has no type');
+  return `${type.getValue()}=${attributeValue(value)}`;
+}
+
+function attributeValue(value: unknown): string {
+  if (value instanceof BaseStringBlock) {
+    return `"${value.getValue().normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()}"`;
+  }
+  if (value instanceof BaseBlock) return `#${Buffer.from(value.toBER()).toString('hex')}`;
+  throw new Error('an attribute has no value');
+}
+
+/** True when `name` begins with all relative names of `base`: it lies in that subtree (RFC 5280 section 4.2.1.10). */
+export function isWithin(name: readonly RelativeName[], base: readonly RelativeName[]): boolean {
+  return base.length <= name.length && base.every((part, index) => part === name[index]);
+}
+
+/** The texts of all attributes of one type. */
+export function attributeTexts(name: RelativeDistinguishedNames, type: string): string[] {
+  const found: string[] = [];
+  for (const entry of name.typesAndValues) {
+    const value: unknown = entry instanceof AttributeTypeAndValue && entry.type === type ? entry.value : undefined;
+    if (value instanceof BaseStringBlock) found.push(value.getValue());
+  }
+  return found;
+}
+
+// DER, read in place by its headers only: a list of a hundred thousand entries is walked without building it.
+// @see ITU-T X.690 section 8.1
+
+export interface Element {
+  readonly tag: number;
+  /** Where the header begins, the contents begin, and the element ends. */
+  readonly start: number;
+  readonly from: number;
+  readonly end: number;
+}
+
+/** @throws Error when there is no definite-length element within the limit */
+export function readElement(bytes: Uint8Array, start: number, limit: number): Element {
+  const tag = bytes[start];
+  const first = bytes[start + 1];
+  if (tag === undefined || first === undefined || start + 2 > limit) throw new Error('DER ends too early');
+  let from = start + 2;
+  let length = first;
+  if (first >= 0x80) {
+    const size = first & 0x7f;
+    if (size === 0 || size > 4 || from + size > limit) throw new Error('DER has a length that cannot be');
+    length = 0;
+    for (const byte of bytes.subarray(from, from + size)) length = length * 256 + byte;
+    from += size;
+  }
+  const end = from + length;
+  if (end > limit) throw new Error('DER ends too early');
+  return { tag, start, from, end };
+}
+
+/** The elements inside another one, in order. */
+export function* children(bytes: Uint8Array, parent: Element): Generator<Element> {
+  for (let at = parent.from; at < parent.end; ) {
+    const element = readElement(bytes, at, parent.end);
+    yield element;
+    at = element.end;
+  }
+}
+
+/** An element of these contents. */
+export function encodeElement(tag: number, contents: Uint8Array): Buffer {
+  const length = contents.length;
+  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), contents]);
+  const digits = Buffer.from(
+    length.toString(16).padStart(length.toString(16).length + (length.toString(16).length % 2), '0'),
+    'hex',
+  );
+  return Buffer.concat([Buffer.from([tag, 0x80 | digits.length]), digits, contents]);
 }

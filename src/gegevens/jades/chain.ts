@@ -1,12 +1,91 @@
-// Path validation from the signer's certificate to a trust anchor.
+// Validates the path from the signer's certificate to a trust anchor, and caches validated paths.
 // @see RFC 5280 section 6; docs/decisions/0003-path-validation.md
-import { CertificateChainValidationEngine } from 'pkijs';
-import type { Certificate } from './certificate.ts';
-import { checkPathRules, untrusted } from './chain-rules.ts';
+import { createHash, type KeyObject } from 'node:crypto';
+import { BitString } from 'asn1js';
+import { LRUCache } from 'lru-cache';
+import { AlgorithmIdentifier, CertificateChainValidationEngine, RSASSAPSSParams } from 'pkijs';
+import {
+  authority,
+  type Certificate,
+  extension,
+  isSelfIssued,
+  keyUsage,
+  oid,
+  parseCertificate,
+  parsedValue,
+  parsePemCertificates,
+  purposes,
+  rawValue,
+  usage,
+} from './certificate.ts';
 import { JadesError } from './errors.ts';
-import { meetsPolicies } from './policies.ts';
+import { meetsNameConstraints, meetsPolicies } from './path-constraints.ts';
 
-export interface PathOptions {
+interface PathCacheOptions {
+  /** PEM bundle. */
+  readonly anchors: string;
+  readonly requiredPolicies: readonly string[];
+  readonly now: () => Date;
+}
+
+/** Validated paths and the parsed certificates in them, for a while. Nothing of a sender who was refused is cached. */
+interface PathCache {
+  /** @throws Error when it is no certificate */
+  read(der: Uint8Array): Certificate;
+  /** The validated path, leaf first and anchor last. @throws JadesError */
+  find(x5c: readonly Certificate[]): Promise<readonly Certificate[]>;
+}
+
+interface ValidatedPath {
+  readonly path: readonly Certificate[];
+  readonly until: number;
+}
+
+/** A parsed certificate takes about this many times its bytes. */
+const parsedFactor = 60;
+const maxBytes = 32 * 1024 * 1024;
+const pathLifeMs = 5 * 60_000;
+
+/** @throws Error when the bundle holds no readable anchor */
+export function createPathCache({ anchors: bundle, requiredPolicies, now }: PathCacheOptions): PathCache {
+  const anchors = parsePemCertificates(bundle);
+  if (anchors.length === 0) throw new Error('the bundle of trust anchors holds no certificate');
+  const certificates = new LRUCache<string, Certificate>({
+    maxSize: maxBytes,
+    sizeCalculation: (certificate, key) => 2 * key.length + sizeOf(certificate),
+  });
+  const paths = new LRUCache<string, ValidatedPath>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ path }, key) =>
+      path.reduce((sum, certificate) => sum + sizeOf(certificate), 2 * key.length + 100),
+  });
+
+  return {
+    read(der) {
+      const thumbprint = createHash('sha256').update(der).digest('base64url');
+      return certificates.get(thumbprint) ?? parseCertificate(der);
+    },
+    async find(x5c) {
+      const at = now();
+      const key = x5c.map(({ thumbprint }) => thumbprint).join();
+      const known = paths.get(key);
+      if (known !== undefined && at.getTime() < known.until) {
+        checkValidity(known.path, at); // it may have expired since
+        return known.path;
+      }
+      const path = await validatePath(x5c, { anchors, requiredPolicies, at });
+      paths.set(key, { path, until: at.getTime() + pathLifeMs });
+      for (const certificate of path) certificates.set(certificate.thumbprint, certificate);
+      return path;
+    },
+  };
+}
+
+function sizeOf({ der }: Certificate): number {
+  return parsedFactor * der.length;
+}
+
+interface PathOptions {
   readonly anchors: readonly Certificate[];
   /** Policies (OIDs) of which one must hold for the whole path; empty: any or none. */
   readonly requiredPolicies: readonly string[];
@@ -28,7 +107,7 @@ export async function validatePath(x5c: readonly Certificate[], options: PathOpt
   return path;
 }
 
-/** The path is what was sent, in that order: nothing is searched, so no certificate outside it can be judged. */
+/** The path is what was sent, in that order. Nothing is searched, so no certificate outside it is ever used. */
 function assemble(x5c: readonly Certificate[], anchors: readonly Certificate[]): Certificate[] {
   x5c.forEach((certificate, index) => {
     const issuer = x5c[index + 1];
@@ -50,7 +129,7 @@ function isIssuedBy(certificate: Certificate, issuer: Certificate): boolean {
   try {
     return certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.x509.publicKey);
   } catch {
-    return false; // OpenSSL throws on keys and algorithms that do not go together
+    return false; // OpenSSL throws when key and algorithm do not match
   }
 }
 
@@ -70,4 +149,185 @@ async function checkByLibrary(path: readonly Certificate[], options: PathOptions
   if (judged.length !== path.length || judged.some((certificate, index) => certificate !== path[index]?.pki)) {
     throw untrusted('het beoordeelde certificaatpad is een ander dan het verzonden pad');
   }
+}
+
+// The rules that pkijs does not check.
+
+/** Critical extensions that this code or pkijs processes; a certificate with any other is refused. */
+const known: ReadonlySet<string> = new Set([
+  oid.keyUsage,
+  oid.subjectAltName,
+  oid.basicConstraints,
+  oid.nameConstraints,
+  oid.certificatePolicies,
+  oid.policyMappings,
+  oid.policyConstraints,
+  oid.extKeyUsage,
+  oid.inhibitAnyPolicy,
+]);
+
+/** Purposes of an extended key usage under which a message may be signed; PKIoverheid services and seal certificates. */
+const signingPurposes: ReadonlySet<string> = new Set([
+  '2.5.29.37.0', // any
+  '1.3.6.1.5.5.7.3.1', // serverAuth
+  '1.3.6.1.5.5.7.3.2', // clientAuth
+  '1.3.6.1.5.5.7.3.4', // emailProtection
+  '1.3.6.1.5.5.7.3.36', // documentSigning
+  '1.3.6.1.4.1.311.10.3.12', // documentSigning, Microsoft's older identifier
+]);
+
+/** @throws JadesError certificate-untrusted, certificate-expired or certificate-usage */
+function checkPathRules(path: readonly Certificate[], at: Date): void {
+  path.forEach((certificate, index) => {
+    const isAnchor = index === path.length - 1;
+    checkKey(certificate);
+    checkForm(certificate);
+    if (!isAnchor) checkSignatureAlgorithm(certificate);
+    if (index > 0) checkAuthority(path, index, isAnchor);
+  });
+  const keys = new Set(path.map(({ x509 }) => x509.publicKey.export({ type: 'spki', format: 'der' }).toString('hex')));
+  if (keys.size !== path.length) throw untrusted('dezelfde sleutel komt meer dan eens voor in het certificaatpad');
+  if (!meetsNameConstraints(path)) throw untrusted('een naam valt buiten de naambeperkingen van een uitgever');
+  checkValidity(path, at);
+  checkLeafUsage(path);
+}
+
+function untrusted(what: string, cause?: unknown): JadesError {
+  return new JadesError('certificate-untrusted', `Het certificaat wordt niet vertrouwd: ${what}.`, { cause });
+}
+
+/** @throws JadesError certificate-expired, also for a certificate that is not yet valid */
+function checkValidity(path: readonly Certificate[], at: Date): void {
+  for (const { notBefore, notAfter } of path) {
+    if (at < notBefore) throw new JadesError('certificate-expired', 'Een certificaat in het pad is nog niet geldig.');
+    if (at > notAfter) throw new JadesError('certificate-expired', 'Een certificaat in het pad is verlopen.');
+  }
+}
+
+function checkKey({ x509 }: Certificate): void {
+  const fault = keyFault(x509.publicKey);
+  if (fault !== undefined) throw untrusted(`een certificaat in het pad ${fault}`);
+}
+
+/** Version 3, no extension twice, every known extension readable, no unknown critical one. */
+export function checkForm({ pki }: Certificate): void {
+  const extensions = pki.extensions ?? [];
+  if (extensions.length > 0 && pki.version !== 2) throw untrusted('een certificaat met extensies is geen versie 3');
+  if (new Set(extensions.map(({ extnID }) => extnID)).size !== extensions.length) {
+    throw untrusted('een certificaat bevat een extensie meer dan eens');
+  }
+  for (const entry of extensions) {
+    if (entry.critical && !known.has(entry.extnID)) throw untrusted(`onbekende kritieke extensie ${entry.extnID}`);
+    const value = parsedValue(entry);
+    const broken = typeof value === 'object' && value !== null && 'parsingError' in value && value.parsingError;
+    if (known.has(entry.extnID) && (value === undefined || value === null || broken)) {
+      throw untrusted(`onleesbare extensie ${entry.extnID}`);
+    }
+    if (entry.extnID === oid.keyUsage && !(value instanceof BitString && rawValue(entry).length <= 5)) {
+      throw untrusted('onleesbare extensie keyUsage');
+    }
+  }
+}
+
+export function checkSignatureAlgorithm({ pki }: Certificate): void {
+  if (!isStrongSignature(pki.signatureAlgorithm)) throw untrusted('een certificaat is met een zwak algoritme getekend');
+  const inner = Buffer.from(pki.signature.toSchema().toBER());
+  if (!inner.equals(Buffer.from(pki.signatureAlgorithm.toSchema().toBER()))) {
+    throw untrusted('een certificaat noemt twee verschillende algoritmen');
+  }
+}
+
+/** Basic constraints, key usage and path length; an anchor may predate the key usage extension. */
+function checkAuthority(path: readonly Certificate[], index: number, isAnchor: boolean): void {
+  const certificate = path[index];
+  if (certificate === undefined) return;
+  const { ca, pathLength } = authority(certificate);
+  if (!ca) throw untrusted('een certificaat in het pad is geen uitgever');
+  const bits = keyUsage(certificate);
+  if (bits === undefined ? !isAnchor : (bits & usage.keyCertSign) === 0) {
+    throw untrusted('een uitgever in het pad mag geen certificaten ondertekenen');
+  }
+  const between = path.slice(1, index).filter((other) => !isSelfIssued(other)).length;
+  if (between > pathLength) throw untrusted('het certificaatpad is langer dan een uitgever toestaat');
+}
+
+/** The signer is no authority and may sign, and every extended key usage in the path allows it. */
+function checkLeafUsage(path: readonly Certificate[]): void {
+  const [leaf] = path;
+  if (leaf === undefined) return;
+  const bits = keyUsage(leaf) ?? 0;
+  if ((bits & (usage.digitalSignature | usage.nonRepudiation)) === 0) {
+    throw misused('het sleutelgebruik omvat digitalSignature noch nonRepudiation');
+  }
+  if (authority(leaf).ca || (bits & usage.keyCertSign) !== 0) throw misused('het is een certificaat van een uitgever');
+  let allowed = [...signingPurposes];
+  for (const certificate of path.slice(0, -1)) {
+    const named = extension(certificate, oid.extKeyUsage) === undefined ? undefined : purposes(certificate);
+    if (named !== undefined && !named.includes('2.5.29.37.0'))
+      allowed = allowed.filter((purpose) => named.includes(purpose));
+  }
+  if (allowed.length === 0)
+    throw misused('het uitgebreide sleutelgebruik laat het ondertekenen van berichten niet toe');
+}
+
+function misused(what: string): JadesError {
+  return new JadesError('certificate-usage', `Het certificaat is niet voor ondertekenen bedoeld: ${what}.`);
+}
+
+// Strong signature algorithms and keys.
+
+const signatureAlgorithms: ReadonlySet<string> = new Set([
+  '1.2.840.113549.1.1.11', // sha256WithRSAEncryption
+  '1.2.840.113549.1.1.12', // sha384WithRSAEncryption
+  '1.2.840.113549.1.1.13', // sha512WithRSAEncryption
+  '1.2.840.10045.4.3.2', // ecdsa-with-SHA256
+  '1.2.840.10045.4.3.3', // ecdsa-with-SHA384
+  '1.2.840.10045.4.3.4', // ecdsa-with-SHA512
+]);
+const rsaPss = '1.2.840.113549.1.1.10';
+const strongHashes: ReadonlySet<string> = new Set([
+  '2.16.840.1.101.3.4.2.1',
+  '2.16.840.1.101.3.4.2.2',
+  '2.16.840.1.101.3.4.2.3',
+]);
+const curves: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+
+const minRsaBits = 2048;
+const maxRsaBits = 8192;
+
+/** True for RSA and ECDSA with SHA-2; SHA-1 and everything unknown is refused. */
+export function isStrongSignature(algorithm: AlgorithmIdentifier): boolean {
+  if (algorithm.algorithmId !== rsaPss) return signatureAlgorithms.has(algorithm.algorithmId);
+  const parameters: unknown = algorithm.algorithmParams;
+  if (parameters === undefined) return false; // the defaults are SHA-1
+  try {
+    const pss = new RSASSAPSSParams({ schema: parameters });
+    return strongHashes.has(pss.hashAlgorithm.algorithmId) && mgfHash(pss) === pss.hashAlgorithm.algorithmId;
+  } catch {
+    return false; // parameters that cannot be read name no strong algorithm
+  }
+}
+
+/** The hash inside the mask generation function; it must be the same one (RFC 4055 section 3.1). */
+function mgfHash(pss: RSASSAPSSParams): string {
+  const parameters: unknown = pss.maskGenAlgorithm.algorithmParams;
+  return new AlgorithmIdentifier({ schema: parameters }).algorithmId;
+}
+
+export function isRsa(key: KeyObject): boolean {
+  return key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'rsa-pss';
+}
+
+/** Says what is wrong with a public key, in Dutch; undefined when it is strong enough. */
+export function keyFault(key: KeyObject): string | undefined {
+  const details = key.asymmetricKeyDetails;
+  if (key.asymmetricKeyType === 'ec') {
+    return curves.has(details?.namedCurve ?? '') ? undefined : 'gebruikt een kromme die niet is toegestaan';
+  }
+  if (!isRsa(key)) return 'heeft een soort sleutel die niet is toegestaan';
+  const bits = details?.modulusLength ?? 0;
+  if (bits < minRsaBits) return `heeft een RSA-sleutel van ${bits} bits; ten minste ${minRsaBits} is vereist`;
+  if (bits > maxRsaBits) return `heeft een RSA-sleutel van ${bits} bits; ten hoogste ${maxRsaBits} is toegestaan`;
+  if ((details?.publicExponent ?? 0n) < 3n) return 'heeft een zwakke RSA-exponent';
+  return undefined;
 }

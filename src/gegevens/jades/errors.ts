@@ -1,4 +1,4 @@
-/** Every cause for which a signature or digest is not accepted; the last part of the address of its problem. */
+/** Every reason to refuse a signature or digest; also the last part of the address of its problem. */
 export const jadesErrorCodes = [
   'signature-missing',
   'signature-malformed',

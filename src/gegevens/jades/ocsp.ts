@@ -1,10 +1,11 @@
-// An OCSP request and the judgement of its answer.
+// OCSP: makes a request and checks the answer.
 // @see RFC 6960 sections 3.2 and 4.2, RFC 9654 (nonce); docs/decisions/0003-path-validation.md
 import { randomBytes } from 'node:crypto';
 import { OctetString } from 'asn1js';
 import {
   BasicOCSPResponse,
   CertID,
+  CertificateChainValidationEngine,
   Extension,
   getCrypto,
   OCSPRequest,
@@ -12,8 +13,8 @@ import {
   type Certificate as PkiCertificate,
   type SingleResponse,
 } from 'pkijs';
-import { isStrongSignature } from './algorithms.ts';
-import { checkResponder } from './ocsp-responder.ts';
+import { type Certificate, keyUsage, parseCertificate, purposes, usage } from './certificate.ts';
+import { checkForm, checkSignatureAlgorithm, isStrongSignature, keyFault } from './chain.ts';
 import { type RevocationStatus, type Subject, validUntil } from './revocation-status.ts';
 
 const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
@@ -22,7 +23,7 @@ const understood: ReadonlySet<string> = new Set([nonceExtension]);
 const maxCertificates = 5;
 
 /** A request for one certificate, with a nonce of its own. */
-export interface OcspRequest {
+interface OcspRequest {
   readonly der: Uint8Array;
   readonly nonce: Uint8Array;
 }
@@ -38,7 +39,7 @@ export async function createOcspRequest({ certificate, issuer }: Subject): Promi
 }
 
 /**
- * Judges an answer: signed by the issuer or its delegate, about this certificate, with our nonce, and valid now.
+ * Checks an answer: signed by the issuer or its delegate, about this certificate, with our nonce, and valid now.
  * @throws Error when it is no answer
  */
 export async function readOcspAnswer(
@@ -117,7 +118,7 @@ async function findAnswer(
   return answer;
 }
 
-/** What is critical and not understood makes an answer useless, and so does what stands in it twice (RFC 6960 section 4.4). */
+/** An answer with an unknown critical extension, or with an extension twice, is not used (RFC 6960 section 4.4). */
 function checkExtensions(extensions: readonly Extension[] | undefined, known: ReadonlySet<string>): void {
   const ids = (extensions ?? []).map(({ extnID }) => extnID);
   if (new Set(ids).size !== ids.length) throw new Error('the answer has an extension more than once');
@@ -126,7 +127,7 @@ function checkExtensions(extensions: readonly Extension[] | undefined, known: Re
   }
 }
 
-/** A responder that does not repeat the nonce gives answers made beforehand: these must have an end. */
+/** A responder that does not repeat the nonce sends prepared answers: these must have an end. */
 function checkNonce(basic: BasicOCSPResponse, nonce: Uint8Array, hasEnd: boolean): void {
   const echoed = basic.tbsResponseData.responseExtensions?.find(({ extnID }) => extnID === nonceExtension);
   if (echoed === undefined) {
@@ -144,4 +145,34 @@ function isRevoked({ certStatus }: SingleResponse): boolean {
   if (number === 0) return false;
   if (number === 1) return true;
   throw new Error('the responder does not know the certificate');
+}
+
+// Whether a delegate may answer for an issuer.
+// @see RFC 6960 section 4.2.2.2
+
+const ocspSigning = '1.3.6.1.5.5.7.3.9';
+
+/**
+ * A delegate has the OCSP-signing purpose, was issued directly by the issuer it answers for, and is valid now.
+ * @throws Error
+ */
+async function checkResponder(candidate: PkiCertificate, issuer: Certificate, now: Date): Promise<void> {
+  const delegate = parseCertificate(new Uint8Array(candidate.toSchema().toBER()));
+  if (purposes(delegate)?.includes(ocspSigning) !== true) throw new Error('the responder may not sign answers');
+  if (((keyUsage(delegate) ?? usage.digitalSignature) & usage.digitalSignature) === 0) {
+    throw new Error('the key usage of the responder leaves out signatures');
+  }
+  checkForm(delegate);
+  checkSignatureAlgorithm(delegate);
+  if (keyFault(delegate.x509.publicKey) !== undefined) throw new Error('the responder has a weak key');
+  if (!delegate.x509.checkIssued(issuer.x509) || !delegate.x509.verify(issuer.x509.publicKey)) {
+    throw new Error('the responder was not appointed by the issuer');
+  }
+  const engine = new CertificateChainValidationEngine({
+    certs: [delegate.pki],
+    trustedCerts: [issuer.pki],
+    checkDate: now,
+  });
+  const outcome = await engine.verify();
+  if (!outcome.result) throw new Error(`the responder is not valid: ${outcome.resultMessage}`);
 }

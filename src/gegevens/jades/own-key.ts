@@ -1,12 +1,39 @@
 // The own key with its certificate chain, checked before it is used. Messages are for the operator.
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
-import { isRsa, keyFault } from './algorithms.ts';
-import type { Certificate } from './certificate.ts';
-import { authority, keyUsage, usage } from './certificate-extensions.ts';
-import { OwnKeyError } from './own-key-error.ts';
-import { parsePemCertificates } from './pem.ts';
-import { readPkcs12 } from './pkcs12.ts';
-import { signerOin } from './signer-oin.ts';
+import forge from 'node-forge';
+import {
+  authority,
+  type Certificate,
+  keyUsage,
+  parseCertificate,
+  parsePemCertificates,
+  signerOin,
+  usage,
+} from './certificate.ts';
+import { isRsa, keyFault } from './chain.ts';
+
+type OwnKeyFault =
+  | 'unreadable-key'
+  | 'unreadable-chain'
+  | 'unreadable-p12'
+  | 'wrong-passphrase'
+  | 'mismatched-pair'
+  | 'broken-chain'
+  | 'weak-key'
+  | 'wrong-usage'
+  | 'not-yet-valid'
+  | 'expired';
+
+/** The own key cannot be used; `message` says why, for the operator. */
+export class OwnKeyError extends Error {
+  override readonly name = 'OwnKeyError';
+  readonly code: OwnKeyFault;
+
+  constructor(code: OwnKeyFault, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 export interface OwnKey {
   readonly key: KeyObject;
@@ -20,13 +47,13 @@ export interface OwnKey {
   readonly notAfter: Date;
 }
 
-export interface PemKey {
+interface PemKey {
   readonly key: string | Uint8Array;
   readonly chain: string;
   readonly passphrase?: string;
 }
 
-export interface Pkcs12Key {
+interface Pkcs12Key {
   readonly p12: Uint8Array;
   readonly passphrase: string;
 }
@@ -94,7 +121,7 @@ function accept(key: KeyObject, certificates: readonly Certificate[], at: Date):
   return { key, chain, kid, oin: signerOin(leaf), subject: leaf.x509.subject, notAfter };
 }
 
-/** Leaf first, each followed by its issuer; a receiver refuses any other order, and anything left over. */
+/** Leaf first, each followed by its issuer. Receivers refuse any other order, and superfluous certificates. */
 function order(leaf: Certificate, certificates: readonly Certificate[]): Certificate[] {
   const left = new Map(certificates.map((certificate) => [certificate.thumbprint, certificate]));
   const chain: Certificate[] = [];
@@ -112,4 +139,59 @@ function order(leaf: Certificate, certificates: readonly Certificate[]): Certifi
     );
   }
   return chain;
+}
+
+// Key and certificates of a PKCS#12 file. Node cannot read one; forge can.
+// @see RFC 7292
+
+const { asn1, pkcs12, pki } = forge;
+
+/** @throws OwnKeyError unreadable-p12, wrong-passphrase */
+function readPkcs12(file: { readonly p12: Uint8Array; readonly passphrase: string }): {
+  readonly key: KeyObject;
+  readonly certificates: Certificate[];
+} {
+  const pfx = open(file.p12, file.passphrase);
+  const keys = [...bags(pfx, pki.oids.pkcs8ShroudedKeyBag), ...bags(pfx, pki.oids.keyBag)];
+  const [bag] = keys;
+  if (bag === undefined || keys.length > 1) {
+    throw new OwnKeyError('unreadable-p12', `the PKCS#12 file holds ${keys.length} keys; one is expected`);
+  }
+  try {
+    const info = bag.key ? pki.wrapRsaPrivateKey(pki.privateKeyToAsn1(bag.key)) : bag.asn1;
+    return {
+      key: createPrivateKey({ key: toDer(info), format: 'der', type: 'pkcs8' }),
+      certificates: bags(pfx, pki.oids.certBag).map(({ cert, asn1: raw }) =>
+        parseCertificate(toDer(cert ? pki.certificateToAsn1(cert) : raw)),
+      ),
+    };
+  } catch (cause) {
+    throw new OwnKeyError('unreadable-p12', 'the PKCS#12 file holds a key or certificate that cannot be read', {
+      cause,
+    });
+  }
+}
+
+function open(p12: Uint8Array, passphrase: string): forge.pkcs12.Pkcs12Pfx {
+  let structure: forge.asn1.Asn1;
+  try {
+    structure = asn1.fromDer(forge.util.createBuffer(Buffer.from(p12).toString('binary')));
+  } catch (cause) {
+    throw new OwnKeyError('unreadable-p12', 'the file is not PKCS#12', { cause });
+  }
+  try {
+    return pkcs12.pkcs12FromAsn1(structure, passphrase);
+  } catch (cause) {
+    const wrong = cause instanceof Error && /invalid password|MAC could not be verified/i.test(cause.message);
+    if (wrong) throw new OwnKeyError('wrong-passphrase', 'the passphrase does not open the PKCS#12 file', { cause });
+    throw new OwnKeyError('unreadable-p12', 'the PKCS#12 file cannot be read', { cause });
+  }
+}
+
+function bags(pfx: forge.pkcs12.Pkcs12Pfx, bagType: string | undefined): forge.pkcs12.Bag[] {
+  return bagType === undefined ? [] : (pfx.getBags({ bagType })[bagType] ?? []);
+}
+
+function toDer(structure: forge.asn1.Asn1): Buffer {
+  return Buffer.from(asn1.toDer(structure).getBytes(), 'binary');
 }

@@ -1,10 +1,7 @@
-// The protected header of a detached JWS, read strictly.
+// The protected header of a detached JWS, read strictly; with the times in it, and the strict JSON and base64 it is made of.
 // @see RFC 7515 section 4, RFC 7797 section 3, ETSI TS 119 182-1 clauses 5.1 and 5.2.8.2
-import { decodeBase64, decodeBase64url } from './base64.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 import { JadesError, malformed } from './errors.ts';
-import { readTimes, type SignatureTimes } from './signature-times.ts';
-import { isJsonObject, type JsonObject, parseStrictObject } from './strict-json.ts';
 
 /** How a signature is made. An answer is signed in the style of its request. */
 export interface SignatureStyle {
@@ -24,9 +21,9 @@ export interface ProtectedHeader {
   /** Leaf first; one to five different certificates. */
   readonly x5c: readonly Certificate[];
   readonly style: SignatureStyle;
-  /** When it was signed and until when it counts, as far as the header says so. */
+  /** When it was signed and when it expires, as far as the header says so. */
   readonly times: SignatureTimes;
-  /** Everything that was in it, also what is not used. */
+  /** All members, used or not. */
   readonly members: JsonObject;
 }
 
@@ -136,4 +133,125 @@ function readForm(members: JsonObject): SignatureStyle['form'] {
   if (!Array.isArray(pars) || pars.length !== 1 || pars[0] !== 'digest')
     throw malformed('sigD.pars is niet ["digest"]');
   return 'digest';
+}
+
+// When a signature was made and when it expires, by its own header.
+// @see ETSI TS 119 182-1 clauses 5.1.11 (iat) and 5.2.1 (sigT), RFC 7519 section 4.1.4 (exp)
+
+/** Moments in milliseconds since 1970; each may be absent. */
+interface SignatureTimes {
+  /** `iat`, `sigT` or both. */
+  readonly signedAt: readonly number[];
+  /** `exp`. */
+  readonly expiresAt: number | undefined;
+}
+
+/** The clock of a signer may be this much ahead of ours. */
+const leewayMs = 5 * 60_000;
+/** The last moment that a Date can hold, in seconds. */
+const lastSecond = 8.64e12;
+const utcTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
+
+/** @throws JadesError signature-malformed when one is no moment */
+function readTimes(members: JsonObject): SignatureTimes {
+  const iat = numericDate(members, 'iat');
+  const sigT = Object.hasOwn(members, 'sigT') ? readSigT(members.sigT) : undefined;
+  return {
+    signedAt: [iat, sigT].filter((moment) => moment !== undefined),
+    expiresAt: numericDate(members, 'exp'),
+  };
+}
+
+/**
+ * Checks the age of a signature; one that names no time has none.
+ * @param maxAgeMs how long after it was made a signature is accepted
+ * @throws JadesError signature-expired, signature-not-yet-valid
+ */
+export function checkAge({ signedAt, expiresAt }: SignatureTimes, now: Date, maxAgeMs: number): void {
+  const time = now.getTime();
+  if (signedAt.some((moment) => moment > time + leewayMs)) {
+    throw new JadesError('signature-not-yet-valid', 'De handtekening is van een moment dat nog moet komen.');
+  }
+  if (signedAt.some((moment) => moment < time - maxAgeMs)) {
+    throw new JadesError('signature-expired', 'De handtekening is te lang geleden gezet.');
+  }
+  if (expiresAt !== undefined && time >= expiresAt) {
+    throw new JadesError('signature-expired', 'De handtekening is volgens haar eigen exp verlopen.');
+  }
+}
+
+function numericDate(members: JsonObject, name: 'iat' | 'exp'): number | undefined {
+  if (!Object.hasOwn(members, name)) return undefined;
+  const value = members[name];
+  if (typeof value !== 'number' || value < 0 || value > lastSecond) throw malformed(`${name} is geen tijdstip`);
+  return value * 1000;
+}
+
+function readSigT(value: unknown): number {
+  const moment = typeof value === 'string' && utcTime.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(moment)) throw malformed('sigT is geen tijdstip in UTC');
+  return moment;
+}
+
+const maxDepth = 16;
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs;
+
+/** A JSON object as read: no member has been interpreted yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Parses a JSON object and refuses a member that occurs twice, at any level and however it is escaped: two readers of
+ * the same signed text must never see different values (RFC 7515 section 4).
+ * @throws SyntaxError
+ */
+export function parseStrictObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new SyntaxError('not a JSON object');
+  refuseDuplicates(text);
+  return value;
+}
+
+/** `text` is valid JSON, so a string directly before a colon is the name of a member of the innermost object. */
+function refuseDuplicates(text: string): void {
+  const open: Set<string>[] = [];
+  let last = '';
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === '{' || token === '[') {
+      open.push(new Set());
+      if (open.length > maxDepth) throw new SyntaxError('nested too deeply');
+    } else if (token === '}' || token === ']') {
+      open.pop();
+    } else if (token === ':') {
+      const name = String(JSON.parse(last));
+      const names = open.at(-1);
+      if (names?.has(name)) throw new SyntaxError(`member ${JSON.stringify(name)} occurs twice`);
+      names?.add(name);
+    } else {
+      last = token;
+    }
+  }
+}
+
+const base64urlText = /^[A-Za-z0-9_-]+$/;
+const base64Text = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/**
+ * Decodes base64url without padding (RFC 7515 section 2), in its one canonical spelling: two texts never mean the same
+ * bytes, so nothing can be varied that a signature does not cover. Anything else is undefined.
+ */
+export function decodeBase64url(text: string): Buffer | undefined {
+  if (!base64urlText.test(text)) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
+}
+
+/** Decodes standard base64 with its padding (RFC 4648 section 4), canonical only. Anything else is undefined. */
+function decodeBase64(text: string): Buffer | undefined {
+  if (!base64Text.test(text)) return undefined;
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
 }

@@ -1,10 +1,10 @@
 import type { Certificate } from './certificate.ts';
 
-/** What an issuer says of a certificate, and until when that may be relied upon. */
+/** What an issuer says of a certificate, and until when that is valid. */
 export interface RevocationStatus {
   readonly revoked: boolean;
   readonly validUntil: Date;
-  /** When a newer one may be had; absent: by the usual rule. */
+  /** When to ask for a newer one; absent: by `refreshTime`. */
   readonly refreshAt?: Date;
 }
 
@@ -15,17 +15,17 @@ export interface Subject {
 }
 
 /** Clocks of responders may differ this much from ours. */
-export const skewMs = 60_000;
-/** An answer that ends sooner than this, or has no end, is used once: its issuer has newer ones all the time. */
-const worthKeepingMs = 5_000;
+const skewMs = 60_000;
+/** An answer that ends sooner than this, or has no end, is used once: its issuer makes new ones all the time. */
+const minLifetimeMs = 5_000;
 const refreshMs = 12 * 60 * 60 * 1000;
-/** The pause after which a refresh that has failed is tried again. */
+/** The pause before a failed refresh is tried again. */
 export const retryMs = 30_000;
-/** No answer is relied upon when it is older than this, whatever its end. */
+/** An older answer is not accepted, whatever its end. */
 export const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
 
 /**
- * The moment until which an answer may be relied upon.
+ * The moment until which an answer is valid.
  * @throws Error when it is not yet or no longer valid
  */
 export function validUntil(thisUpdate: Date, nextUpdate: Date | undefined, now: Date): Date {
@@ -42,11 +42,11 @@ export function validUntil(thisUpdate: Date, nextUpdate: Date | undefined, now: 
   return nextUpdate;
 }
 
-export function isWorthKeeping(until: Date, now: Date): boolean {
-  return until.getTime() - now.getTime() > worthKeepingMs;
+export function isCacheable(until: Date, now: Date): boolean {
+  return until.getTime() - now.getTime() > minLifetimeMs;
 }
 
-/** When to ask again ahead of the end: after three quarters of the time, and at least twice a day. */
+/** When to ask again: after three quarters of the time to the end, and at least twice a day. */
 export function refreshTime(now: Date, end: Date): Date {
   const ahead = (end.getTime() - now.getTime()) * 0.75;
   return new Date(now.getTime() + Math.min(ahead, refreshMs));

@@ -1,35 +1,52 @@
-// The policy: every certificate below the anchor must be known not to be revoked.
+// Every certificate below the anchor must be known not to be revoked. First the check of a path, then where the status of one
+// certificate comes from: the OCSP responder of its issuer, else the issuer's revocation list.
 // @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
 import { setTimeout as delay } from 'node:timers/promises';
-import { BoundedMap } from './bounded-map.ts';
-import type { Certificate } from './certificate.ts';
+import { LRUCache } from 'lru-cache';
+import { type Certificate, crlAddresses, ocspAddresses } from './certificate.ts';
+import { isListed, type RevocationList, readCrl } from './crl.ts';
 import { JadesError } from './errors.ts';
-import type { RevocationSource } from './revocation-source.ts';
-import { isWorthKeeping, type RevocationStatus, refreshTime, retryMs, type Subject } from './revocation-status.ts';
+import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
+import { isCacheable, type RevocationStatus, refreshTime, retryMs, type Subject } from './revocation-status.ts';
 
-/** `hard`: no answer means refused; `soft`: no answer is taken for good, a revocation never is. */
+/** One request to a revocation address. */
+export interface FetchRequest {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly body?: Uint8Array;
+  readonly contentType?: string;
+  /** Milliseconds until the whole answer must be there. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Gives the body of a 200 answer; anything else rejects. */
+export type Fetch = (request: FetchRequest) => Promise<Uint8Array>;
+
+/** Without an answer, `hard` refuses and `soft` accepts. Both refuse a revoked certificate. */
 export type RevocationMode = 'hard' | 'soft';
 
-export interface RevocationOptions {
+interface RevocationOptions {
   readonly mode: RevocationMode;
   readonly now: () => Date;
   readonly ask: RevocationSource;
-  /** Milliseconds that one verification waits at most; what comes later is kept for the next. */
+  /** Milliseconds that one verification waits at most; a later answer is cached for the next. */
   readonly deadlineMs: number;
-  /** Takes why a refresh ahead of the end failed; the kept answer goes on. */
+  /** Called with the reason when a refresh failed; the cached answer stays in use. */
   readonly refreshFailed: (reason: unknown) => void;
 }
 
 /** @param path leaf first, anchor last. @throws JadesError certificate-revoked, revocation-unknown */
-export type RevocationCheck = (path: readonly Certificate[]) => Promise<void>;
+type RevocationCheck = (path: readonly Certificate[]) => Promise<void>;
 
-interface Kept {
+interface CachedStatus {
   readonly status: RevocationStatus;
   refreshAt: Date;
 }
 
-const maxKeptBytes = 1024 * 1024;
-const keptBytes = 500;
+const maxCachedBytes = 1024 * 1024;
+const statusBytes = 500;
 
 export function createRevocationCheck({
   mode,
@@ -38,41 +55,44 @@ export function createRevocationCheck({
   deadlineMs,
   refreshFailed,
 }: RevocationOptions): RevocationCheck {
-  const kept = new BoundedMap<Kept>(maxKeptBytes, (key) => 2 * key.length + keptBytes);
-  const underWay = new Map<string, Promise<RevocationStatus>>();
+  const cache = new LRUCache<string, CachedStatus>({
+    maxSize: maxCachedBytes,
+    sizeCalculation: (_entry, key) => 2 * key.length + statusBytes,
+  });
+  const inFlight = new Map<string, Promise<RevocationStatus>>();
 
-  const keep = (key: string, status: RevocationStatus): void => {
-    if (isWorthKeeping(status.validUntil, now())) {
-      kept.set(key, { status, refreshAt: status.refreshAt ?? refreshTime(now(), status.validUntil) });
+  const store = (key: string, status: RevocationStatus): void => {
+    if (isCacheable(status.validUntil, now())) {
+      cache.set(key, { status, refreshAt: status.refreshAt ?? refreshTime(now(), status.validUntil) });
     } else {
-      kept.delete(key);
+      cache.delete(key);
     }
   };
-  /** An answer that came when nobody waited for it any more: never in place of a revocation that is known. */
-  const keepLate = (key: string, status: RevocationStatus): void => {
-    if (kept.get(key)?.status.revoked !== true) keep(key, status);
+  /** A late answer, that no request waits for any more, never replaces a known revocation. */
+  const storeLate = (key: string, status: RevocationStatus): void => {
+    if (cache.get(key)?.status.revoked !== true) store(key, status);
   };
 
   const fetchStatus = (key: string, subject: Subject): Promise<RevocationStatus> => {
-    const running = underWay.get(key);
+    const running = inFlight.get(key);
     if (running !== undefined) return running;
-    const asking = ask(subject, (status) => keepLate(key, status))
+    const asking = ask(subject, (status) => storeLate(key, status))
       .then((status) => {
-        keep(key, status);
+        store(key, status);
         return status;
       })
-      .finally(() => underWay.delete(key));
-    underWay.set(key, asking);
+      .finally(() => inFlight.delete(key));
+    inFlight.set(key, asking);
     return asking;
   };
 
   const statusOf = (subject: Subject): Promise<RevocationStatus> => {
     const key = `${subject.certificate.thumbprint} ${subject.issuer.thumbprint}`;
-    const entry = kept.get(key);
+    const entry = cache.get(key);
     if (entry === undefined || now() >= entry.status.validUntil) return fetchStatus(key, subject);
     if (now() >= entry.refreshAt) {
       entry.refreshAt = new Date(now().getTime() + retryMs);
-      // The kept answer stands until its own end; a refresh that fails is tried again later.
+      // The cached answer is used until it expires; a failed refresh is tried again later.
       fetchStatus(key, subject).catch(refreshFailed);
     }
     return Promise.resolve(entry.status);
@@ -93,7 +113,7 @@ export function createRevocationCheck({
   };
 }
 
-/** A revocation weighs more than an answer that is missing. */
+/** A revocation takes precedence over a missing answer. */
 function judge(outcomes: readonly PromiseSettledResult<RevocationStatus>[], mode: RevocationMode): void {
   if (outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value.revoked)) {
     throw new JadesError('certificate-revoked', 'Een certificaat in het pad is ingetrokken.');
@@ -102,4 +122,181 @@ function judge(outcomes: readonly PromiseSettledResult<RevocationStatus>[], mode
   if (unknown === undefined || mode === 'soft') return;
   const detail = 'Van een certificaat in het pad is niet vast te stellen of het is ingetrokken.';
   throw new JadesError('revocation-unknown', detail, { cause: unknown.reason });
+}
+
+interface SourceOptions {
+  readonly now: () => Date;
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal;
+  /** How long to wait for an OCSP answer; one that comes within `ocspLateMs` is cached for the next verification. */
+  readonly ocspTimeoutMs: number;
+  readonly ocspLateMs: number;
+  readonly crlTimeoutMs: number;
+  /** Bytes of one list; twice as many for all that are cached. */
+  readonly crlBytes: number;
+  /** Called with the reason when a list that is still valid could not be refreshed; it is used until it expires. */
+  readonly refreshFailed: (reason: unknown) => void;
+}
+
+interface CachedList {
+  readonly list: RevocationList;
+  /** When to ask for a newer one: ahead of its end, and again a while after each attempt. */
+  refreshAt: Date;
+}
+
+const maxAddresses = 2;
+const maxOcspBytes = 64 * 1024;
+
+type Late = (status: RevocationStatus) => void;
+
+/**
+ * Asks for the status of a certificate; rejects with every reason when there is no answer.
+ * @param late called with an answer that came too late for this request
+ */
+type RevocationSource = (subject: Subject, late: Late) => Promise<RevocationStatus>;
+
+export function createRevocationSource(options: SourceOptions): RevocationSource {
+  const queue = new AddressQueue();
+  const lists = new LRUCache<string, CachedList>({
+    maxSize: 2 * options.crlBytes,
+    sizeCalculation: ({ list }, key) => list.der.length + 2 * key.length,
+  });
+  const refreshing = new Set<string>();
+  const ocspInFlight = new Map<string, Promise<RevocationStatus>>();
+
+  /** After the verifier was closed, requests that waited in a queue are not sent. */
+  const fetch: Fetch = async (request) => {
+    options.signal.throwIfAborted();
+    return options.fetch(request);
+  };
+
+  const fetchOcsp = async (url: string, subject: Subject): Promise<RevocationStatus> => {
+    const { der, nonce } = await createOcspRequest(subject);
+    const answer = await queue.run(url, () =>
+      fetch({
+        url,
+        method: 'POST',
+        body: der,
+        contentType: 'application/ocsp-request',
+        timeoutMs: options.ocspLateMs,
+        maxBytes: maxOcspBytes,
+        signal: options.signal,
+      }),
+    );
+    return readOcspAnswer(answer, subject, nonce, options.now());
+  };
+
+  /** Waits a while; after that the request goes on, for the next caller and for `late`. */
+  const askOcsp = async (url: string, subject: Subject, late: Late): Promise<RevocationStatus> => {
+    const key = `${subject.certificate.thumbprint} ${subject.issuer.thumbprint} ${url}`;
+    const asking = ocspInFlight.get(key) ?? fetchOcsp(url, subject).finally(() => void ocspInFlight.delete(key));
+    ocspInFlight.set(key, asking);
+    const ended = new AbortController();
+    const timeout = delay(options.ocspTimeoutMs, undefined, { signal: ended.signal }).then(() => {
+      asking.then(late, () => undefined);
+      throw new Error(`no answer within ${options.ocspTimeoutMs} ms`);
+    });
+    try {
+      return await Promise.race([asking, timeout]);
+    } finally {
+      ended.abort();
+      timeout.catch(() => undefined);
+    }
+  };
+
+  const fetchList = async (key: string, url: string, { issuer }: Subject): Promise<CachedList> => {
+    const { crlTimeoutMs: timeoutMs, signal } = options;
+    const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
+    const list = await readCrl(der, issuer, options.now());
+    const fetched = { list, refreshAt: list.refreshAt };
+    if (isCacheable(list.validUntil, options.now())) lists.set(key, fetched);
+    return fetched;
+  };
+
+  const findList = (key: string): CachedList | undefined => {
+    const cached = lists.get(key);
+    return cached !== undefined && options.now() < cached.list.validUntil ? cached : undefined;
+  };
+
+  /** One attempt at a time: each may last longer than the pause between them. */
+  const refresh = (key: string, url: string, subject: Subject): void => {
+    if (refreshing.has(key)) return;
+    refreshing.add(key);
+    queue
+      .run(url, () => fetchList(key, url, subject))
+      .catch(options.refreshFailed)
+      .finally(() => refreshing.delete(key));
+  };
+
+  /** A valid list is used at once; one that is due is refreshed in the background. */
+  const loadList = async (url: string, subject: Subject): Promise<CachedList> => {
+    const key = `${subject.issuer.thumbprint} ${url}`;
+    const cached = findList(key);
+    // A list that was fetched while this request was queued will do.
+    if (cached === undefined) return queue.run(url, async () => findList(key) ?? (await fetchList(key, url, subject)));
+    if (options.now() >= cached.refreshAt) {
+      cached.refreshAt = new Date(options.now().getTime() + retryMs);
+      refresh(key, url, subject);
+    }
+    return cached;
+  };
+
+  const askList = async (url: string, subject: Subject): Promise<RevocationStatus> => {
+    const { list, refreshAt } = await loadList(url, subject);
+    return { revoked: await isListed(list, subject.certificate), validUntil: list.validUntil, refreshAt };
+  };
+
+  return async (subject, late) => {
+    const faults: unknown[] = [];
+    const attempts = [
+      ...ocspAddresses(subject.certificate)
+        .slice(0, maxAddresses)
+        .map((url) => () => askOcsp(url, subject, late)),
+      ...crlAddresses(subject.certificate)
+        .slice(0, maxAddresses)
+        .map((url) => () => askList(url, subject)),
+    ];
+    for (const attempt of attempts) {
+      try {
+        return await attempt();
+      } catch (fault) {
+        faults.push(fault);
+      }
+    }
+    throw new AggregateError(
+      faults,
+      faults.length > 0 ? 'no address gave an answer' : 'the certificate names no address',
+    );
+  };
+}
+
+const maxWaiting = 32;
+
+interface Queue {
+  tail: Promise<unknown>;
+  waiting: number;
+}
+
+/** Runs one task at a time per address, so that a slow responder is never called twice at once. */
+class AddressQueue {
+  readonly #queues = new Map<string, Queue>();
+
+  /** Rejects when too many are waiting for this address already. */
+  run<T>(address: string, task: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(address) ?? { tail: Promise.resolve(), waiting: 0 };
+    if (queue.waiting >= maxWaiting) return Promise.reject(new Error(`too many are waiting for ${address}`));
+    this.#queues.set(address, queue);
+    queue.waiting += 1;
+    const result = queue.tail.then(task);
+    queue.tail = result.then(
+      () => this.#leave(address, queue),
+      () => this.#leave(address, queue),
+    );
+    return result;
+  }
+
+  #leave(address: string, queue: Queue): void {
+    queue.waiting -= 1;
+    if (queue.waiting === 0) this.#queues.delete(address);
+  }
 }

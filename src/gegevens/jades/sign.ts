@@ -1,12 +1,10 @@
-// Makes detached PS256 signatures with the own key, without holding the event loop.
+// Makes detached PS256 signatures with the own key, without blocking the event loop.
 // @see RFC 7515 appendix F, RFC 7518 section 3.5, ETSI TS 119 182-1 clause 5.1
 import { createSign, type KeyObject, sign as signBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { ps256 } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
-import { createDigest } from './digest.ts';
 import { httpHeaders, type SignatureStyle } from './protected-header.ts';
-import { digestPayload, inPieces, PayloadFeed } from './signing-input.ts';
+import { createDigest, digestPayload, inPieces, PayloadFeed, ps256 } from './signed-payload.ts';
 
 const signInPool = promisify(
   (input: Uint8Array, key: KeyObject, done: (error: Error | null, signature: Buffer) => void): void =>
@@ -14,7 +12,7 @@ const signInPool = promisify(
 );
 
 /** The values of the two headers of a signed message. */
-export interface SignedHeaders {
+interface SignedHeaders {
   readonly digest: string;
   readonly signature: string;
 }
@@ -26,7 +24,7 @@ export interface Signing {
 }
 
 export interface Signer {
-  /** Starts on a body whose bytes are still to come. The caller gives the event loop its turns between updates. */
+  /** Begins on a body whose bytes are still to come. The caller yields to the event loop between updates. */
   begin(style: SignatureStyle): Signing;
   /** Signs a body that is in memory, in pieces. */
   sign(body: Uint8Array, style: SignatureStyle): Promise<SignedHeaders>;
@@ -34,7 +32,7 @@ export interface Signer {
   signDigest(digest: string, style: SignatureStyle): Promise<string>;
 }
 
-export interface SignerOptions {
+interface SignerOptions {
   readonly key: KeyObject;
   /** Leaf first. */
   readonly chain: readonly Certificate[];
@@ -44,7 +42,7 @@ export interface SignerOptions {
   readonly time?: 'iat' | 'sigT' | 'none';
 }
 
-/** The style that fits what most interfaces expect when nobody asked for anything. */
+/** The style of each form where no request asks for another. */
 export const plainStyles: Readonly<Record<SignatureStyle['form'], SignatureStyle>> = {
   body: { form: 'body', b64: true, crit: false },
   digest: { form: 'digest', b64: false, crit: true },

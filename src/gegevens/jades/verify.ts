@@ -1,31 +1,31 @@
-// Verification of a signed message: digest, signature, certificate path and revocation, cheapest first.
-import { decodeBase64url } from './base64.ts';
-import type { Certificate } from './certificate.ts';
-import { checkDigest, createDigest, parseDigest } from './digest.ts';
+// Verifies a signed message: digest, signature, certificate path and revocation, cheapest first.
+import { type Certificate, signerOin } from './certificate.ts';
+import { createPathCache } from './chain.ts';
 import { malformed } from './errors.ts';
-import type { Fetch } from './fetch.ts';
-import { type HeaderValues, onlyValue } from './header-values.ts';
-import { createPathMemory } from './path-memory.ts';
-import { parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
-import { createRevocationCheck, type RevocationMode } from './revocation.ts';
-import { createRevocationSource } from './revocation-source.ts';
-import { checkAge } from './signature-times.ts';
-import { signerOin } from './signer-oin.ts';
-import { inPieces } from './signing-input.ts';
-import { verifySignature } from './verify-signature.ts';
+import { checkAge, decodeBase64url, parseProtectedHeader, type SignatureStyle } from './protected-header.ts';
+import { createRevocationCheck, createRevocationSource, type Fetch, type RevocationMode } from './revocation.ts';
+import {
+  checkDigest,
+  createDigest,
+  type HeaderValues,
+  inPieces,
+  onlyValue,
+  parseDigest,
+  verifySignature,
+} from './signed-payload.ts';
 
-export interface VerifierLimits {
+interface VerifierLimits {
   /** Characters of the signature header. */
   readonly signatureCharacters: number;
   /** Milliseconds that a verification waits for revocation answers. */
   readonly revocationDeadlineMs: number;
-  /** Milliseconds for one OCSP answer before the list is asked; a later answer serves the next verification. */
+  /** Milliseconds for one OCSP answer before the list is fetched; a later answer is cached for the next verification. */
   readonly ocspTimeoutMs: number;
-  /** Milliseconds after which a late OCSP answer is given up. */
+  /** Milliseconds after which the wait for a late OCSP answer ends. */
   readonly ocspLateMs: number;
-  /** Milliseconds for one revocation list; one that comes after the deadline serves the next verification. */
+  /** Milliseconds for one revocation list; one that comes after the deadline is cached for the next verification. */
   readonly crlTimeoutMs: number;
-  /** Bytes of one revocation list; twice as much is kept of all lists together. */
+  /** Bytes of one revocation list; all cached lists together take twice as much at most. */
   readonly crlBytes: number;
 }
 
@@ -36,12 +36,12 @@ export interface VerifierOptions {
   readonly requiredPolicies?: readonly string[];
   readonly revocation: RevocationMode;
   readonly now: () => Date;
-  /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not judged (proof of old). */
+  /** Milliseconds after its signing time in which a message is accepted. Absent: its times are not checked (for old proof). */
   readonly maxSignatureAgeMs?: number;
-  /** Calls the revocation services: the only way out of this library. Whoever gives it closes it, after the verifier. */
+  /** Calls the revocation services: the only network access of this library. The caller closes it, after the verifier. */
   readonly fetch: Fetch;
   readonly limits?: Partial<VerifierLimits>;
-  /** Takes why a revocation answer that is still valid could not be refreshed ahead of its end. */
+  /** Called with the reason when a revocation answer that is still valid could not be refreshed. */
   readonly refreshFailed?: (reason: unknown) => void;
 }
 
@@ -54,7 +54,7 @@ export interface SignedMessage {
 
 export interface Verified {
   readonly form: SignatureStyle['form'];
-  /** What to give to the signer for an answer in the same style. */
+  /** To be passed to the signer for an answer in the same style. */
   readonly style: SignatureStyle;
   /** The signer's OIN, if its certificate has one. */
   readonly oin: string | undefined;
@@ -103,7 +103,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     deadlineMs: limits.revocationDeadlineMs,
   });
   const { anchors, requiredPolicies = [] } = options;
-  const memory = createPathMemory({ anchors, requiredPolicies, now });
+  const paths = createPathCache({ anchors, requiredPolicies, now });
 
   return {
     async verify({ signatureHeader, digestHeader, body }) {
@@ -111,10 +111,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const hash = createDigest();
       await inPieces(body, (piece) => hash.update(piece));
       checkDigest(digest, hash.value());
-      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, memory.read);
+      const { header, signature, sent } = readSignature(signatureHeader, limits.signatureCharacters, paths.read);
       await verifySignature(header, signature, body, digest.sent);
       if (options.maxSignatureAgeMs !== undefined) checkAge(header.times, now(), options.maxSignatureAgeMs);
-      const path = await memory.find(header.x5c);
+      const path = await paths.find(header.x5c);
       await checkRevocation(path);
       return {
         ...describe(header.x5c),

@@ -1,12 +1,11 @@
 import { isRecord } from '../../kernel/is-record.ts';
-import type { JsonObject } from '../domain/model/json-pointer.ts';
-import type { PartCheck } from '../domain/model/model.ts';
 import { JadesError } from '../jades/errors.ts';
 import type { Verified, Verifier } from '../jades/verify.ts';
-import { RequesterError } from './requester-error.ts';
-import type { Answered } from './send-request.ts';
+import type { JsonObject } from '../model/json-pointer.ts';
+import type { PartCheck } from '../model/model.ts';
+import { RequesterError, type SupplierResponse } from './send-request.ts';
 
-/** A page that holds: digest, signature, shape and model. */
+/** A page of which digest, signature, form and model are right. */
 export interface CheckedPage {
   readonly gegevens: JsonObject;
   readonly paginering: Paginering | undefined;
@@ -22,8 +21,12 @@ export interface Paginering {
 
 const SHOWN_FAULTS = 10;
 
-/** Checks one answer as a careful requester does. @throws {RequesterError} saying what does not hold */
-export async function checkAnswer(answered: Answered, verifier: Verifier, model: PartCheck): Promise<CheckedPage> {
+/** Checks one answer. @throws {RequesterError} that says what is wrong */
+export async function checkAnswer(
+  answered: SupplierResponse,
+  verifier: Verifier,
+  model: PartCheck,
+): Promise<CheckedPage> {
   const { status, headers, body } = answered;
   if (status !== 200) throw new RequesterError(`status ${status}: ${describeProblem(body)}`);
   const verified = await verifier

@@ -1,14 +1,15 @@
-import { valueAt } from '../domain/model/json-pointer.ts';
-import { checkWhole, type Model } from '../domain/model/model.ts';
-import type { GegevensRequest } from '../domain/request.ts';
+import { open } from 'node:fs/promises';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/sign.ts';
 import type { Verifier } from '../jades/verify.ts';
+import { type JsonObject, valueAt, withValueAt } from '../model/json-pointer.ts';
+import type { Mapping } from '../model/mapping.ts';
+import { checkWhole, type Model } from '../model/model.ts';
+import type { GegevensRequest } from '../model/request.ts';
 import { type CheckedPage, checkAnswer } from './check-answer.ts';
-import { RequesterError } from './requester-error.ts';
-import { type Answered, sendRequest } from './send-request.ts';
+import { RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 
-export interface RequestDeliveryOptions {
+interface RequestDeliveryOptions {
   readonly url: string;
   readonly body: GegevensRequest;
   /** Headers beside those of digest and signature. */
@@ -26,14 +27,14 @@ export interface RequestDeliveryOptions {
 export interface DeliveredPage extends CheckedPage {
   readonly page: number;
   readonly records: number;
-  readonly answered: Answered;
+  readonly answered: SupplierResponse;
   readonly request: { readonly body: string; readonly digest: string; readonly signature: string };
 }
 
 /**
  * Asks a supplier for a delivery and follows its pages, checking each: digest, signature, certificate, model, and that the pages
  * belong together.
- * @throws {RequesterError} at the first thing that does not hold
+ * @throws {RequesterError} at the first fault
  */
 export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGenerator<DeliveredPage> {
   const check = checkWhole(options.model);
@@ -54,9 +55,9 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
       },
     });
     const checked = await checkAnswer(answered, options.verifier, check);
-    const given = checked.paginering?.currentPage ?? page;
-    if (first === undefined && given !== page) {
-      throw new RequesterError(`there is no page ${page}: the answer is page ${given}`);
+    const received = checked.paginering?.currentPage ?? page;
+    if (first === undefined && received !== page) {
+      throw new RequesterError(`there is no page ${page}: the answer is page ${received}`);
     }
     const count = countRecords(checked, options.model);
     records += count;
@@ -74,7 +75,7 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
   }
 }
 
-/** The size that the supplier chose is asked for again: pages of another size would overlap. */
+/** Asks for the page size that the supplier chose: pages of another size would overlap. */
 function nextPage({ paginering }: CheckedPage, page: number): Pick<GegevensRequest, 'page' | 'pageSize'> {
   return paginering === undefined ? { page } : { page, pageSize: paginering.pageSize };
 }
@@ -92,4 +93,44 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
     const records = valueAt(each, levering.records);
     return sum + (Array.isArray(records) ? records.length : 0);
   }, 0);
+}
+
+/** A file of the exchange model that grows page by page, and can be imported again. */
+interface MergedFile {
+  add(gegevens: JsonObject): Promise<void>;
+  /** Completes the file. */
+  end(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PLACEHOLDER = '\u0000leveringen\u0000';
+
+/** @throws {RequesterError} when the file cannot be written */
+export async function openMergedFile(path: string, { envelop, levering: { teller } }: Mapping): Promise<MergedFile> {
+  const file = await open(path, 'w').catch((cause: unknown) => {
+    throw new RequesterError(`${path} cannot be written`, { cause });
+  });
+  let after: string | undefined;
+  let count = 0;
+  return {
+    async add(gegevens) {
+      const list = valueAt(gegevens, envelop.leveringen);
+      if (after === undefined) {
+        const [before = '', rest = ''] = JSON.stringify(withValueAt(gegevens, envelop.leveringen, PLACEHOLDER)).split(
+          JSON.stringify(PLACEHOLDER),
+        );
+        after = rest;
+        await file.write(`${before}[`);
+      }
+      for (const levering of Array.isArray(list) ? list : []) {
+        count += 1;
+        // Each page counts from 1.
+        await file.write(`${count === 1 ? '' : ','}${JSON.stringify(withValueAt(levering, teller, count))}`);
+      }
+    },
+    end: async () => {
+      await file.write(`]${after ?? ''}\n`);
+    },
+    close: () => file.close(),
+  };
 }

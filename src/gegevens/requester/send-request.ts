@@ -1,9 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { reasonOf } from '../../kernel/error-text.ts';
-import { RequesterError } from './requester-error.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 
-export interface SendOptions {
+/** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
+export class RequesterError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RequesterError';
+  }
+}
+
+interface SendOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -15,9 +23,9 @@ export interface SendOptions {
   readonly waiting: (why: string) => void;
 }
 
-export interface Answered {
+export interface SupplierResponse {
   readonly status: number;
-  /** Every value of each header, apart. */
+  /** All values of each header. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Buffer;
 }
@@ -25,8 +33,8 @@ export interface Answered {
 const ATTEMPTS = 4;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Sends a request; one that meets a limit or a service that is away is tried again after the time it names. @throws {RequesterError} */
-export async function sendRequest(options: SendOptions): Promise<Answered> {
+/** Sends a request; after 429, 502 or 503 it is tried again when `Retry-After` says so. @throws {RequesterError} */
+export async function sendRequest(options: SendOptions): Promise<SupplierResponse> {
   for (let attempt = 1; ; attempt += 1) {
     const answered = await sendOnce(options);
     const again = answered.status === 429 || answered.status === 502 || answered.status === 503;
@@ -38,7 +46,7 @@ export async function sendRequest(options: SendOptions): Promise<Answered> {
   }
 }
 
-async function sendOnce(options: SendOptions): Promise<Answered> {
+async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
   const { url, headers, body: sent, timeoutMs, maxBytes, signal } = options;
   let received: Awaited<ReturnType<typeof request>>;
   try {
@@ -64,4 +72,49 @@ async function sendOnce(options: SendOptions): Promise<Answered> {
   }
   const values = Object.entries(received.headers).map(([name, value = []]) => [name, [value].flat()]);
   return { status: received.statusCode, headers: Object.fromEntries(values), body: Buffer.concat(chunks) };
+}
+
+interface TokenRequest {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const MAX_CHARACTERS = 64 * 1024;
+
+/** An access token by client credentials with scope `read` (RFC 6749 section 4.4). @throws {RequesterError} */
+export async function fetchToken({ url, clientId, clientSecret, timeoutMs, signal }: TokenRequest): Promise<string> {
+  // Id and secret are form-encoded before they are joined (RFC 6749 section 2.3.1).
+  const basic = [clientId, clientSecret].map((text) => encodeURIComponent(text)).join(':');
+  const { statusCode, body } = await request(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: 'grant_type=client_credentials&scope=read',
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    signal,
+  }).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw new RequesterError(`the token endpoint ${url} cannot be reached: ${reasonOf(cause)}`, { cause });
+  });
+  let text = '';
+  for await (const chunk of body) {
+    text += String(chunk);
+    if (text.length > MAX_CHARACTERS) throw new RequesterError('the token endpoint answers with too much');
+  }
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    answer = undefined;
+  }
+  const token = isRecord(answer) ? answer.access_token : undefined;
+  if (statusCode === 200 && typeof token === 'string') return token;
+  const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
+  throw new RequesterError(`the token endpoint answered ${statusCode}${reason}, not a token`);
 }

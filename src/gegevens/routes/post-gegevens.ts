@@ -11,21 +11,20 @@ import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-headers.ts';
 import type { ProcessingLog } from '../../kernel/processing-log.ts';
-import { isLarge } from '../answer/answer-room.ts';
-import type { FoundPage, PageFinder } from '../answer/find-page.ts';
-import { sendPage } from '../answer/send-page.ts';
-import { signPage } from '../answer/sign-page.ts';
-import type { Uncovered } from '../domain/choose-leveringen.ts';
-import type { Mapping, Variant } from '../domain/model/mapping.ts';
-import { filterOf, type GegevensRequest } from '../domain/request.ts';
-import { type Exchange, exchangeOf, reusedRequest } from '../exchange.ts';
+import type { FoundPage, PageFinder } from '../exchange/find-page.ts';
+import { isLarge } from '../exchange/memory-semaphore.ts';
+import { type Exchange, exchangeOf, reusedRequest } from '../exchange/verify-exchange.ts';
+import { sendPage, signPage } from '../exchange/write-page.ts';
 import { plainStyles } from '../jades/sign.ts';
 import type { GegevensMetrics } from '../metrics.ts';
+import type { Uncovered } from '../model/leveringen.ts';
+import type { Mapping, Variant } from '../model/mapping.ts';
+import { filterOf, type GegevensRequest } from '../model/request.ts';
 import type { OwnSigner } from '../own-signer.ts';
 import { gegevensProblems } from '../problems.ts';
-import { noteSent, writeJournal } from '../store/journal.ts';
+import { markSent, writeJournal } from '../store/journal.ts';
 
-export interface PostGegevensNeeds {
+interface PostGegevensNeeds {
   readonly platform: Platform;
   readonly variant: Variant;
   readonly mapping: Mapping;
@@ -35,7 +34,7 @@ export interface PostGegevensNeeds {
   /** Reads the six processing headers, against who token and signature prove. */
   readonly consumerOf: (request: FastifyRequest, signerOin: string | undefined) => ProcessingContext;
   readonly metrics: GegevensMetrics;
-  /** Keeps work that goes on after an answer, so that nothing it needs is taken away before it ends. */
+  /** Tracks work that goes on after an answer: closing the area waits for it. */
   readonly background: (work: Promise<unknown>) => void;
 }
 
@@ -45,17 +44,17 @@ const ACTIE = {
   vs: 'Levering van gegevens over vroegsignalen',
 } as const;
 
-/** `POST /gegevens`: the page that is asked for, signed; written in the journal and the processing log before it leaves. */
+/** `POST /gegevens`: the requested page, signed; recorded in the journal and the processing log before it is sent. */
 export function postGegevens(needs: PostGegevensNeeds) {
   const { platform, variant, mapping, findPage, ownSigner, metrics } = needs;
   const { signatureForm: form, answersMinBytesPerSecond } = platform.config.gegevens;
-  const leastSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: platform.config.server.requestTimeoutMs };
+  const minSpeed = { bytesPerSecond: answersMinBytesPerSecond, windowMs: platform.config.server.requestTimeoutMs };
   return async (request: RequestOf<operations['postGegevens']>, reply: FastifyReply): Promise<FastifyReply> => {
     const caller = callerOf(request);
     const exchange = exchangeOf(request);
     const consumer = needs.consumerOf(request, exchange.oin);
     const { body } = request;
-    checkPeriod(body);
+    assertPeriod(body);
     const page = await findPage(
       {
         filter: filterOf(mapping, body),
@@ -68,33 +67,33 @@ export function postGegevens(needs: PostGegevensNeeds) {
     );
     if (page.uncovered.length > 0) {
       const gaps = { ongedekt: namedGaps(page.uncovered), total: page.uncovered.length };
-      request.log.warn(gaps, 'days were asked for that no delivery covers');
+      request.log.warn(gaps, 'the request covers days for which there is no delivery');
     }
-    // The deadline may have answered meanwhile: then nobody waits for this page, and there is no end to come that would let go of it.
+    // The deadline may have answered meanwhile: the reply is closed then, and no event will release the page.
     if (reply.sent || reply.raw.closed) {
       page.release();
       return reply;
     }
     reply.raw.once('close', page.release);
-    // A requester who uses the form that is fixed here gets it in the variety that it used itself.
+    // A requester that uses the configured form itself gets the same variant of it.
     const style = form === 'mirror' || form === exchange.style.form ? exchange.style : plainStyles[form];
     const signature = await signPage(ownSigner.signer(), page, style);
     const journalId = await recordDelivery({ needs, request, caller, exchange, consumer, page, signature });
     if (reply.sent) return reply;
     metrics.pages.inc({ from: page.from });
     reply.raw.once('finish', () => {
-      // A hook or the deadline may have put a problem in the place of the page: then it was not delivered.
+      // A hook or the deadline may have replaced the page by a problem: then it was not delivered.
       if (reply.raw.statusCode !== 200) return;
       metrics.deliveries.inc({ variant });
       metrics.deliveredRecords.inc({ variant }, page.records);
       metrics.deliveredBytes.inc({ variant }, page.bytes);
       needs.background(
-        noteSent(platform.pool, journalId).catch((error: unknown) =>
-          request.log.warn({ err: error, journalId }, 'an answer has left, but the journal could not be told'),
+        markSent(platform.pool, journalId).catch((error: unknown) =>
+          request.log.warn({ err: error, journalId }, 'an answer was sent, but the journal could not be updated'),
         ),
       );
     });
-    if (isLarge(page.bytes)) endSlowReader(request, reply, leastSpeed);
+    if (isLarge(page.bytes)) endSlowReader(request, reply, minSpeed);
     return reply
       .headers({
         digest: page.digest,
@@ -107,14 +106,14 @@ export function postGegevens(needs: PostGegevensNeeds) {
   };
 }
 
-function checkPeriod({ aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end }: GegevensRequest): void {
+function assertPeriod({ aanleverperiodeStartdatum: start, aanleverperiodeEinddatum: end }: GegevensRequest): void {
   if (start === undefined || end === undefined || start <= end) return;
   throw new Problem(gegevensProblems.omgekeerdePeriode, {
     detail: 'aanleverperiodeStartdatum ligt na aanleverperiodeEinddatum.',
   });
 }
 
-/** Gaps are named up to a number: who asks for a century of hundreds of organisations fills no journal. */
+/** At most this many gaps are recorded: a request for a century of hundreds of organisations must not fill the journal. */
 function namedGaps(uncovered: readonly Uncovered[]): readonly Uncovered[] {
   return uncovered.slice(0, MAX_NAMED_GAPS);
 }
@@ -129,7 +128,7 @@ interface DeliveryRecord {
   readonly signature: string;
 }
 
-/** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 for a request that was another's: then nothing is sent */
+/** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 when the request was another caller's: nothing is sent then */
 async function recordDelivery({
   needs,
   request,

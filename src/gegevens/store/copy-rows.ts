@@ -1,12 +1,14 @@
 import { finished } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { ZaakLinks } from '../import/identifiers.ts';
+import type { RecordTraits } from '../import/record-traits.ts';
 
 /** Signature, no flags, no extension (Postgres documentation of COPY, "Binary Format"). */
 const HEADER = Buffer.from([...Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), 0, 0, 0, 0, 0, 0, 0, 0]);
 const TRAILER = Buffer.from([0xff, 0xff]);
 const BLOCK_BYTES = 512 * 1024;
-/** The pool's limit is for statements that a request waits for; an import takes as long as its file. */
+/** The pool's limit is for statements of requests; an import takes as long as its file. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The width in bytes of a column: an integer or date of that size, or text or bytes. */
@@ -14,29 +16,29 @@ type Column = 2 | 4 | 8 | 'text';
 /** `null` is an SQL null. */
 type Value = number | Buffer | null;
 
-/** Rows on their way into a table, in the binary form: the bytes of a text go as they are. */
+/** Writes rows into a table by binary `copy`: the bytes of a text are sent as they are. */
 export class CopyRows {
   readonly #columns: readonly Column[];
   readonly #stream: ReturnType<typeof copyFrom>;
   #block = Buffer.allocUnsafe(BLOCK_BYTES);
   #used = 0;
-  /** Full blocks. The stream gets one at a time: what it holds itself it would write to a connection that is gone. */
+  /** Full blocks. The stream gets one at a time: it would write what it buffers to a closed connection. */
   readonly #full: Buffer[] = [];
   #writing = false;
   #failed: Error | undefined;
-  #settled: (() => void) | undefined;
+  #onDrained: (() => void) | undefined;
 
   /** @param statement `copy table (columns) from stdin (format binary)` */
   constructor(client: pg.ClientBase, statement: string, columns: readonly Column[]) {
     this.#columns = columns;
     this.#stream = client.query(Object.assign(copyFrom(statement), { query_timeout: NO_TIMEOUT_MS }));
-    // Told by `drained` or `end`; after it the statement is over, and nothing may be written any more.
+    // Thrown by `drained` or `end`; the statement has ended then, and nothing may be written any more.
     this.#stream.on('error', (error) => this.#fail(error));
     this.#full.push(HEADER);
     this.#writeNext();
   }
 
-  /** Adds a row; large numbers of them only with `drained` in between. */
+  /** Adds a row; await `drained` now and then. */
   add(values: readonly Value[]): void {
     let size = 2;
     for (const value of values) size += 12 + (value instanceof Buffer ? value.length : 0);
@@ -48,17 +50,17 @@ export class CopyRows {
     this.#used = at;
   }
 
-  /** Resolves when the server has kept up. @throws what the server found wrong */
+  /** Resolves when all full blocks are written. @throws the server's error */
   async drained(): Promise<void> {
     if (this.#failed === undefined && (this.#writing || this.#full.length > 0)) {
       await new Promise<void>((resolve) => {
-        this.#settled = resolve;
+        this.#onDrained = resolve;
       });
     }
     if (this.#failed !== undefined) throw this.#failed;
   }
 
-  /** Ends the rows; the server has all of them then, in the transaction. */
+  /** Ends the rows; the server has all of them then, uncommitted. */
   async end(): Promise<void> {
     this.#flush(0);
     await this.drained();
@@ -72,7 +74,7 @@ export class CopyRows {
     const closed = new Promise((resolve) => this.#stream.once('close', resolve));
     this.#full.length = 0;
     this.#stream.destroy();
-    // Its error, which comes first, is what was asked for.
+    // The error that comes first is the expected one.
     await closed;
   }
 
@@ -99,7 +101,7 @@ export class CopyRows {
     if (this.#writing || this.#failed !== undefined) return;
     const block = this.#full.shift();
     if (block === undefined) {
-      this.#settled?.();
+      this.#onDrained?.();
       return;
     }
     this.#writing = true;
@@ -112,6 +114,111 @@ export class CopyRows {
 
   #fail(error: Error): void {
     this.#failed ??= error;
-    this.#settled?.();
+    this.#onDrained?.();
+  }
+}
+
+/** A levering by its index in an import. */
+interface LeveringKey {
+  readonly invoerId: number;
+  readonly nummer: number;
+}
+
+interface TraitRow {
+  readonly levering: number;
+  readonly nummer: number;
+  readonly traits: RecordTraits;
+}
+
+/** A connection runs one `copy` at a time, so traits are collected up to this number: some megabytes. */
+const BATCH = 50_000;
+
+/** Traits of records on their way into the database. */
+export class TraitRows {
+  readonly #client: pg.ClientBase;
+  readonly #invoerId: number;
+  #pending: TraitRow[] = [];
+
+  constructor(client: pg.ClientBase, invoerId: number) {
+    this.#client = client;
+    this.#invoerId = invoerId;
+  }
+
+  add(levering: number, nummer: number, traits: RecordTraits): void {
+    this.#pending.push({ levering, nummer, traits });
+  }
+
+  /** Whether they should be written before more are added. */
+  get full(): boolean {
+    return this.#pending.length >= BATCH;
+  }
+
+  /** Writes the collected traits; no other statement may be running on the connection. */
+  async flush(): Promise<void> {
+    const rows = this.#pending;
+    this.#pending = [];
+    await copyAll(
+      this.#client,
+      'copy gegevens.looptijden (invoer_id, levering, nummer, begin, einde, sleutel) from stdin (format binary)',
+      [8, 4, 4, 4, 4, 'text'],
+      rows.map(({ levering, nummer, traits: { begin, einde, sleutel } }) => [
+        ...[this.#invoerId, levering, nummer, begin ?? null, einde ?? null],
+        sleutel ?? null,
+      ]),
+    );
+  }
+}
+
+/** Writes the record that each case of a levering goes with when all records are delivered. */
+export async function copyZaakRecords(client: pg.ClientBase, key: LeveringKey, { bij }: ZaakLinks): Promise<void> {
+  await copyAll(
+    client,
+    'copy gegevens.zaken_bij (invoer_id, levering, bij, zaak) from stdin (format binary)',
+    [8, 4, 4, 4],
+    zaakRows(key, bij),
+  );
+}
+
+/** Writes which records the cases of a levering name. */
+export async function copyZaakSignalen(
+  client: pg.ClientBase,
+  key: LeveringKey,
+  { signalen }: ZaakLinks,
+): Promise<void> {
+  await copyAll(
+    client,
+    'copy gegevens.zaak_signalen (invoer_id, levering, zaak, signaal) from stdin (format binary)',
+    [8, 4, 4, 4],
+    signalRows(key, signalen),
+  );
+}
+
+function* signalRows({ invoerId, nummer }: LeveringKey, signalen: Int32Array): Generator<readonly number[]> {
+  for (let at = 0; at < signalen.length; at += 2) yield [invoerId, nummer, signalen[at] ?? 0, signalen[at + 1] ?? 0];
+}
+
+function* zaakRows({ invoerId, nummer }: LeveringKey, bij: Int32Array): Generator<readonly number[]> {
+  for (const [zaak, record] of bij.entries()) yield [invoerId, nummer, record, zaak];
+}
+
+async function copyAll(
+  client: pg.ClientBase,
+  statement: string,
+  columns: ConstructorParameters<typeof CopyRows>[2],
+  values: Iterable<readonly (number | Buffer | null)[]>,
+): Promise<void> {
+  let rows: CopyRows | undefined;
+  let count = 0;
+  try {
+    for (const row of values) {
+      rows ??= new CopyRows(client, statement, columns);
+      rows.add(row);
+      count += 1;
+      if (count % 10_000 === 0) await rows.drained();
+    }
+    await rows?.end();
+  } catch (error) {
+    await rows?.cancel();
+    throw error;
   }
 }

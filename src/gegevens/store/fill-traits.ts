@@ -1,14 +1,14 @@
 import type pg from 'pg';
+import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
-import { createTraitsReader, type ReadTraits } from '../domain/import/record-traits.ts';
-import { ZaakPlaces } from '../domain/import/zaak-places.ts';
-import { builtInVersions, loadModel, type Model } from '../domain/model/model.ts';
-import { organisationOf } from '../domain/organisation.ts';
-import { readRecognitionKey } from './recognition-key.ts';
-import { copyZaakSignalen, TraitRows } from './trait-rows.ts';
+import { ZaakLinker } from '../import/identifiers.ts';
+import { createTraitsReader, type ReadTraits } from '../import/record-traits.ts';
+import { builtInVersions, loadModel, type Model } from '../model/model.ts';
+import { organisationOf } from '../model/request.ts';
+import { copyZaakSignalen, TraitRows } from './copy-rows.ts';
 
-interface Unfilled extends Record<string, unknown> {
+interface UnfilledLevering extends Record<string, unknown> {
   readonly id: number;
   readonly invoer_id: number;
   readonly nummer: number;
@@ -19,8 +19,8 @@ interface Unfilled extends Record<string, unknown> {
 const BATCH = 2000;
 
 /**
- * Reads the records of leveringen that were imported before records had traits: when each runs, what makes it the same as another, and
- * the municipality that all of them name. Each levering is done in one transaction, once, however many processes begin at once.
+ * Reads the records of leveringen that were imported before records had traits: when each runs, by what it is recognised, and the
+ * municipality that all of them name. Each levering is filled once, in one transaction, also when several processes start together.
  * @param configured the variant's model; leveringen of another version are read by the built-in model of that version
  * @returns how many leveringen were read
  */
@@ -32,9 +32,9 @@ export async function fillTraits(pool: Pool, configured: Model): Promise<number>
 
 async function fillNext(client: pg.PoolClient, configured: Model): Promise<boolean> {
   const { variant } = configured;
-  // Another process may be reading all records of a large city, and then it is this one's turn with the next.
+  // Another process may be filling the records of a large city: this one waits, and goes on with the next.
   const db = await allowLongStatements(client, 0);
-  const { rows } = await db.query<Unfilled>(
+  const { rows } = await db.query<UnfilledLevering>(
     `select l.id, l.invoer_id, l.nummer, i.model_versie, l.kop
      from gegevens.leveringen l
      join gegevens.invoeren i on i.id = l.invoer_id
@@ -47,47 +47,51 @@ async function fillNext(client: pg.PoolClient, configured: Model): Promise<boole
   const model = modelOf(levering, configured);
   const key = { invoerId: levering.invoer_id, nummer: levering.nummer };
   const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
-  const gemeenten = await readRecords(client, levering, traitsOf);
-  const places = ZaakPlaces.of(model.mapping);
-  if (places !== undefined) {
-    for await (const { nummer, value } of texts(client, levering, 0)) places.record(value, nummer);
-    for await (const { nummer, value } of texts(client, levering, 1)) places.zaak(value, nummer);
-    await copyZaakSignalen(client, key, places.finish());
+  const municipalities = await readRecords(client, levering, traitsOf);
+  const linker = ZaakLinker.of(model.mapping);
+  if (linker !== undefined) {
+    for await (const { nummer, value } of texts(client, levering, 0)) linker.addRecord(value, nummer);
+    for await (const { nummer, value } of texts(client, levering, 1)) linker.addZaak(value, nummer);
+    await copyZaakSignalen(client, key, linker.finish());
   }
-  const kop: unknown = JSON.parse(levering.kop);
+  const head: unknown = JSON.parse(levering.kop);
   await db.query(
     `update gegevens.leveringen
      set looptijden = true, gemeente_sleutel = coalesce(gemeente_sleutel, $2::text), model_versie = $3::text
      where id = $1::bigint`,
-    [levering.id, organisationOf(kop, model.mapping, gemeenten).gemeenteSleutel ?? null, levering.model_versie],
+    [levering.id, organisationOf(head, model.mapping, municipalities).gemeenteSleutel ?? null, levering.model_versie],
   );
   return true;
 }
 
-function modelOf({ model_versie: version }: Unfilled, configured: Model): Model {
+function modelOf({ model_versie: version }: UnfilledLevering, configured: Model): Model {
   const { variant, mapping } = configured;
   if (version === mapping.versie || !builtInVersions(variant).includes(version)) return configured;
   return loadModel(variant, version);
 }
 
 /** @returns the municipalities that the records name */
-async function readRecords(client: pg.PoolClient, levering: Unfilled, traitsOf: ReadTraits): Promise<Set<string>> {
-  const gemeenten = new Set<string>();
+async function readRecords(
+  client: pg.PoolClient,
+  levering: UnfilledLevering,
+  traitsOf: ReadTraits,
+): Promise<Set<string>> {
+  const municipalities = new Set<string>();
   const rows = new TraitRows(client, levering.invoer_id);
   for await (const { nummer, value } of texts(client, levering, 0)) {
     const traits = traitsOf(value);
-    if (traits.gemeente !== undefined) gemeenten.add(traits.gemeente);
+    if (traits.gemeente !== undefined) municipalities.add(traits.gemeente);
     rows.add(levering.nummer, nummer, traits);
     if (rows.full) await rows.flush();
   }
   await rows.flush();
-  return gemeenten;
+  return municipalities;
 }
 
-/** The parsed texts of a levering in their order, some at a time. */
+/** The parsed texts of a levering in order, in batches. */
 async function* texts(
   client: pg.PoolClient,
-  levering: Unfilled,
+  levering: UnfilledLevering,
   soort: 0 | 1,
 ): AsyncGenerator<{ readonly nummer: number; readonly value: unknown }> {
   for (let from = 0; ; ) {
@@ -104,4 +108,12 @@ async function* texts(
     }
     if (rows.length < BATCH) return;
   }
+}
+
+/** The key of this database under which persons and IDs are hashed, to recognise a record in several deliveries. */
+export async function readRecognitionKey(db: Db): Promise<Buffer> {
+  const { rows } = await db.query<{ sleutel: Buffer }>('select sleutel from gegevens.herkenning');
+  const [key] = rows;
+  if (key === undefined) throw new Error('gegevens.herkenning is empty: the database is not as the migrations made it');
+  return key.sleutel;
 }

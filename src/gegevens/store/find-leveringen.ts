@@ -1,43 +1,42 @@
 import type { Db } from '../../kernel/database/db.ts';
-import type { Deliverer } from '../domain/choose-leveringen.ts';
-import type { Levering, Period } from '../domain/levering.ts';
-import type { Filter } from '../domain/request.ts';
-import { LEVERING_COLUMNS, type LeveringRow, toLevering } from './levering-row.ts';
+import type { Deliverer, Levering, Period } from '../model/leveringen.ts';
+import type { Variant } from '../model/mapping.ts';
+import type { Filter } from '../model/request.ts';
 
 /** Organisation, then period, then the order of the file; the same on every call. */
 const ORDER = `l.naam_sleutel collate "C" nulls last, l.organisatie_sleutel collate "C", l.periode_start, l.periode_einde,
   l.invoer_id, l.nummer`;
 
-/** What is delivered now of the organisations asked for, in the model that is answered with. */
-const ASKED = `variant = $1::text and model_versie = $2::text and vervallen_op is null
+/** The current leveringen of the requested organisations, in the configured model. */
+const MATCHES_FILTER = `variant = $1::text and model_versie = $2::text and vervallen_op is null
   and ($3::text is null or naam_sleutel = $3::text or kvk_nummer = $4::text or gemeente_sleutel = $5::text)`;
 
-function askedValues({ variant, model, organisatie }: Filter): unknown[] {
+function filterValues({ variant, model, organisatie }: Filter): unknown[] {
   return [variant, model, organisatie?.naam ?? null, organisatie?.kvk ?? null, organisatie?.gemeente ?? null];
 }
 
-export interface Asked {
-  /** By organisation and municipality; empty when nothing is delivered for those asked for. */
+export interface RequestedDeliverers {
+  /** By organisation and municipality; empty when there is no levering of the requested organisations. */
   readonly deliverers: readonly Deliverer[];
-  /** The reporting period that ends last among them, and of those that which starts last. */
+  /** The reporting period that ends last, and among those the one that starts last. */
   readonly recent: Period | undefined;
 }
 
-/** Who this supplier delivers for, among those asked for. */
-export async function findAsked(db: Db, filter: Filter): Promise<Asked> {
+/** The requested organisations that there are leveringen of. */
+export async function findDeliverers(db: Db, filter: Filter): Promise<RequestedDeliverers> {
   const { rows } = await db.query<{
     organisatie_sleutel: string;
     naam: string | null;
     gemeente_sleutel: string | null;
     recent: string[];
   }>({
-    name: 'gegevens-find-asked',
+    name: 'gegevens-find-deliverers',
     text: `select organisatie_sleutel, gemeente_sleutel, max(naam) as naam,
         max(array[periode_einde, periode_start])::text[] as recent
-      from gegevens.leveringen where ${ASKED}
+      from gegevens.leveringen where ${MATCHES_FILTER}
       group by organisatie_sleutel, gemeente_sleutel
       order by max(naam_sleutel) collate "C" nulls last, organisatie_sleutel collate "C", gemeente_sleutel`,
-    values: askedValues(filter),
+    values: filterValues(filter),
   });
   const [last] = rows.map(({ recent: [end = '', start = ''] }) => ({ start, end })).toSorted(byEndThenStart);
   return {
@@ -55,29 +54,129 @@ function byEndThenStart(a: Period, b: Period): number {
   return left < right ? 1 : -Number(left > right);
 }
 
-/** The current leveringen of those asked for whose period overlaps, in the order in which they are delivered. */
+/** The requested current leveringen that overlap a period, in the order of delivery. */
 export async function findLeveringen(db: Db, filter: Filter, { start, end }: Period): Promise<Levering[]> {
   const { rows } = await db.query<LeveringRow>({
     name: 'gegevens-find-leveringen',
     text: `select ${LEVERING_COLUMNS} from gegevens.leveringen l
-      where ${ASKED} and periode_start <= $7::date and periode_einde >= $6::date
+      where ${MATCHES_FILTER} and periode_start <= $7::date and periode_einde >= $6::date
       order by ${ORDER}`,
-    values: [...askedValues(filter), start, end],
+    values: [...filterValues(filter), start, end],
   });
   return rows.map(toLevering);
 }
 
-/** The newest levering of each organisation and municipality asked for, of whatever period: who an answer without records names. */
+/** The newest levering of each requested organisation and municipality, of any period: an answer without records names these. */
 export async function findOrganisations(db: Db, filter: Filter): Promise<Levering[]> {
   const { rows } = await db.query<LeveringRow>({
     name: 'gegevens-find-organisations',
     text: `select ${LEVERING_COLUMNS} from (
         select distinct on (organisatie_sleutel, gemeente_sleutel) * from gegevens.leveringen
-        where ${ASKED}
+        where ${MATCHES_FILTER}
         order by organisatie_sleutel, gemeente_sleutel, periode_einde desc, id desc
       ) l
       order by ${ORDER}`,
-    values: askedValues(filter),
+    values: filterValues(filter),
   });
   return rows.map(toLevering);
+}
+
+/** Whose pages belong together: one requester, one filter. */
+interface PagingKey {
+  readonly variant: Variant;
+  readonly afnemer: string;
+  readonly filter: string;
+}
+
+/** The state that the pages of a requester come from. */
+export interface PagingState {
+  readonly leveringen: readonly Levering[];
+  readonly period: Period;
+}
+
+interface SavePagingStateOptions extends PagingKey, PagingState {
+  readonly at: Date;
+  readonly minutes: number;
+}
+
+/** Saves the state that the pages of a requester come from, in place of an earlier one, and removes some that have expired. */
+export async function savePagingState(db: Db, options: SavePagingStateOptions): Promise<void> {
+  const { variant, afnemer, filter, leveringen, period, at, minutes } = options;
+  await db.query({
+    name: 'gegevens-save-paging-state',
+    text: `with expired as (
+        delete from gegevens.standen where ctid = any(array(
+          select ctid from gegevens.standen where verloopt_op <= $5::timestamptz limit 100 for update skip locked))
+      )
+      insert into gegevens.standen (variant, afnemer, filter, leveringen, gemaakt_op, verloopt_op, periode_start, periode_einde)
+      values ($1::text, $2::text, $3::text, $4::bigint[], $5::timestamptz, $6::timestamptz, $7::date, $8::date)
+      on conflict (variant, afnemer, filter) do update
+      set leveringen = excluded.leveringen, gemaakt_op = excluded.gemaakt_op, verloopt_op = excluded.verloopt_op,
+        periode_start = excluded.periode_start, periode_einde = excluded.periode_einde`,
+    values: [
+      ...[variant, afnemer, filter, leveringen.map(({ id }) => id), at, new Date(at.getTime() + minutes * 60_000)],
+      ...[period.start, period.end],
+    ],
+  });
+}
+
+/** The saved state of a requester, in its order; `undefined` when there is none, it has expired, or part of it was removed. */
+export async function findPagingState(
+  db: Db,
+  { variant, afnemer, filter }: PagingKey,
+  at: Date,
+): Promise<PagingState | undefined> {
+  const { rows } = await db.query<LeveringRow & { verwacht: number; start: string; einde: string }>({
+    name: 'gegevens-find-paging-state',
+    text: `select ${LEVERING_COLUMNS}, cardinality(s.leveringen) as verwacht, s.periode_start as start, s.periode_einde as einde
+      from gegevens.standen s
+      cross join lateral unnest(s.leveringen) with ordinality as k (id, position)
+      join gegevens.leveringen l on l.id = k.id and l.reden is distinct from 'verwijderd'
+      where s.variant = $1::text and s.afnemer = $2::text and s.filter = $3::text and s.verloopt_op > $4::timestamptz
+        and s.periode_start is not null
+      order by k.position`,
+    values: [variant, afnemer, filter, at],
+  });
+  const [first] = rows;
+  // Part of it was removed or pruned: the current state is better than one with gaps.
+  if (first === undefined || first.verwacht !== rows.length) return undefined;
+  return { leveringen: rows.map(toLevering), period: { start: first.start, end: first.einde } };
+}
+
+/** Columns of a levering, for the alias `l`. */
+const LEVERING_COLUMNS = `l.id, l.invoer_id, l.nummer, l.organisatie_sleutel, l.naam, l.gemeente_sleutel, l.periode_start,
+  l.periode_einde, l.aangeleverd_op, l.kop, l.records, l.zaken, l.bytes`;
+
+interface LeveringRow extends Record<string, unknown> {
+  readonly id: number;
+  readonly invoer_id: number;
+  readonly nummer: number;
+  readonly organisatie_sleutel: string;
+  readonly naam: string | null;
+  readonly gemeente_sleutel: string | null;
+  readonly periode_start: string;
+  readonly periode_einde: string;
+  readonly aangeleverd_op: Date;
+  readonly kop: string;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+}
+
+function toLevering(row: LeveringRow): Levering {
+  return {
+    id: row.id,
+    invoerId: row.invoer_id,
+    nummer: row.nummer,
+    organisatieSleutel: row.organisatie_sleutel,
+    naam: row.naam ?? undefined,
+    gemeenteSleutel: row.gemeente_sleutel ?? undefined,
+    periodeStart: row.periode_start,
+    periodeEinde: row.periode_einde,
+    aangeleverdOp: row.aangeleverd_op,
+    head: row.kop,
+    records: row.records,
+    zaken: row.zaken,
+    bytes: row.bytes,
+  };
 }

@@ -1,27 +1,25 @@
+import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
-import { DeliveryReader } from '../domain/import/delivery-reader.ts';
-import { Faults, type ImportFault, TooFaulty } from '../domain/import/faults.ts';
-import type { ReadDelivery } from '../domain/import/read-delivery.ts';
-import { createTraitsReader } from '../domain/import/record-traits.ts';
-import type { Replacement } from '../domain/import/replacement.ts';
-import type { Model } from '../domain/model/model.ts';
-import { CopyRows } from './copy-rows.ts';
-import { fillTraits } from './fill-traits.ts';
-import { readRecognitionKey } from './recognition-key.ts';
+import { DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
+import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
+import { createTraitsReader, type RecordTraits } from '../import/record-traits.ts';
+import type { Replacement } from '../import/replacement.ts';
+import { builtInVersions, loadModel, type Model } from '../model/model.ts';
+import { CopyRows, copyZaakRecords, copyZaakSignalen, TraitRows } from './copy-rows.ts';
+import { fillTraits, readRecognitionKey } from './fill-traits.ts';
 import { replaceDeliveries } from './replace-deliveries.ts';
-import { copyZaakPlaces, copyZaakSignalen, TraitRows } from './trait-rows.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly path: string;
   readonly model: Model;
-  /** Fires to give up: nothing of the file is stored then. */
+  /** Cancels the import: nothing of the file is stored then. */
   readonly signal: AbortSignal;
-  /** Replace also where more than a tenth of the records goes, the name differs, or the municipality or KvK number conflicts. */
+  /** Replace also where more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
   readonly progress?: (bytesRead: number, records: number) => void;
 }
@@ -41,7 +39,7 @@ export class FaultyFile extends Error {
   constructor(path: string, faults: readonly ImportFault[]) {
     super(`${path} has faults`);
     this.name = 'FaultyFile';
-    // An envelope is judged when the file has ended; its faults belong where they stand.
+    // The envelope is checked last, but its faults belong at their lines.
     this.faults = faults.toSorted((a, b) => a.line - b.line);
   }
 }
@@ -50,15 +48,15 @@ const CHUNK_BYTES = 1024 * 1024;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Imports one file of the exchange model, in one transaction: either all of it becomes current at once, or nothing is stored, also
- * when the process is killed half-way.
+ * Imports one file of the exchange model, in one transaction: all of it becomes current at once, or nothing is stored, also when the
+ * process is killed.
  * @throws {FaultyFile} with up to 100 faults; {ReplacementRefused} when `replace` is needed; the signal's reason when it fired; what
  *   the file system or database says
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
   const file = await open(options.path);
   try {
-    // What is there is compared by municipality: that of an older import may not have been read yet.
+    // Leveringen are compared by municipality, which is not yet known of those imported by an older version.
     await fillTraits(pool, options.model);
     return await transaction(pool, async (client) => {
       const db = await allowLongStatements(client, 0);
@@ -98,14 +96,14 @@ async function copyRecords(
   invoerId: number,
   { path, model, signal, progress }: ImportOptions,
 ): Promise<ReadDelivery> {
-  const begin = (): CopyRows =>
+  const startCopy = (): CopyRows =>
     new CopyRows(
       client,
       'copy gegevens.records (invoer_id, levering, soort, nummer, tekst) from stdin (format binary)',
       [8, 4, 2, 4, 'text'],
     );
   const traitsOf = createTraitsReader(model.mapping, await readRecognitionKey(client));
-  let rows = begin();
+  let rows = startCopy();
   const traits = new TraitRows(client, invoerId);
   const faults = new Faults();
   const reader = new DeliveryReader({
@@ -133,24 +131,61 @@ async function copyRecords(
       if (traits.full) {
         await rows.end();
         await traits.flush();
-        rows = begin();
+        rows = startCopy();
       }
     }
     const delivery = reader.finish();
-    if (delivery === undefined) throw new TooFaulty();
+    if (delivery === undefined) throw new ImportStopped();
     await rows.end();
     await traits.flush();
     return delivery;
   } catch (error) {
     await rows.cancel();
-    throw error instanceof TooFaulty ? new FaultyFile(path, faults.list) : error;
+    throw error instanceof ImportStopped ? new FaultyFile(path, faults.list) : error;
   }
 }
 
 async function copyZaken(client: pg.PoolClient, invoerId: number, { leveringen }: ReadDelivery): Promise<void> {
   for (const { nummer, zaakLinks } of leveringen) {
     if (zaakLinks === undefined || zaakLinks.bij.length === 0) continue;
-    await copyZaakPlaces(client, { invoerId, nummer }, zaakLinks);
+    await copyZaakRecords(client, { invoerId, nummer }, zaakLinks);
     await copyZaakSignalen(client, { invoerId, nummer }, zaakLinks);
+  }
+}
+
+const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
+
+/**
+ * Finds the other built-in model of a file that does not fit the given one; the newest, when it fits several.
+ * @returns its version; `undefined` when it fits none
+ */
+export async function recogniseModel(
+  path: string,
+  { variant, mapping }: Model,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const version of builtInVersions(variant).toReversed()) {
+    if (version !== mapping.versie && (await fits(path, loadModel(variant, version), signal))) return version;
+  }
+  return undefined;
+}
+
+/** Reads until the first fault. */
+async function fits(path: string, model: Model, signal: AbortSignal): Promise<boolean> {
+  const reader = new DeliveryReader({
+    model,
+    faults: new Faults(1),
+    traitsOf: () => NO_TRAITS,
+    sink: { text: () => undefined, traits: () => undefined },
+  });
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
+  try {
+    for await (const chunk of file) {
+      if (Buffer.isBuffer(chunk)) reader.feed(chunk);
+    }
+    return reader.finish() !== undefined;
+  } catch (error) {
+    if (error instanceof ImportStopped) return false;
+    throw error;
   }
 }

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
-import type { Uncovered } from '../domain/choose-leveringen.ts';
-import type { Variant } from '../domain/model/mapping.ts';
+import type { Uncovered } from '../model/leveringen.ts';
+import type { Variant } from '../model/mapping.ts';
 
-/** What was asked and what stands ready to be delivered. */
-export interface JournalEntry {
+/** What was asked, and the answer that is ready to be sent. */
+interface JournalEntry {
   readonly variant: Variant;
   readonly requestId: string;
   readonly oin: string | undefined;
@@ -26,20 +26,20 @@ export interface JournalEntry {
   readonly ongedekt: readonly Uncovered[];
 }
 
-/** To whom a signed request was answered first. */
-export interface Answered {
+/** The first caller that a signed request was answered to. */
+interface EarlierAnswer {
   readonly variant: Variant;
   readonly subject: string;
 }
 
-export function isSameCaller(a: Answered, b: Answered): boolean {
+export function isSameCaller(a: EarlierAnswer, b: EarlierAnswer): boolean {
   return a.variant === b.variant && a.subject === b.subject;
 }
 
-/** @param handtekening the signature header as received; its last part, the signature value, is what counts */
-export async function findAnswered(db: Db, handtekening: string): Promise<Answered | undefined> {
+/** @param handtekening the signature header as received; only its last part, the signature value, is compared */
+export async function findEarlierAnswer(db: Db, handtekening: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await db.query<{ variant: Variant; subject: string }>({
-    name: 'gegevens-find-answered',
+    name: 'gegevens-find-earlier-answer',
     text: `select variant, subject from gegevens.journaal
       where hashtextextended(split_part(vraag_handtekening, '.', 3), 0) = hashtextextended($1::text, 0)
         and split_part(vraag_handtekening, '.', 3) = $1::text
@@ -54,12 +54,12 @@ const LOCK_WAIT_MS = 20;
 
 /**
  * Writes an entry before anything is sent.
- * @returns its number; undefined when the same signed request was answered to another caller, or in the other variant, meanwhile
- * @throws {Error} when the same signed request is being written all the time; what the database throws
+ * @returns its number; undefined when the same signed request has already been answered to another caller or in the other variant
+ * @throws {Error} when others keep writing the same signed request; what the database throws
  */
 export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<number | undefined> {
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
-    // Two who come with the same signed request at once must not both be the first. Who waits holds no connection meanwhile.
+    // Of two callers with the same signed request only one is the first. The other waits without a connection.
     if (attempt > 0) await delay(LOCK_WAIT_MS);
     const written = await transaction(pool, async (client) => {
       const { rows } = await client.query<{ mine: boolean }>({
@@ -68,12 +68,12 @@ export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<num
         values: [signatureValue(entry.vraagHandtekening)],
       });
       if (rows[0]?.mine !== true) return 'busy';
-      const answered = await findAnswered(client, entry.vraagHandtekening);
+      const answered = await findEarlierAnswer(client, entry.vraagHandtekening);
       return answered === undefined || isSameCaller(answered, entry) ? await insertEntry(client, entry) : undefined;
     });
     if (written !== 'busy') return written;
   }
-  throw new Error('the same signed request is being written by others all the time');
+  throw new Error('others keep writing the same signed request');
 }
 
 function signatureValue(handtekening: string): string {
@@ -112,11 +112,63 @@ async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
   return rows[0]?.id ?? 0;
 }
 
-/** Notes that the last byte of an answer was handed to the connection. */
-export async function noteSent(db: Db, id: number): Promise<void> {
+/** Records that the last byte of an answer was handed to the connection. */
+export async function markSent(db: Db, id: number): Promise<void> {
   await db.query({
-    name: 'gegevens-note-sent',
+    name: 'gegevens-mark-sent',
     text: 'update gegevens.journaal set verzonden_op = clock_timestamp() where id = $1::bigint and verzonden_op is null',
     values: [id],
   });
+}
+
+/** One delivery as the journal has it. */
+export interface Journalled {
+  readonly id: number;
+  readonly variant: Variant;
+  readonly klaargezetOp: Date;
+  /** `null`: it never left, or not whole. */
+  readonly verzondenOp: Date | null;
+  readonly requestId: string;
+  readonly oin: string | null;
+  readonly subject: string;
+  readonly tokenHash: string;
+  readonly fscTransactieId: string | null;
+  readonly vraag: string;
+  readonly vraagDigest: string;
+  readonly vraagHandtekening: string;
+  readonly pagina: number;
+  readonly paginaGrootte: number;
+  readonly leveringen: number[];
+  readonly records: number;
+  readonly bytes: number;
+  readonly antwoordDigest: string;
+  readonly antwoordHandtekening: string;
+  /** Days asked for that no delivery covered. */
+  readonly ongedekt: Uncovered[];
+}
+
+interface JournalQuery {
+  readonly variant?: Variant | undefined;
+  readonly oin?: string | undefined;
+  /** From this moment on. */
+  readonly since?: Date | undefined;
+  readonly id?: number | undefined;
+  /** Most entries. */
+  readonly limit: number;
+}
+
+/** Entries of the journal, newest first. */
+export async function readJournal(db: Db, { variant, oin, since, id, limit }: JournalQuery): Promise<Journalled[]> {
+  const { rows } = await db.query<Journalled & Record<string, unknown>>(
+    `select id, variant, klaargezet_op as "klaargezetOp", verzonden_op as "verzondenOp", request_id as "requestId", oin, subject,
+       token_hash as "tokenHash", fsc_transactie_id as "fscTransactieId", vraag, vraag_digest as "vraagDigest",
+       vraag_handtekening as "vraagHandtekening", pagina, pagina_grootte as "paginaGrootte", leveringen, records, bytes,
+       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt
+     from gegevens.journaal
+     where ($1::text is null or variant = $1::text) and ($2::text is null or oin = $2::text)
+       and ($3::timestamptz is null or klaargezet_op >= $3::timestamptz) and ($4::bigint is null or id = $4::bigint)
+     order by id desc limit $5::int`,
+    [variant ?? null, oin ?? null, since ?? null, id ?? null, limit],
+  );
+  return rows;
 }

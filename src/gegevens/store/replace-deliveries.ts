@@ -1,14 +1,14 @@
 import type { Db } from '../../kernel/database/db.ts';
-import type { ReadDelivery, ReadLevering } from '../domain/import/read-delivery.ts';
-import { comparedWith, type EarlierLevering, type Replacement } from '../domain/import/replacement.ts';
-import type { Variant } from '../domain/model/mapping.ts';
+import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
+import { comparedWith, type EarlierLevering, type Replacement } from '../import/replacement.ts';
+import type { Variant } from '../model/mapping.ts';
 
 /** First half of the key of the advisory lock under which deliveries of a variant are replaced; the second names the variant. */
 const REPLACE_LOCK = 0x67656765;
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   readonly variant: Variant;
-  /** Version of the model: what was delivered in another one is not replaced, and is answered with when that one is configured. */
+  /** Version of the model: leveringen of other models are not replaced. */
   readonly model: string;
   readonly invoerId: number;
   readonly delivery: ReadDelivery;
@@ -16,7 +16,7 @@ export interface ReplaceOptions {
   readonly force: boolean;
 }
 
-/** The import would take away more than its user may have meant; nothing of it was stored. */
+/** The import would replace more than its user may have meant; nothing was stored. */
 export class ReplacementRefused extends Error {
   readonly replacements: readonly Replacement[];
   constructor(replacements: readonly Replacement[]) {
@@ -27,13 +27,13 @@ export class ReplacementRefused extends Error {
 }
 
 /**
- * Makes an import current: what the same organisations delivered for the same municipality and period before, and what cannot stand
- * beside it, becomes an earlier version. The transaction is the caller's; it becomes visible as one.
+ * Makes an import current. Earlier leveringen of the same organisation, municipality and period, and those that conflict with it, become
+ * earlier versions. Runs in the transaction of the caller.
  * @throws {ReplacementRefused} when it must be forced and is not
  */
 export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promise<readonly Replacement[]> {
   const { variant, model, delivery, force } = options;
-  // Two imports of one organisation at once: the one that commits later replaces the other, and never half of it.
+  // Of two imports of one organisation at once the later replaces the other as a whole.
   await db.query('select pg_advisory_xact_lock($1::int, $2::int)', [REPLACE_LOCK, variant === 'shv' ? 1 : 2]);
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
@@ -83,7 +83,7 @@ async function insertLeveringen(db: Db, options: ReplaceOptions, leveringen: rea
       leveringen.map(({ organisatie }) => organisatie.kvkNummer ?? null),
       leveringen.map(({ organisatie }) => organisatie.gemeentecode ?? null),
       leveringen.map(({ organisatie }) => organisatie.gemeenteSleutel ?? null),
-      leveringen.map(({ kop }) => JSON.stringify(kop)),
+      leveringen.map(({ head }) => JSON.stringify(head)),
       leveringen.map(({ records }) => records),
       leveringen.map(({ zaken }) => zaken),
       leveringen.map(({ bytes }) => bytes),

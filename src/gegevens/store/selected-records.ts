@@ -1,73 +1,157 @@
-import type pg from 'pg';
+/**
+ * Streams the stored texts of lists: whole lists, or the records that overlap a period, each record once.
+ *
+ * `offset 0` in these statements stops the planner from joining their parts freely. It knows nothing yet of a table that was loaded a
+ * moment ago, and might read it whole, or once for each of its rows, instead of walking along a key.
+ */
+import pg from 'pg';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { withAbort } from '../../kernel/database/with-abort.ts';
-import type { TextsPart } from '../domain/answer-frame.ts';
-import type { ChosenLevering, Levering, Selection } from '../domain/levering.ts';
-import { streamTexts, type TakeText } from './stream-texts.ts';
+import { eventLoopBudget } from '../../kernel/event-loop.ts';
+import type { TextsPart } from '../model/answer-frame.ts';
+import type { ChosenLevering, Levering, Selection } from '../model/leveringen.ts';
 
-/** A levering of which some records are given. */
-export interface SelectedLevering extends ChosenLevering {
+declare module 'pg' {
+  interface ClientBase {
+    readonly connection: Connection;
+  }
+}
+
+/** Receives a stored text when it arrives. @param index of its list among those requested */
+type TakeText = (text: string, index: number) => void;
+
+/** Streams the texts of one list, in order. */
+export function streamList(client: pg.ClientBase, { slice, list }: TextsPart, take: TakeText): Promise<void> {
+  const { levering, from, to } = slice;
+  const key = [levering.invoerId, levering.nummer];
+  const range = `select tekst from gegevens.records
+      where invoer_id = $1::bigint and levering = $2::int and soort = $3::smallint and nummer >= $4::int and nummer < $5::int
+      order by nummer`;
+  if (list === 'records') return streamTexts(client, take, range, [...key, 0, from, to]);
+  // All records, so all cases.
+  if (from === 0 && to === levering.records) return streamTexts(client, take, range, [...key, 1, 0, levering.zaken]);
+  const text = `select r.tekst
+    from (
+      select zaak from gegevens.zaken_bij
+      where invoer_id = $1::bigint and levering = $2::int and bij >= $3::int and bij < $4::int
+      order by zaak
+    ) z
+    cross join lateral (
+      select tekst from gegevens.records
+      where invoer_id = $1::bigint and levering = $2::int and soort = 1 and nummer = z.zaak
+      offset 0) r
+    order by z.zaak`;
+  return streamTexts(client, take, text, [...key, from, zakenEnd(from, to)]);
+}
+
+/**
+ * Streams the texts of many short lists by one statement, list by list: an answer may contain hundreds of organisations, and a statement
+ * for each would take longer than all of their records.
+ */
+export function streamLists(client: pg.ClientBase, lists: readonly TextsPart[], take: TakeText): Promise<void> {
+  const text = `with requested as (
+      select * from unnest($1::smallint[], $2::bigint[], $3::int[], $4::int[], $5::int[]) with ordinality
+        as g (soort, invoer_id, levering, from_nr, to_nr, slot)
+    )
+    select tekst, slot::int - 1 from (
+      select t.tekst, g.slot, t.nummer
+      from requested g
+      cross join lateral (
+        select r.tekst, r.nummer from gegevens.records r
+        where r.invoer_id = g.invoer_id and r.levering = g.levering and r.soort = 0
+          and r.nummer >= g.from_nr and r.nummer < g.to_nr
+        offset 0) t
+      where g.soort = 0
+      union all
+      select t.tekst, g.slot, t.nummer
+      from requested g
+      cross join lateral (
+        select z.zaak from gegevens.zaken_bij z
+        where z.invoer_id = g.invoer_id and z.levering = g.levering and z.bij >= g.from_nr and z.bij < g.to_nr
+        offset 0) z
+      cross join lateral (
+        select r.tekst, r.nummer from gegevens.records r
+        where r.invoer_id = g.invoer_id and r.levering = g.levering and r.soort = 1 and r.nummer = z.zaak
+        offset 0) t
+      where g.soort = 1
+    ) found
+    order by slot, nummer`;
+  return streamTexts(client, take, text, [
+    lists.map(({ list }) => (list === 'records' ? 0 : 1)),
+    lists.map(({ slice }) => slice.levering.invoerId),
+    lists.map(({ slice }) => slice.levering.nummer),
+    lists.map(({ slice }) => slice.from),
+    lists.map(({ slice, list }) => (list === 'records' ? slice.to : zakenEnd(slice.from, slice.to))),
+  ]);
+}
+
+/** The cases of a levering without records go with record 0. */
+function zakenEnd(from: number, to: number): number {
+  return Math.max(to, from + 1);
+}
+
+/** A levering of which some records are delivered. */
+interface SelectedLevering extends ChosenLevering {
   readonly levering: Levering;
   readonly selection: Selection;
 }
 
 export interface SelectOptions {
-  /** All selected leveringen of the answer: what is given of one depends on the newer ones of its group. */
+  /** All selected leveringen of the answer: the records of one depend on the newer ones of its group. */
   readonly all: readonly SelectedLevering[];
   /** Whether two records with the same persons must also run at the same time to be the same record; not so where records have an ID. */
   readonly byRunningTime: boolean;
 }
 
 /**
- * $1 to $5: the leveringen (import, place in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`.
+ * $1 to $5: the leveringen (import, index in it, group, rank, number of cases); $6 and $7: the period; $8: `byRunningTime`.
  *
- * `overlapping`: their records that overlap the period. `given`: those without the ones that stand in a newer delivery of their group, for
- * which the newest one need not be looked at.
- * `offset 0` keeps the inner reads as they are, walks along a key.
+ * `overlapping`: their records that overlap the period. `delivered`: of those, the ones that do not occur in a newer delivery of their group;
+ * for the newest there is nothing to compare.
  */
-const GIVEN = `chosen as (
-    select *, rang = max(rang) over (partition by groep) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
-      as c (invoer_id, levering, groep, rang, zaken, plaats)
+const DELIVERED = `chosen as (
+    select *, rank = max(rank) over (partition by grp) as is_newest from unnest($1::bigint[], $2::int[], $3::int[], $4::bigint[], $5::int[]) with ordinality
+      as c (invoer_id, levering, grp, rank, zaken, slot)
   ), overlapping as materialized (
-    select c.plaats, c.groep, c.rang, c.is_newest, t.nummer, t.begin, t.einde, t.sleutel
+    select c.slot, c.grp, c.rank, c.is_newest, t.nummer, t.begin, t.einde, t.sleutel
     from chosen c
     cross join lateral (
       select nummer, begin, einde, sleutel from gegevens.looptijden l
       where l.invoer_id = c.invoer_id and l.levering = c.levering
         and coalesce(l.begin <= $7::date, true) and coalesce(l.einde >= $6::date, true)
       offset 0) t
-  ), given as materialized (
-    select plaats, nummer from overlapping where is_newest
+  ), delivered as materialized (
+    select slot, nummer from overlapping where is_newest
     union all
-    select o.plaats, o.nummer
+    select o.slot, o.nummer
     from overlapping o
     where not o.is_newest and not exists (
       select from overlapping n
-      where n.groep = o.groep and n.sleutel = o.sleutel and n.rang > o.rang
+      where n.grp = o.grp and n.sleutel = o.sleutel and n.rank > o.rank
         and (not $8::boolean or (coalesce(n.begin <= o.einde, true) and coalesce(o.begin <= n.einde, true))))
   )`;
 
-/** How many records of each levering are given. @throws the signal's reason when it fires; the statement ends then */
+/** Counts the delivered records of each levering. @throws the signal's reason when it fires; the statement is cancelled then */
 export async function countSelected(pool: Pool, options: SelectOptions, signal: AbortSignal): Promise<number[]> {
   const { all } = options;
   if (all.length === 0) return [];
   const { rows } = await withAbort(pool, signal, (client) =>
-    plannedForMany(client, () =>
-      client.query<{ plaats: number; records: number }>(
-        `with ${GIVEN} select plaats, count(*)::int as records from given group by plaats`,
-        givenValues(options),
+    withoutNestedLoops(client, () =>
+      client.query<{ slot: number; records: number }>(
+        `with ${DELIVERED} select slot, count(*)::int as records from delivered group by slot`,
+        selectionValues(options),
       ),
     ),
   );
-  const counts = new Map(rows.map(({ plaats, records }) => [plaats, records]));
+  const counts = new Map(rows.map(({ slot, records }) => [slot, records]));
   return all.map((_, index) => counts.get(index + 1) ?? 0);
 }
 
 /**
- * Hands over the given texts of neighbouring lists in one go, list by list.
+ * Streams the delivered texts of neighbouring lists by one statement, list by list.
  *
- * A case goes with the first of its signals that is given; one that names no signal of its levering goes with the first record. A case is
- * not given when a newer delivery of the group has a case with one of its signals.
+ * A case goes with the first of its signals that is delivered; a case that names no signal of its levering goes with the first record. A
+ * case is left out when a newer delivery of the group has a case with one of its signals.
  */
 export async function streamSelected(
   client: pg.ClientBase,
@@ -77,78 +161,78 @@ export async function streamSelected(
 ): Promise<void> {
   const groups = new Set(lists.map(({ slice }) => slice.selection?.group));
   const all = ofAnswer.filter(({ selection }) => groups.has(selection.group));
-  const places = new Map(all.map(({ levering }, index) => [levering, index + 1]));
-  const text = `with ${GIVEN}, slices as (
+  const slots = new Map(all.map(({ levering }, index) => [levering, index + 1]));
+  const text = `with ${DELIVERED}, slices as (
       select * from unnest($9::int[], $10::int[], $11::int[], $12::int[], $13::int[])
-        as s (plaats, soort, van, tot, deel)
+        as s (slot, soort, from_nr, to_nr, part)
     ), numbered as (
-      select plaats, nummer, row_number() over (partition by plaats order by nummer) - 1 as volgnummer from given
+      select slot, nummer, row_number() over (partition by slot order by nummer) - 1 as nr from delivered
     ), on_page as materialized (
-      select s.plaats, s.soort, s.deel, n.nummer
+      select s.slot, s.soort, s.part, n.nummer
       from slices s
-      join numbered n on n.plaats = s.plaats and n.volgnummer >= s.van and n.volgnummer < s.tot
+      join numbered n on n.slot = s.slot and n.nr >= s.from_nr and n.nr < s.to_nr
     ), named as materialized (
-      select o.plaats, o.groep, o.rang, o.sleutel, o.nummer, z.zaak
+      select o.slot, o.grp, o.rank, o.sleutel, o.nummer, z.zaak
       from (select * from chosen where zaken > 0) c
       cross join lateral (
         select zaak, signaal from gegevens.zaak_signalen z
         where z.invoer_id = c.invoer_id and z.levering = c.levering
         offset 0) z
-      join overlapping o on o.plaats = c.plaats and o.nummer = z.signaal
+      join overlapping o on o.slot = c.slot and o.nummer = z.signaal
     ), zaken as (
-      select m.plaats, m.zaak, min(m.nummer) as nummer
+      select m.slot, m.zaak, min(m.nummer) as nummer
       from named m
-      join given g on g.plaats = m.plaats and g.nummer = m.nummer
-      where (m.plaats, m.zaak) not in (
-        select o.plaats, o.zaak from named o
-        join named n on n.groep = o.groep and n.sleutel = o.sleutel and n.rang > o.rang)
-      group by m.plaats, m.zaak
+      join delivered g on g.slot = m.slot and g.nummer = m.nummer
+      where (m.slot, m.zaak) not in (
+        select o.slot, o.zaak from named o
+        join named n on n.grp = o.grp and n.sleutel = o.sleutel and n.rank > o.rank)
+      group by m.slot, m.zaak
     ), wanted as (
-      select plaats, deel, 0 as soort, nummer from on_page where soort = 0
+      select slot, part, 0 as soort, nummer from on_page where soort = 0
       union all
-      select p.plaats, p.deel, 1, z.zaak from on_page p
-      join zaken z on z.plaats = p.plaats and z.nummer = p.nummer
+      select p.slot, p.part, 1, z.zaak from on_page p
+      join zaken z on z.slot = p.slot and z.nummer = p.nummer
       where p.soort = 1
       union all
-      select s.plaats, s.deel, 1, z.zaak
+      select s.slot, s.part, 1, z.zaak
       from slices s
-      join chosen c on c.plaats = s.plaats
+      join chosen c on c.slot = s.slot
       cross join lateral (
         select n as zaak from generate_series(0, c.zaken - 1) n
         where not exists (
           select from gegevens.zaak_signalen z
           where z.invoer_id = c.invoer_id and z.levering = c.levering and z.zaak = n)
         offset 0) z
-      where s.soort = 1 and s.van = 0
+      where s.soort = 1 and s.from_nr = 0
     )
-    select t.tekst, w.deel
+    select t.tekst, w.part
     from (
-      select c.invoer_id, c.levering, w.deel, w.soort, w.nummer
+      select c.invoer_id, c.levering, w.part, w.soort, w.nummer
       from wanted w
-      join chosen c on c.plaats = w.plaats
-      order by w.deel, w.nummer
+      join chosen c on c.slot = w.slot
+      order by w.part, w.nummer
       offset 0) w
     cross join lateral (
       select tekst from gegevens.records r
       where r.invoer_id = w.invoer_id and r.levering = w.levering and r.soort = w.soort and r.nummer = w.nummer
       offset 0) t
-    order by w.deel, w.nummer`;
+    order by w.part, w.nummer`;
   const values = [
-    ...givenValues({ all, byRunningTime }),
-    lists.map(({ slice }) => places.get(slice.levering)),
+    ...selectionValues({ all, byRunningTime }),
+    lists.map(({ slice }) => slots.get(slice.levering)),
     lists.map(({ list }) => (list === 'records' ? 0 : 1)),
     lists.map(({ slice }) => slice.from),
     lists.map(({ slice }) => slice.to),
     lists.map((_, index) => index),
   ];
-  await plannedForMany(client, () => streamTexts(client, take, text, values));
+  await withoutNestedLoops(client, () => streamTexts(client, take, text, values));
 }
 
 /**
- * Runs a statement that compares records with records. One by one with all others that takes hours for those of a city, and the planner
- * may choose just that for rows that were loaded a moment ago and that it has not counted yet.
+ * Runs a statement that compares records with records. Nested loops take hours for the records of a city, and the planner may choose
+ * them for rows that were loaded a moment ago and are not in its statistics yet.
  */
-async function plannedForMany<T>(client: pg.ClientBase, run: () => Promise<T>): Promise<T> {
+async function withoutNestedLoops<T>(client: pg.ClientBase, run: () => Promise<T>): Promise<T> {
   await client.query('begin read only');
   try {
     await client.query('set local enable_nestloop = off');
@@ -156,13 +240,13 @@ async function plannedForMany<T>(client: pg.ClientBase, run: () => Promise<T>): 
     await client.query('commit');
     return result;
   } catch (error) {
-    // The connection is used again by others; one that is closed needs no end of its transaction.
+    // The connection is used again; on a closed one the rollback fails, and is not needed.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
 }
 
-function givenValues({ all, byRunningTime }: SelectOptions): unknown[] {
+function selectionValues({ all, byRunningTime }: SelectOptions): unknown[] {
   const [first] = all;
   return [
     all.map(({ levering }) => levering.invoerId),
@@ -174,4 +258,45 @@ function givenValues({ all, byRunningTime }: SelectOptions): unknown[] {
     first?.selection.period.end,
     byRunningTime,
   ];
+}
+
+/**
+ * Takes rows one by one as they arrive, so that no list of them is in memory. The statement has no name: a named one would not work
+ * behind a transaction pooler, where the next use may reach another server process.
+ */
+function streamTexts(client: pg.ClientBase, take: TakeText, text: string, values: unknown[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null | undefined): void => (error == null ? resolve() : reject(error));
+    client.query(new TextsQuery(client.connection, take, { text, values }, done));
+  });
+}
+
+/**
+ * Takes the fields of each row straight from the driver: building a row object and emitting it costs more than handling a short text.
+ * Megabytes may be ready on the connection; reading pauses when the budget of this turn of the event loop is used up.
+ */
+class TextsQuery extends pg.Query {
+  readonly #connection: pg.Connection;
+  readonly #take: TakeText;
+
+  /** @param done a callback, not events: for its own time limit the driver sets one itself, and then emits no error */
+  constructor(
+    connection: pg.Connection,
+    take: TakeText,
+    config: pg.QueryConfig<unknown[]>,
+    done: (error: Error | null | undefined) => void,
+  ) {
+    super(config, done);
+    this.#connection = connection;
+    this.#take = take;
+  }
+
+  /** Called by the driver for each row. @param message.fields the values in the form of text */
+  handleDataRow({ fields: [text, index] }: { fields: (string | null)[] }): void {
+    this.#take(text ?? '', Number(index ?? 0));
+    const { stream } = this.#connection;
+    if (stream.isPaused() || !eventLoopBudget.exhausted()) return;
+    stream.pause();
+    eventLoopBudget.defer(() => stream.resume());
+  }
 }

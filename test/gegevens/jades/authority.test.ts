@@ -56,7 +56,7 @@ describe('the demo authority', () => {
     expect(existsSync(authority.revoked)).toBe(true);
   });
 
-  it('keeps everything at a second start, also on any free port', async () => {
+  it('reuses everything at a second start, also on any free port', async () => {
     const dir = emptyDirectory();
     const first = await start(dir);
     const before = contents(dir);
@@ -66,7 +66,7 @@ describe('the demo authority', () => {
     expect(contents(dir)).toEqual(before);
   });
 
-  it('makes the certificates anew, with the same keys and root, when the port is another', async () => {
+  it('makes new certificates, with the same keys and root, when the port is another', async () => {
     const dir = emptyDirectory();
     const first = await start(dir);
     const before = contents(dir);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { basicConstraints, keyUsage, mintCertificate } from '../../../src/demo/authority/certificates.ts';
 import type { Name } from '../../../src/demo/authority/der.ts';
 import { type Certificate, parseCertificate } from '../../../src/gegevens/jades/certificate.ts';
-import { meetsNameConstraints } from '../../../src/gegevens/jades/name-constraints.ts';
+import { meetsNameConstraints } from '../../../src/gegevens/jades/path-constraints.ts';
 import { type GeneralName, nameConstraints, subjectAltName } from '../../support/authority/name-extensions.ts';
 
 interface Limits {

@@ -26,7 +26,7 @@ describe('the protected header', () => {
     expect(parse({ ...usual(), ...members }).style).toEqual(style);
   });
 
-  it('keeps extra members and does not use them', () => {
+  it('returns extra members and does not use them', () => {
     const extra = {
       iat: 1,
       sigT: '2026-01-02T03:04:05Z',

@@ -1,6 +1,6 @@
 // When answers are asked for, kept, refreshed and waited for; the network is a function here, the clock a variable.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Fetch, FetchRequest } from '../../../src/gegevens/jades/fetch.ts';
+import type { Fetch, FetchRequest } from '../../../src/gegevens/jades/revocation.ts';
 import { createGuardedFetch } from '../../../src/kernel/outbound/guarded-fetch.ts';
 import { craft, type Kit, leafFor, openKit, revoke, verdict, verifierFor } from './support/kit.ts';
 
@@ -50,7 +50,7 @@ describe('revocation answers', () => {
     expect(asked.length).toBe(2);
   });
 
-  it('are asked for anew ahead of their end, and a revocation is then seen', async () => {
+  it('are refreshed before they expire, and a revocation is seen then', async () => {
     const { asked, fetch } = recorder();
     const started = Date.now();
     let passed = 0;
@@ -67,7 +67,7 @@ describe('revocation answers', () => {
     kit.authority.behaviour.ocsp = 'honest';
   });
 
-  it('are not relied upon after their end when nobody answers any more', async () => {
+  it('are not used after they expire when no responder answers any more', async () => {
     let away = false;
     const { fetch } = recorder(() => (away ? Promise.reject(new Error('away')) : undefined));
     const started = Date.now();
@@ -82,7 +82,7 @@ describe('revocation answers', () => {
     expect(await verdict(verifier, message)).toBe('revocation-unknown');
   });
 
-  it('that have no end are not kept', async () => {
+  it('that have no end are not cached', async () => {
     kit.authority.behaviour.ocsp = 'no-end';
     const verifier = verifierFor(kit);
     const { leaf, message } = freshMessage();
@@ -103,7 +103,7 @@ describe('revocation answers', () => {
     expect(asked.filter((url) => url.endsWith('.crl')).length).toBe(2);
   });
 
-  it('of a list serve until its end while it cannot be refreshed, which is told and tried again after a pause', async () => {
+  it('of a list are used until it expires while it cannot be refreshed, which is reported and tried again after a pause', async () => {
     let away = false;
     const noResponder = () => Promise.reject(new Error('no responder'));
     const { asked, fetch } = recorder((request) => {
@@ -177,7 +177,7 @@ describe('revocation answers', () => {
     expect(most).toBe(1);
   });
 
-  it('that come after the deadline serve the next request', async () => {
+  it('that come after the deadline are used for the next request', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { flattenedVerify, importX509 } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parsePemCertificates } from '../../../src/gegevens/jades/certificate.ts';
 import { loadPemKey } from '../../../src/gegevens/jades/own-key.ts';
-import { parsePemCertificates } from '../../../src/gegevens/jades/pem.ts';
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
 import { createSigner, plainStyles, type Signer } from '../../../src/gegevens/jades/sign.ts';
-import { PayloadFeed } from '../../../src/gegevens/jades/signing-input.ts';
+import { PayloadFeed } from '../../../src/gegevens/jades/signed-payload.ts';
 import { type Kit, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;
@@ -106,7 +106,7 @@ describe('signing', () => {
     await verifierFor(kit).verify({ signatureHeader: signature, digestHeader: digest, body });
   });
 
-  it('gives others many turns while it signs and verifies 30 MB in the body form', async () => {
+  it('yields often to the event loop while it signs and verifies 30 MB in the body form', async () => {
     const body = Buffer.alloc(30 * 1024 * 1024, 'abcdefghijk');
     const verifier = verifierFor(kit);
     let turns = 0;

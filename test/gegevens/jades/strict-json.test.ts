@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseStrictObject } from '../../../src/gegevens/jades/strict-json.ts';
+import { parseStrictObject } from '../../../src/gegevens/jades/protected-header.ts';
 
 describe('strict JSON', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/gegevens/jades/digest.ts';
+import { digestOf } from '../../../src/gegevens/jades/signed-payload.ts';
 import type { SignedMessage } from '../../../src/gegevens/jades/verify.ts';
 import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import {
@@ -255,7 +255,7 @@ describe('a verifier', () => {
     expect(await verdict(verifierFor(kit, { anchors }), craft(kit))).toBe('certificate-untrusted');
   });
 
-  it('looks at the dates of a path that it remembers', async () => {
+  it('checks the dates of a cached path', async () => {
     let now = new Date();
     const verifier = verifierFor(kit, {
       revocation: 'soft',

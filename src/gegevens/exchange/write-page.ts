@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type pg from 'pg';
+import { eventLoopBudget } from '../../kernel/event-loop.ts';
+import type { SignatureStyle } from '../jades/protected-header.ts';
+import type { Signer } from '../jades/sign.ts';
+import type { AnswerPart, TextsPart } from '../model/answer-frame.ts';
+import { type SelectOptions, streamList, streamLists, streamSelected } from '../store/selected-records.ts';
+
+/** Bytes of an answer, in pieces, so that nothing large is ever joined or hashed in one go. */
+export interface PageBytes {
+  readonly pieces: readonly Buffer[];
+  readonly bytes: number;
+  /** `SHA-256=<base64>`. */
+  readonly digest: string;
+}
+
+/** Most answers are small, and allocating large buffers outside the heap for each would trigger the garbage collector often. */
+const FIRST_BYTES = 8 * 1024;
+const PIECE_BYTES = 256 * 1024;
+/** A character of a JavaScript string takes at most three bytes in UTF-8. */
+const MAX_BYTES_PER_CHARACTER = 3;
+/** Short lists are read in one statement up to this many texts, which the database sorts in memory. */
+const MAX_GROUPED_TEXTS = 2000;
+
+/**
+ * Writes an answer from its frame and the stored texts.
+ * @throws {Error} when records are missing that were there when the page was planned
+ */
+export async function writePage(
+  client: pg.ClientBase,
+  parts: readonly AnswerPart[],
+  select: SelectOptions,
+): Promise<PageBytes> {
+  const writer = new PieceWriter();
+  let next = 0;
+  const writeUpTo = (index: number): void => {
+    for (; next < index; next += 1) {
+      const part = parts[next];
+      if (typeof part === 'string') writer.add(part);
+    }
+  };
+  for (const group of groupLists(parts)) {
+    const counts = new Map<number, number>();
+    const take = (text: string, nth: number): void => {
+      const index = group[nth]?.index ?? next;
+      writeUpTo(index);
+      const count = counts.get(index) ?? 0;
+      if (count > 0) writer.add(',');
+      counts.set(index, count + 1);
+      writer.add(text);
+    };
+    const lists = group.map(({ part }) => part);
+    const [only, ...others] = lists;
+    if (only?.slice.selection !== undefined) await streamSelected(client, lists, take, select);
+    else if (only !== undefined && others.length === 0) await streamList(client, only, take);
+    else await streamLists(client, lists, take);
+    for (const { part, index } of group) checkCount(part, counts.get(index) ?? 0);
+  }
+  writeUpTo(parts.length);
+  return writer.finish();
+}
+
+/** Signs an answer. In the digest form its size does not matter; in the body form it is fed piece by piece. */
+export async function signPage(signer: Signer, page: PageBytes, style: SignatureStyle): Promise<string> {
+  if (style.form === 'digest') return await signer.signDigest(page.digest, style);
+  const signing = signer.begin(style);
+  for (const piece of page.pieces) {
+    signing.update(piece);
+    await eventLoopBudget.yield();
+  }
+  return (await signing.finish()).signature;
+}
+
+/** What to send: the pieces of a large answer as a stream that yields to the event loop. */
+export function sendPage({ pieces }: PageBytes): Buffer | Readable {
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined && only.length <= PIECE_BYTES
+    ? only
+    : Readable.from(yieldingPieces(pieces));
+}
+
+/** A fast connection takes megabytes at once, and copying them takes time of the event loop too. */
+async function* yieldingPieces(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    // One text can be much larger than a piece. Divided, a slow reader shows between the parts.
+    for (let from = 0; from < piece.length; from += PIECE_BYTES) {
+      yield piece.subarray(from, from + PIECE_BYTES);
+      await eventLoopBudget.yield();
+    }
+  }
+}
+
+interface IndexedPart {
+  readonly part: TextsPart;
+  /** Among the parts of the answer. */
+  readonly index: number;
+}
+
+/**
+ * Groups the lists that are not empty into one statement each: neighbouring lists of selected records together; of whole lists, long
+ * ones alone and short neighbours together.
+ */
+function groupLists(parts: readonly AnswerPart[]): IndexedPart[][] {
+  const groups: IndexedPart[][] = [];
+  let texts = 0;
+  for (const [index, part] of parts.entries()) {
+    if (typeof part === 'string') continue;
+    const size = maxTexts(part);
+    if (size === 0) continue;
+    const last = groups.at(-1);
+    const isSelected = part.slice.selection !== undefined;
+    const isAlike = (last?.[0]?.part.slice.selection !== undefined) === isSelected;
+    texts += size;
+    if (last !== undefined && isAlike && (isSelected || texts <= MAX_GROUPED_TEXTS)) last.push({ part, index });
+    else {
+      groups.push([{ part, index }]);
+      texts = size;
+    }
+  }
+  return groups;
+}
+
+function maxTexts({ slice, list }: TextsPart): number {
+  if (list === 'records') return slice.to - slice.from;
+  return slice.zaken ? slice.levering.zaken : 0;
+}
+
+function checkCount({ slice: { levering, from, to }, list }: TextsPart, count: number): void {
+  if (list === 'records' && count !== to - from) {
+    throw new Error(`levering ${levering.id}: ${count} records instead of ${to - from}`);
+  }
+}
+
+/** Encodes text into pieces, and hashes each when it is full. */
+class PieceWriter {
+  readonly #pieces: Buffer[] = [];
+  readonly #hash = createHash('sha256');
+  #piece = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #used = 0;
+  #bytes = 0;
+
+  add(text: string): void {
+    const worst = text.length * MAX_BYTES_PER_CHARACTER;
+    if (this.#used + worst > this.#piece.length) this.#next(worst);
+    this.#used += this.#piece.write(text, this.#used);
+  }
+
+  finish(): PageBytes {
+    this.#close();
+    return { pieces: this.#pieces, bytes: this.#bytes, digest: `SHA-256=${this.#hash.digest('base64')}` };
+  }
+
+  #next(needed: number): void {
+    this.#close();
+    const size = Math.min(PIECE_BYTES, this.#piece.length * 4);
+    this.#piece = Buffer.allocUnsafeSlow(Math.max(size, needed));
+  }
+
+  #close(): void {
+    if (this.#used === 0) return;
+    const filled = this.#piece.subarray(0, this.#used);
+    this.#hash.update(filled);
+    // Do not keep a buffer alive that is mostly empty.
+    this.#pieces.push(this.#used * 2 < this.#piece.length ? Buffer.from(filled) : filled);
+    this.#bytes += this.#used;
+    this.#used = 0;
+  }
+}

@@ -1,0 +1,309 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash, type Hash } from 'node:crypto';
+import { isRecord } from '../../kernel/is-record.ts';
+import { type JsonObject, toPointer, valueAt } from '../model/json-pointer.ts';
+import type { ItemList } from '../model/mapping.ts';
+import type { ListBounds, Model, PartCheck } from '../model/model.ts';
+import { type Organisation, organisationOf } from '../model/request.ts';
+import { describeError, type Faults, JsonTextError, locateValues } from './faults.ts';
+import { SeenTexts, ZaakLinker, type ZaakLinks } from './identifiers.ts';
+import { type CapturedItem, CutError, newlines, type Skeleton } from './item-capture.ts';
+import { cutPlan, JsonCutter } from './json-cutter.ts';
+import type { ReadTraits, RecordTraits } from './record-traits.ts';
+
+/** What a file says about one levering. */
+export interface ReadLevering {
+  /** Place in the file, from 0. */
+  readonly nummer: number;
+  readonly organisatie: Organisation;
+  /** The levering with its lists left empty. */
+  readonly head: JsonObject;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+  /** SHA-256 over the texts of records and cases, base64. */
+  readonly vingerafdruk: string;
+  /** Absent for a model without cases. */
+  readonly zaakLinks: ZaakLinks | undefined;
+}
+
+export interface ReadDelivery {
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly aangeleverdOp: Date;
+  readonly leveringen: readonly ReadLevering[];
+}
+
+/** Receives what is stored of a file, while it is read. */
+interface DeliverySink {
+  /** The bytes are valid only during the call. */
+  readonly text: (levering: number, list: ItemList, nummer: number, bytes: Buffer) => void;
+  readonly traits: (levering: number, nummer: number, traits: RecordTraits) => void;
+}
+
+/** Two are enough to know that the records name more than one. */
+const MAX_MUNICIPALITIES = 2;
+
+interface DeliveryReaderOptions {
+  readonly model: Model;
+  readonly sink: DeliverySink;
+  readonly faults: Faults;
+  readonly traitsOf: ReadTraits;
+}
+
+/** Reads one file of the exchange model as its bytes come in, checks all of it, and passes its texts to a sink. */
+export class DeliveryReader {
+  readonly #model: Model;
+  readonly #sink: DeliverySink;
+  readonly #traitsOf: ReadTraits;
+  readonly #faults: Faults;
+  readonly #cutter: JsonCutter;
+  readonly #leveringen: ReadLevering[] = [];
+  readonly #seen: SeenTexts | undefined;
+  #count = 0;
+  #records = 0;
+  #current: OpenLevering;
+
+  constructor({ model, sink, faults, traitsOf }: DeliveryReaderOptions) {
+    this.#model = model;
+    this.#sink = sink;
+    this.#faults = faults;
+    this.#traitsOf = traitsOf;
+    this.#seen = model.bounds.leveringen.uniqueItems ? new SeenTexts() : undefined;
+    this.#current = startLevering(this.#model);
+    this.#cutter = new JsonCutter(cutPlan(model.mapping), {
+      item: (levering, list, index, item) => this.#item(levering, list, index, item),
+      levering: (levering, skeleton) => this.#levering(levering, skeleton),
+    });
+  }
+
+  /** Records and cases that were read so far. */
+  get records(): number {
+    return this.#records;
+  }
+
+  /** @throws {ImportStopped} when the rest of the file need not be read */
+  feed(chunk: Buffer): void {
+    this.#cut(() => this.#cutter.feed(chunk));
+  }
+
+  /**
+   * Ends the file.
+   * @returns its contents, or `undefined` when it has faults
+   * @throws {ImportStopped} when it ended too early
+   */
+  finish(): ReadDelivery | undefined {
+    const skeleton = this.#cut(() => this.#cutter.finish());
+    const envelop = this.#part(skeleton, '', this.#model.envelop);
+    this.#bounds(
+      this.#model.bounds.leveringen,
+      this.#count,
+      toPointer(this.#model.mapping.envelop.leveringen),
+      skeleton,
+    );
+    if (this.#faults.list.length > 0) return undefined;
+    const paths = this.#model.mapping.envelop;
+    const text = (path: readonly string[]): string => String(valueAt(envelop, path));
+    const [periodeStart, periodeEinde] = [text(paths.startdatum), text(paths.einddatum)];
+    const aangeleverdOp = new Date(text(paths.aanleverdatumEnTijd));
+    const pointer = toPointer(paths.einddatum);
+    if (periodeStart > periodeEinde) this.#fault(pointer, skeleton.lineAt(0), 'the period ends before it starts');
+    // The model allows the year 0 and leap seconds; Postgres cannot store them.
+    if (periodeStart.startsWith('0000')) {
+      this.#fault(toPointer(paths.startdatum), skeleton.lineAt(0), 'is not a date that can be stored');
+    }
+    if (Number.isNaN(aangeleverdOp.getTime())) {
+      this.#fault(toPointer(paths.aanleverdatumEnTijd), skeleton.lineAt(0), 'is not a moment that can be stored');
+    }
+    return this.#faults.list.length > 0
+      ? undefined
+      : { periodeStart, periodeEinde, aangeleverdOp, leveringen: this.#leveringen };
+  }
+
+  #cut<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof CutError)) throw error;
+      return this.#faults.stop({ pointer: this.#pointer(), line: error.line, message: error.message });
+    }
+  }
+
+  #item(levering: number, list: ItemList, nummer: number, item: CapturedItem): void {
+    const { bytes } = item;
+    this.#records += 1;
+    const pointer = (): string => this.#pointer(levering, list, nummer);
+    if (!isUtf8(bytes)) {
+      this.#fault(pointer(), item.line, 'is not valid UTF-8');
+      return;
+    }
+    const text = bytes.toString();
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      this.#broken(text, item.line, pointer());
+      return;
+    }
+    // As many colons as members, so no member occurs twice: two readers might read two values.
+    if (countMembers(value) !== item.colons) {
+      this.#broken(text, item.line, pointer());
+      return;
+    }
+    const check = list === 'records' ? this.#model.record : this.#model.zaak;
+    if (check !== undefined && !check.ok(value)) {
+      const offsets = locateValues(text);
+      for (const error of check.faults(value)) {
+        const line = item.line + newlines(text.slice(0, offsets.get(error.instancePath) ?? 0));
+        this.#fault(pointer() + error.instancePath, line, describeError(error));
+      }
+      return;
+    }
+    const current = this.#current;
+    if (current.seen[list]?.isRepeated(text)) this.#fault(pointer(), item.line, 'occurs twice in the list');
+    if (list === 'records') current.zaakLinker?.addRecord(value, nummer);
+    else current.zaakLinker?.addZaak(value, nummer);
+    current.counts[list] += 1;
+    current.bytes += bytes.length;
+    current.hash.update(bytes);
+    // After a fault nothing is stored, but the rest is still checked.
+    if (this.#faults.list.length > 0) return;
+    this.#sink.text(levering, list, nummer, bytes);
+    if (list !== 'records') return;
+    const traits = this.#traitsOf(value);
+    if (traits.gemeente !== undefined && current.municipalities.size < MAX_MUNICIPALITIES)
+      current.municipalities.add(traits.gemeente);
+    this.#sink.traits(levering, nummer, traits);
+  }
+
+  #levering(nummer: number, skeleton: Skeleton): void {
+    const { model, current } = { model: this.#model, current: this.#current };
+    const base = this.#pointer(nummer);
+    const head = this.#part(skeleton, base, model.levering);
+    const { records, zaken } = model.mapping.levering;
+    if (Array.isArray(valueAt(head, records))) {
+      this.#bounds(model.bounds.records, current.counts.records, base + toPointer(records), skeleton);
+    }
+    if (zaken !== undefined && Array.isArray(valueAt(head, zaken.lijst))) {
+      this.#bounds(model.bounds.zaken, current.counts.zaken, base + toPointer(zaken.lijst), skeleton);
+    }
+    const vingerafdruk = current.hash.digest('base64');
+    if (this.#seen?.isRepeated(JSON.stringify([head, vingerafdruk]))) {
+      this.#fault(base, skeleton.lineAt(0), 'occurs twice in the list');
+    }
+    if (isRecord(head)) {
+      const organisatie = organisationOf(head, model.mapping, current.municipalities);
+      if (Object.values(organisatie).some((text) => text?.includes('\u0000'))) {
+        this.#fault(base, skeleton.lineAt(0), 'names its organisation with U+0000, which cannot be stored');
+      }
+      this.#leveringen.push({
+        nummer,
+        organisatie,
+        head,
+        records: current.counts.records,
+        zaken: current.counts.zaken,
+        bytes: current.bytes,
+        vingerafdruk,
+        zaakLinks: current.zaakLinker?.finish(),
+      });
+    }
+    this.#count += 1;
+    this.#current = startLevering(this.#model);
+  }
+
+  /** Checks a skeleton against its part of the model. @returns its value, as far as there is one */
+  #part(skeleton: Skeleton, base: string, check: PartCheck): unknown {
+    const { text } = skeleton;
+    if (!skeleton.isUtf8) this.#fault(base, skeleton.lineAt(0), 'is not valid UTF-8');
+    let offsets: ReadonlyMap<string, number>;
+    try {
+      offsets = locateValues(text);
+    } catch (error) {
+      if (!(error instanceof JsonTextError)) throw error;
+      return this.#faults.stop({ pointer: base, line: skeleton.lineAt(error.offset), message: error.message });
+    }
+    const value: unknown = JSON.parse(text);
+    if (check.ok(value)) return value;
+    for (const error of check.faults(value)) {
+      const line = skeleton.lineAt(offsets.get(error.instancePath) ?? 0);
+      this.#fault(base + error.instancePath, line, describeError(error));
+    }
+    return value;
+  }
+
+  #bounds({ minItems, maxItems }: ListBounds, count: number, pointer: string, skeleton: Skeleton): void {
+    if (count > maxItems) this.#fault(pointer, skeleton.lineAt(0), `must NOT have more than ${maxItems} items`);
+    if (count < minItems) this.#fault(pointer, skeleton.lineAt(0), `must NOT have fewer than ${minItems} items`);
+  }
+
+  /** A text that is not JSON, or has a member twice. After text that is not JSON, reading on makes no sense. */
+  #broken(text: string, line: number, pointer: string): void {
+    try {
+      locateValues(text);
+    } catch (error) {
+      if (!(error instanceof JsonTextError)) throw error;
+      const fault = { pointer, line: line + newlines(text.slice(0, error.offset)), message: error.message };
+      if (!error.isDuplicate) this.#faults.stop(fault);
+      this.#faults.add(fault);
+      return;
+    }
+    this.#faults.stop({ pointer, line, message: 'not JSON' });
+  }
+
+  #fault(pointer: string, line: number, message: string): void {
+    this.#faults.add({ pointer, line, message });
+  }
+
+  #pointer(levering?: number, list?: ItemList, nummer?: number): string {
+    const { envelop, levering: paths } = this.#model.mapping;
+    const lists = { records: paths.records, zaken: paths.zaken?.lijst ?? [] };
+    return toPointer([
+      ...envelop.leveringen,
+      ...(levering === undefined ? [this.#count] : [levering]),
+      ...(list === undefined ? [] : lists[list]),
+      ...(nummer === undefined ? [] : [nummer]),
+    ]);
+  }
+}
+
+/** The levering that is being read. */
+interface OpenLevering {
+  /** For lists in which the model allows no item twice. */
+  readonly seen: Record<ItemList, SeenTexts | undefined>;
+  readonly counts: Record<ItemList, number>;
+  bytes: number;
+  /** Over the texts of its items. */
+  readonly hash: Hash;
+  readonly zaakLinker: ZaakLinker | undefined;
+  /** Municipalities that its records name. */
+  readonly municipalities: Set<string>;
+}
+
+function startLevering({ bounds: { records, zaken }, mapping }: Model): OpenLevering {
+  return {
+    seen: {
+      records: records.uniqueItems ? new SeenTexts() : undefined,
+      zaken: zaken.uniqueItems ? new SeenTexts() : undefined,
+    },
+    counts: { records: 0, zaken: 0 },
+    bytes: 0,
+    hash: createHash('sha256'),
+    zaakLinker: ZaakLinker.of(mapping),
+    municipalities: new Set(),
+  };
+}
+
+/** How many members all objects within a parsed JSON value have together. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += countMembers(item);
+    return count;
+  }
+  for (const member of Object.values(value)) {
+    count += 1;
+    if (typeof member === 'object') count += countMembers(member);
+  }
+  return count;
+}

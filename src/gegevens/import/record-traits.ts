@@ -1,0 +1,72 @@
+import { createHmac } from 'node:crypto';
+import { isRecord } from '../../kernel/is-record.ts';
+import { valueAt } from '../model/json-pointer.ts';
+import type { Mapping, PersonenMapping } from '../model/mapping.ts';
+import { municipalityKey } from '../model/request.ts';
+
+/** What is stored of a record beside its text. */
+export interface RecordTraits {
+  /** Days since 2000-01-01, as Postgres counts them; `undefined`: not known. */
+  readonly begin: number | undefined;
+  /** `undefined`: the record is running. */
+  readonly einde: number | undefined;
+  /** Keyed hash by which the same record is recognised in another delivery; `undefined`: it cannot be recognised. */
+  readonly sleutel: Buffer | undefined;
+  /** Key of the municipality that it names. */
+  readonly gemeente: string | undefined;
+}
+
+export type ReadTraits = (record: unknown) => RecordTraits;
+
+const DAY_MS = 86_400_000;
+const POSTGRES_EPOCH = Date.UTC(2000, 0, 1);
+/** 128 bits: different records practically never have the same key. */
+const KEY_BYTES = 16;
+
+/** @param key of the hash of persons and IDs: the BSN in a hash without a key is guessed within seconds */
+export function createTraitsReader({ levering: { record, recordId } }: Mapping, key: Buffer): ReadTraits {
+  const { begin, einde, gemeentecode, personen } = record;
+  const identityOf = (value: unknown): unknown => {
+    if (recordId !== undefined) return valueAt(value, recordId);
+    return personen === undefined ? undefined : personsOf(value, personen);
+  };
+  return (value) => {
+    const identity = identityOf(value);
+    const code = gemeentecode === undefined ? undefined : valueAt(value, gemeentecode);
+    return {
+      begin: begin === undefined ? undefined : dayNumber(valueAt(value, begin)),
+      einde: einde === undefined ? undefined : dayNumber(valueAt(value, einde)),
+      sleutel:
+        identity === undefined
+          ? undefined
+          : createHmac('sha256', key).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES),
+      gemeente: typeof code === 'string' ? municipalityKey(code) : undefined,
+    };
+  };
+}
+
+/** What identifies each person of a record, in an order that does not depend on the file; `undefined` when one is not identified. */
+function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): string[] | undefined {
+  const list = valueAt(record, lijst);
+  const persons = Array.isArray(list) ? list.filter(isRecord) : [];
+  const identities: string[] = [];
+  for (const person of persons) {
+    const values = kenmerken
+      .map((group) => group.map((path) => valueAt(person, path)))
+      .find((group) => group.every(isKnown));
+    if (values === undefined) return undefined;
+    identities.push(JSON.stringify(values.map((value) => String(value).trim())));
+  }
+  return identities.length === 0 ? undefined : identities.toSorted();
+}
+
+/** `000000000` and the like stand for an unknown number. */
+function isKnown(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '' && !/^\s*(.)\1{7,}\s*$/.test(value);
+}
+
+function dayNumber(value: unknown): number | undefined {
+  const [day] = typeof value === 'string' ? (/^\d{4}-\d{2}-\d{2}/.exec(value) ?? []) : [];
+  const moment = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(moment) ? undefined : Math.round((moment - POSTGRES_EPOCH) / DAY_MS);
+}

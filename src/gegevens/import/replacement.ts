@@ -1,0 +1,140 @@
+import type { ReadDelivery, ReadLevering } from './delivery-reader.ts';
+
+/** A current levering whose period overlaps that of an import, of one of its organisations or of one with the same name. */
+export interface EarlierLevering {
+  readonly id: number;
+  readonly organisatieSleutel: string;
+  readonly naam: string | null;
+  readonly naamSleutel: string | null;
+  readonly kvkNummer: string | null;
+  readonly gemeenteSleutel: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly records: number;
+}
+
+/** Why a replacement must be asked for. */
+export type ReplaceReason =
+  /** More than a tenth of the records would go. */
+  | 'fewer-records'
+  /** The organisation of the same number had another name. */
+  | 'other-name'
+  /** The organisation delivers for the same days with a municipality and without one. */
+  | 'municipality'
+  /** An organisation of this name delivers for the same days with a KvK number and without one. */
+  | 'kvk-number';
+
+/** A current levering that conflicts with the import: the same records would be delivered twice. */
+export interface Conflict {
+  readonly id: number;
+  readonly kvkNummer: string | null;
+  readonly gemeente: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly records: number;
+}
+
+/** What an import replaces of one organisation, for one municipality and period. */
+export interface Replacement {
+  readonly organisatie: string;
+  readonly kvkNummer: string | null;
+  /** `null`: for none in particular. */
+  readonly gemeente: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly recordsBefore: number;
+  readonly recordsAfter: number;
+  /** Its name until now, where that differs. */
+  readonly nameBefore: string | null;
+  readonly reasons: readonly ReplaceReason[];
+  /** Those among the replaced that are of another municipality, number or period. */
+  readonly conflicts: readonly Conflict[];
+  /** Numbers of the leveringen that become earlier versions. */
+  readonly replaces: readonly number[];
+}
+
+/**
+ * Compares an import with the current leveringen, by organisation and municipality: what it replaces and what conflicts.
+ * @param earlier only those whose period overlaps that of the import
+ */
+export function comparedWith(earlier: readonly EarlierLevering[], delivery: ReadDelivery): Replacement[] {
+  const { periodeStart, periodeEinde } = delivery;
+  const groups = Map.groupBy(delivery.leveringen, ({ organisatie: { sleutel, gemeenteSleutel } }) =>
+    JSON.stringify([sleutel, gemeenteSleutel ?? null]),
+  );
+  return [...groups.values()].flatMap((leveringen) => {
+    const [first] = leveringen;
+    if (first === undefined) return [];
+    const { sleutel, naam, naamSleutel, kvkNummer, gemeenteSleutel } = first.organisatie;
+    const me: Deliverer = {
+      organisatieSleutel: sleutel,
+      naamSleutel: naamSleutel ?? null,
+      kvkNummer: kvkNummer ?? null,
+      gemeenteSleutel: gemeenteSleutel ?? null,
+    };
+    const same = earlier.filter(
+      (each) =>
+        each.organisatieSleutel === sleutel &&
+        each.gemeenteSleutel === me.gemeenteSleutel &&
+        each.periodeStart === periodeStart &&
+        each.periodeEinde === periodeEinde,
+    );
+    const conflicting = earlier.filter((each) => conflictBetween(me, each) !== undefined);
+    const ofImport = delivery.leveringen.map(({ organisatie }) => ({
+      organisatieSleutel: organisatie.sleutel,
+      naamSleutel: organisatie.naamSleutel ?? null,
+      kvkNummer: organisatie.kvkNummer ?? null,
+      gemeenteSleutel: organisatie.gemeenteSleutel ?? null,
+    }));
+    const conflicts = new Set([...conflicting, ...ofImport].map((each) => conflictBetween(me, each)));
+    conflicts.delete(undefined);
+    const replaced = [...same, ...conflicting];
+    if (replaced.length === 0 && conflicts.size === 0) return [];
+    const before = sum(replaced);
+    const after = sum(leveringen);
+    const renamed = replaced.find((each) => each.naamSleutel !== (naamSleutel ?? null));
+    const reasons: ReplaceReason[] = [
+      ...((before - after) * 10 > before ? (['fewer-records'] as const) : []),
+      ...(renamed === undefined ? [] : (['other-name'] as const)),
+      ...(['municipality', 'kvk-number'] as const).filter((reason) => conflicts.has(reason)),
+    ];
+    return {
+      organisatie: naam ?? sleutel,
+      kvkNummer: kvkNummer ?? null,
+      gemeente: gemeenteSleutel ?? null,
+      periodeStart,
+      periodeEinde,
+      recordsBefore: before,
+      recordsAfter: after,
+      nameBefore: renamed === undefined ? null : renamed.naam,
+      reasons,
+      conflicts: conflicting.map((each) => ({
+        id: each.id,
+        kvkNummer: each.kvkNummer,
+        gemeente: each.gemeenteSleutel,
+        periodeStart: each.periodeStart,
+        periodeEinde: each.periodeEinde,
+        records: each.records,
+      })),
+      replaces: replaced.map(({ id }) => id),
+    };
+  });
+}
+
+type Deliverer = Pick<EarlierLevering, 'organisatieSleutel' | 'naamSleutel' | 'kvkNummer' | 'gemeenteSleutel'>;
+
+/**
+ * Why two leveringen for the same days conflict: a request is answered by organisation and municipality, so the same records would be
+ * delivered under each. Two municipalities that are both known do not conflict: their records differ.
+ */
+function conflictBetween(a: Deliverer, b: Deliverer): 'municipality' | 'kvk-number' | undefined {
+  const oneHasNoMunicipality = (a.gemeenteSleutel === null) !== (b.gemeenteSleutel === null);
+  if (a.organisatieSleutel === b.organisatieSleutel) return oneHasNoMunicipality ? 'municipality' : undefined;
+  const oneHasNoNumber = (a.kvkNummer === null) !== (b.kvkNummer === null);
+  if (!oneHasNoNumber || a.naamSleutel === null || a.naamSleutel !== b.naamSleutel) return undefined;
+  return oneHasNoMunicipality || a.gemeenteSleutel === b.gemeenteSleutel ? 'kvk-number' : undefined;
+}
+
+function sum(leveringen: readonly Pick<EarlierLevering | ReadLevering, 'records'>[]): number {
+  return leveringen.reduce((total, { records }) => total + records, 0);
+}

@@ -1,0 +1,213 @@
+/** One levering as it is stored, without its records. */
+export interface Levering {
+  readonly id: number;
+  readonly invoerId: number;
+  /** Index in its file, from 0. */
+  readonly nummer: number;
+  readonly organisatieSleutel: string;
+  readonly naam: string | undefined;
+  /** `undefined`: for no municipality in particular. */
+  readonly gemeenteSleutel: string | undefined;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly aangeleverdOp: Date;
+  /** JSON text of the levering with empty lists. */
+  readonly head: string;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+}
+
+/** First and last day, as `YYYY-MM-DD`. */
+export interface Period {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** A levering as a part of an answer. */
+export interface ChosenLevering {
+  readonly levering: Levering;
+  /** Absent: all of its records are delivered. */
+  readonly selection: Selection | undefined;
+}
+
+/** Which records of a levering are delivered: those that overlap a period and do not occur in a newer delivery of the same group. */
+export interface Selection {
+  /** Leveringen of one organisation and municipality have the same number. */
+  readonly group: number;
+  /** Higher is newer; parts of one delivery have the same. */
+  readonly rank: number;
+  readonly period: Period;
+}
+
+/** An organisation and the municipality that it delivers for. */
+export interface Deliverer {
+  readonly organisatieSleutel: string;
+  readonly naam: string | undefined;
+  readonly gemeenteSleutel: string | undefined;
+}
+
+/** Days that were asked for and that no delivery of a deliverer covers. */
+export interface Uncovered {
+  readonly organisatie: string;
+  readonly gemeente?: string;
+  readonly van: string;
+  readonly tot: string;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Chooses what answers a period. Per organisation and municipality: the newest import of exactly this period, whole; else the newest that
+ * covers it, what overlaps; else all that overlap, what overlaps, each record once.
+ * @param leveringen current leveringen that overlap the period, in the order of delivery; those that were chosen before are chosen again,
+ *   all of them
+ */
+export function chooseLeveringen(leveringen: readonly Levering[], period: Period): ChosenLevering[] {
+  const chosen = new Map<Levering, ChosenLevering>();
+  let group = 0;
+  for (const own of Map.groupBy(leveringen, delivererKey).values()) {
+    const exact = newest(own.filter((each) => each.periodeStart === period.start && each.periodeEinde === period.end));
+    const covering = newest(own.filter((each) => each.periodeStart <= period.start && each.periodeEinde >= period.end));
+    const given = exact ?? covering ?? own;
+    for (const levering of given) {
+      const selection = exact === undefined ? { group, rank: levering.invoerId, period } : undefined;
+      chosen.set(levering, { levering, selection });
+    }
+    group += 1;
+  }
+  return leveringen.map((levering) => chosen.get(levering)).filter((each) => each !== undefined);
+}
+
+/** The parts of the newest import among leveringen. */
+function newest(leveringen: readonly Levering[]): readonly Levering[] | undefined {
+  if (leveringen.length === 0) return undefined;
+  const last = leveringen.reduce((highest, { invoerId }) => Math.max(highest, invoerId), 0);
+  return leveringen.filter(({ invoerId }) => invoerId === last);
+}
+
+/** By deliverer: the days of a period that none of the chosen leveringen covers. */
+export function uncoveredDays(
+  deliverers: readonly Deliverer[],
+  chosen: readonly ChosenLevering[],
+  period: Period,
+): Uncovered[] {
+  const covered = Map.groupBy(chosen, ({ levering }) => delivererKey(levering));
+  return deliverers.flatMap((deliverer) => {
+    const { organisatieSleutel, naam, gemeenteSleutel } = deliverer;
+    const periods = (covered.get(delivererKey(deliverer)) ?? []).map(({ levering }) => levering);
+    return gaps(periods, period).map(({ start, end }) => ({
+      organisatie: naam ?? organisatieSleutel,
+      ...(gemeenteSleutel === undefined ? {} : { gemeente: gemeenteSleutel }),
+      van: start,
+      tot: end,
+    }));
+  });
+}
+
+function gaps(leveringen: readonly Levering[], { start, end }: Period): Period[] {
+  const found: Period[] = [];
+  let next = start;
+  for (const { periodeStart, periodeEinde } of leveringen.toSorted((a, b) => compare(a.periodeStart, b.periodeStart))) {
+    if (periodeStart > next) found.push({ start: next, end: dayAfter(periodeStart, -1) });
+    if (periodeEinde >= end) return found;
+    if (periodeEinde >= next) next = dayAfter(periodeEinde, 1);
+  }
+  return [...found, { start: next, end }];
+}
+
+function delivererKey({ organisatieSleutel, gemeenteSleutel }: Omit<Deliverer, 'naam'>): string {
+  return JSON.stringify([organisatieSleutel, gemeenteSleutel ?? null]);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function dayAfter(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** A levering of an answer, with the number of its records that are delivered. */
+export interface CountedLevering extends ChosenLevering {
+  readonly records: number;
+}
+
+/** The part of a levering on one page: its delivered records from `from` up to and not including `to`, counted from 0. */
+export interface Slice {
+  readonly levering: Levering;
+  /** Absent: all of its records are delivered. */
+  readonly selection: Selection | undefined;
+  readonly from: number;
+  readonly to: number;
+  /** Whether the cases that go with these records are delivered too. */
+  readonly zaken: boolean;
+}
+
+export interface Paginering {
+  readonly pageSize: number;
+  readonly currentPage: number;
+  readonly totalPages: number;
+  readonly totalRecords: number;
+}
+
+export interface PagePlan {
+  readonly slices: readonly Slice[];
+  /** Absent when everything fits in one answer and the request did not ask for pages. */
+  readonly paginering: Paginering | undefined;
+  readonly records: number;
+  /** Whether the requested page does not exist: the first is sent instead. */
+  readonly isPastEnd: boolean;
+}
+
+export interface PageQuery {
+  readonly page: number | undefined;
+  readonly pageSize: number | undefined;
+  /** Most records in one answer. */
+  readonly maximum: number;
+}
+
+/** Divides leveringen, in order, into pages of records. A page past the end is the first. */
+export function planPage(leveringen: readonly CountedLevering[], { page, pageSize, maximum }: PageQuery): PagePlan {
+  const totalRecords = leveringen.reduce((sum, { records }) => sum + records, 0);
+  const size = pageSize ?? maximum;
+  const totalPages = Math.max(1, Math.ceil(totalRecords / size));
+  const isPastEnd = (page ?? 1) > totalPages;
+  const current = isPastEnd ? 1 : (page ?? 1);
+  const paged = page !== undefined || pageSize !== undefined || totalRecords > maximum;
+  const slices = slicesOf(leveringen, current, size, totalPages);
+  return {
+    slices,
+    paginering: paged ? { pageSize: size, currentPage: current, totalPages, totalRecords } : undefined,
+    records: slices.reduce((sum, { from, to }) => sum + to - from, 0),
+    isPastEnd,
+  };
+}
+
+/** Leveringen without their records, for an answer that has none. */
+export function emptySlices(leveringen: readonly Levering[]): Slice[] {
+  return leveringen.map((levering) => ({ levering, selection: undefined, from: 0, to: 0, zaken: false }));
+}
+
+/** Estimates the bytes of a page: of each levering in proportion to its records. */
+export function estimateBytes({ slices }: PagePlan): number {
+  return slices.reduce((sum, { levering: { records, bytes }, from, to }) => {
+    return sum + Math.ceil(records === 0 ? bytes : (bytes * (to - from)) / records);
+  }, 0);
+}
+
+function slicesOf(leveringen: readonly CountedLevering[], page: number, size: number, totalPages: number): Slice[] {
+  const start = (page - 1) * size;
+  const end = start + size;
+  const slices: Slice[] = [];
+  let offset = 0;
+  for (const { levering, selection, records } of leveringen) {
+    const from = Math.max(start - offset, 0);
+    const to = Math.min(end - offset, records);
+    // A levering without records goes on the page of the next record; at the end, on the last page.
+    const emptyHere = records === 0 && offset >= start && (offset < end || page === totalPages);
+    if (to > from || emptyHere) slices.push({ levering, selection, from, to: Math.max(to, from), zaken: true });
+    offset += records;
+  }
+  return slices;
+}

@@ -1,0 +1,176 @@
+import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
+import type { Variant } from '../model/mapping.ts';
+
+/** A levering as operators see it. */
+interface ListedLevering {
+  readonly id: number;
+  readonly variant: Variant;
+  readonly organisatie: string;
+  readonly kvkNummer: string | null;
+  readonly gemeentecode: string | null;
+  /** Key of the municipality that it is for, without `GM`. */
+  readonly gemeente: string | null;
+  readonly periodeStart: string;
+  readonly periodeEinde: string;
+  readonly aangeleverdOp: Date;
+  readonly records: number;
+  readonly zaken: number;
+  readonly bytes: number;
+  readonly bestand: string;
+  readonly modelVersie: string;
+  readonly ingevoerdOp: Date;
+  readonly vingerafdruk: string;
+  /** When its delivery ended, and why; `null`: it is current. */
+  readonly vervallenOp: Date | null;
+  readonly reden: 'vervangen' | 'verwijderd' | null;
+}
+
+interface ListOptions {
+  readonly variant?: Variant | undefined;
+  /** Earlier versions too. */
+  readonly all?: boolean | undefined;
+  readonly id?: number | undefined;
+  /** Key of a municipality. */
+  readonly gemeente?: string | undefined;
+}
+
+/** The leveringen there are, newest period first. */
+export async function listLeveringen(
+  db: Db,
+  { variant, all = false, id, gemeente }: ListOptions,
+): Promise<ListedLevering[]> {
+  const { rows } = await db.query<ListedLevering & Record<string, unknown>>(
+    `select l.id, l.variant, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.kvk_nummer as "kvkNummer",
+       l.gemeentecode, l.gemeente_sleutel as gemeente, l.periode_start as "periodeStart", l.periode_einde as "periodeEinde",
+       l.aangeleverd_op as "aangeleverdOp", l.records, l.zaken, l.bytes, i.bestand, l.model_versie as "modelVersie",
+       i.ingevoerd_op as "ingevoerdOp", l.vingerafdruk, l.vervallen_op as "vervallenOp", l.reden
+     from gegevens.leveringen l
+     join gegevens.invoeren i on i.id = l.invoer_id
+     where ($1::text is null or l.variant = $1::text) and ($2::boolean or l.vervallen_op is null)
+       and ($3::bigint is null or l.id = $3::bigint) and ($4::text is null or l.gemeente_sleutel = $4::text)
+     order by l.variant, l.periode_einde desc, l.naam_sleutel collate "C" nulls last, l.gemeente_sleutel, l.id desc`,
+    [variant ?? null, all, id ?? null, gemeente ?? null],
+  );
+  return rows;
+}
+
+/** A levering with empty lists, as JSON. */
+export async function readHead(db: Db, id: number): Promise<unknown> {
+  const { rows } = await db.query<{ kop: string }>('select kop from gegevens.leveringen where id = $1::bigint', [id]);
+  const head: unknown = JSON.parse(rows[0]?.kop ?? 'null');
+  return head;
+}
+
+interface PruneOptions {
+  readonly now: Date;
+  /** Only what has not been delivered for this long. */
+  readonly minAgeMs: number;
+  /** Deletes nothing. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  readonly progress: (version: PrunedLevering) => void;
+}
+
+interface PrunedLevering {
+  readonly id: number;
+  readonly invoerId: number;
+  readonly nummer: number;
+  readonly organisatie: string;
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/**
+ * Deletes earlier versions that no requester can be paging through any more, and paging states that have expired.
+ * @returns the versions that were deleted; with a dry run: that would be
+ * @throws {Error} before anything else, when the clock of this process is ahead of the database's; the signal's reason
+ */
+export async function pruneLeveringen(pool: Pool, options: PruneOptions): Promise<PrunedLevering[]> {
+  const { now, minAgeMs, dryRun, signal, progress } = options;
+  await refuseClockAhead(pool, now);
+  const versions = await findPrunable(pool, new Date(now.getTime() - minAgeMs), now);
+  for (const version of versions) {
+    signal.throwIfAborted();
+    if (!dryRun) await pruneLevering(pool, version);
+    progress(version);
+  }
+  if (!dryRun) await prunePagingStates(pool, now);
+  return versions;
+}
+
+/**
+ * Earlier versions that may be deleted: not delivered since `before`, and in no state that a requester may page through at `now`.
+ */
+async function findPrunable(db: Db, before: Date, now: Date): Promise<PrunedLevering[]> {
+  const { rows } = await db.query<PrunedLevering & Record<string, unknown>>(
+    `select l.id, l.invoer_id as "invoerId", l.nummer, coalesce(l.naam, l.organisatie_sleutel) as organisatie, l.records, l.bytes
+     from gegevens.leveringen l
+     where l.vervallen_op < $1::timestamptz
+       and not exists (
+         select from gegevens.standen s where s.verloopt_op > $2::timestamptz and l.id = any(s.leveringen))
+     order by l.id`,
+    [before, now],
+  );
+  return rows;
+}
+
+/** Deletes one earlier version with its records, in one transaction. */
+async function pruneLevering(pool: Pool, { id, invoerId, nummer }: PrunedLevering): Promise<void> {
+  await transaction(pool, async (client) => {
+    // Deleting a quarter of a large city takes longer than the time limit of statements.
+    const db = await allowLongStatements(client, 0);
+    const deleted = await db.query(
+      'delete from gegevens.leveringen where id = $1::bigint and vervallen_op is not null',
+      [id],
+    );
+    if (deleted.rowCount === 0) return;
+    const key = [invoerId, nummer];
+    for (const table of ['records', 'looptijden', 'zaken_bij', 'zaak_signalen']) {
+      await db.query(`delete from gegevens.${table} where invoer_id = $1::bigint and levering = $2::int`, key);
+    }
+    await db.query(
+      `delete from gegevens.invoeren i where i.id = $1::bigint
+         and not exists (select from gegevens.leveringen l where l.invoer_id = i.id)`,
+      [invoerId],
+    );
+  });
+}
+
+async function prunePagingStates(db: Db, now: Date): Promise<void> {
+  await db.query('delete from gegevens.standen where verloopt_op <= $1::timestamptz', [now]);
+}
+
+/** Notifies every instance that something was removed. */
+export const REMOVED_CHANNEL = 'gegevens_verwijderd';
+
+/**
+ * Stops the delivery of leveringen, earlier versions too, at once: also for requesters that are paging through them. Their records stay
+ * until they are pruned.
+ * @returns the ones that were not removed before
+ */
+export async function removeLeveringen(db: Db, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `with weg as (
+       update gegevens.leveringen set vervallen_op = clock_timestamp(), reden = 'verwijderd'
+       where id = any($1::bigint[]) and reden is distinct from 'verwijderd'
+       returning id
+     ), standen as (
+       delete from gegevens.standen where leveringen && array(select id from weg)
+     )
+     select id, pg_notify('${REMOVED_CHANNEL}', '') from weg order by id`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** When something was last removed; `undefined`: never. */
+export async function lastRemoval(db: Db): Promise<Date | undefined> {
+  const { rows } = await db.query<{ laatst: Date | null }>({
+    name: 'gegevens-last-removal',
+    text: `select max(vervallen_op) as laatst from gegevens.leveringen where reden = 'verwijderd'`,
+  });
+  return rows[0]?.laatst ?? undefined;
+}

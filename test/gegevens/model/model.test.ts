@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { shvDelivery, vsDelivery } from '../../../src/demo/data/deliveries.ts';
+import { checkWhole, loadModel } from '../../../src/gegevens/model/model.ts';
+
+it('judges a case with very many signals, where comparing each with each would take minutes', () => {
+  const { zaak: check } = loadModel('vs');
+  const vroegsignalen = Array.from({ length: 100_000 }, (_, n) => ({ ID: `signaal ${n}` }));
+  const zaak = { resultaat: '(Budget)advies en/of quick fix', volgnummer: 1, vroegsignalen };
+  expect(check?.faults(zaak)).toEqual([]);
+  expect(check?.ok(zaak)).toBe(true);
+  const twice = { ...zaak, vroegsignalen: [...vroegsignalen, { ID: 'signaal 70000' }] };
+  expect(check?.ok(twice)).toBe(false);
+  expect(check?.faults(twice)).toMatchObject([{ keyword: 'uniqueItems', params: { i: 100_000, j: 70_000 } }]);
+});
+
+it('accepts the deliveries of the demo', () => {
+  expect(checkWhole(loadModel('shv')).faults(shvDelivery())).toEqual([]);
+  expect(checkWhole(loadModel('vs')).faults(vsDelivery())).toEqual([]);
+});
