@@ -4,7 +4,7 @@ import { FeedFault } from './feed-fault.ts';
 /** What is remembered of the pages since the snapshot or the feed was begun; small, whatever was read. */
 export interface ReadingProgress {
   /** A cursor that was met; it is moved further apart each time (Brent's cycle detection). */
-  readonly mark: string | null;
+  readonly checkpoint: string | null;
   readonly steps: number;
   readonly span: number;
   /** Pages in a row without a record, with more to come. */
@@ -14,7 +14,7 @@ export interface ReadingProgress {
   readonly highest: number;
 }
 
-export const NO_PROGRESS: ReadingProgress = { mark: null, steps: 0, span: 1, empty: 0, records: 0, highest: 0 };
+export const NO_PROGRESS: ReadingProgress = { checkpoint: null, steps: 0, span: 1, empty: 0, records: 0, highest: 0 };
 
 /** Pages without a record, with more to come: what is read is not filtered, so there is no reason for one. */
 const MAX_EMPTY = 200;
@@ -35,7 +35,7 @@ export function notePage(
   before: ReadingProgress,
   { cursor, numbers, isSnapshot, maxRecords }: PageStep,
 ): ReadingProgress {
-  if (cursor === before.mark) throw new FeedFault('cursor-circle', 'its cursors come back to where they were');
+  if (cursor === before.checkpoint) throw new FeedFault('cursor-circle', 'its cursors come back to where they were');
   const empty = numbers.length === 0 ? before.empty + 1 : 0;
   const endless = isSnapshot ? 'snapshot-endless' : 'cursor-circle';
   if (empty > MAX_EMPTY) throw new FeedFault(endless, `${empty} pages in a row have no records, and there is more`);
@@ -49,9 +49,9 @@ export function notePage(
     );
   }
   if (records > maxRecords) throw new FeedFault('snapshot-endless', `the snapshot has more than ${maxRecords} records`);
-  const moves = before.mark === null || before.steps + 1 >= before.span;
+  const moves = before.checkpoint === null || before.steps + 1 >= before.span;
   return {
-    mark: moves ? cursor : before.mark,
+    checkpoint: moves ? cursor : before.checkpoint,
     steps: moves ? 0 : before.steps + 1,
     span: moves ? before.span * 2 : before.span,
     empty,
@@ -69,7 +69,7 @@ export function toProgress(value: unknown): ReadingProgress {
     return typeof found === 'number' && found >= least ? found : least;
   };
   return {
-    mark: typeof mark === 'string' ? mark : null,
+    checkpoint: typeof mark === 'string' ? mark : null,
     steps: number('steps', 0),
     span: number('span', 1),
     empty: number('empty', 0),

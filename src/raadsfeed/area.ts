@@ -11,9 +11,9 @@ import { createFeedReader } from './feed/reader.ts';
 import { createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { measureFeed } from './feed-metrics.ts';
-import type { RaadsfeedParts } from './parts.ts';
+import type { RaadsfeedServices } from './parts.ts';
 import { raadsfeedProblems } from './problems.ts';
-import { keepRegister } from './register/keep-register.ts';
+import { createRegister } from './register/keep-register.ts';
 import type { Register } from './register.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute } from './routes/feed.ts';
@@ -22,7 +22,7 @@ import { serviceRoute } from './routes/service.ts';
 import { snapshotRoute } from './routes/snapshot.ts';
 import { streamRoute } from './routes/stream.ts';
 import { wellKnownRoutes } from './routes/well-known.ts';
-import { rewriteParts } from './store/text-partitions.ts';
+import { rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
@@ -57,14 +57,14 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     bufferBytes: settings.streamBufferBytes,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
-  const parts: RaadsfeedParts = { settings, heads, reader, pages, responses, mountUrl, log, stopping };
+  const parts: RaadsfeedServices = { settings, heads, reader, pages, responses, mountUrl, log, stopping };
   measureFeed(platform.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
     cacheBytes: () => pages.bytes() + responses.bytes(),
   });
   const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
-  const kept = settings.register ? keepRegister(platform) : undefined;
+  const kept = settings.register ? createRegister(platform) : undefined;
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);
     responses.register(app);
@@ -82,7 +82,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   };
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
-    rewriteParts(pool).catch((error: unknown) =>
+    rewritePartitions(pool).catch((error: unknown) =>
       log.error({ err: error }, 'what was redacted may still stand in files of the database; it is tried again'),
     );
   };

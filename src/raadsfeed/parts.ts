@@ -4,7 +4,7 @@ import type { PageSource } from './feed/page.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
 
 /** What the routes of the feed work with. */
-export interface RaadsfeedParts extends PageSource {
+export interface RaadsfeedServices extends PageSource {
   readonly settings: Config['raadsfeed'];
   readonly responses: ResponseCache;
   readonly log: Logger;

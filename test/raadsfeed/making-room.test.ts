@@ -1,40 +1,40 @@
 /** Answers that are being made take no more memory together than there is for them. */
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/kernel/problem.ts';
-import { createMakingRoom } from '../../src/raadsfeed/feed/making-room.ts';
+import { createMemorySemaphore } from '../../src/raadsfeed/feed/making-room.ts';
 
 const here = new AbortController().signal;
 
 it('lets in what fits, and one that is larger than all of it when it is alone', async () => {
-  const room = createMakingRoom(100, 20);
-  const large = await room.enter(1000, here);
-  const refused = await room.enter(1, here).catch((error: unknown) => error);
+  const room = createMemorySemaphore(100, 20);
+  const large = await room.acquire(1000, here);
+  const refused = await room.acquire(1, here).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(Problem);
   expect(refused).toMatchObject({ kind: { status: 503 }, headers: { 'retry-after': '1' } });
-  large.leave();
-  large.leave();
+  large.release();
+  large.release();
   expect(room.used()).toBe(0);
-  await Promise.all([room.enter(60, here), room.enter(40, here)]);
-  await expect(room.enter(1, here)).rejects.toBeInstanceOf(Problem);
+  await Promise.all([room.acquire(60, here), room.acquire(40, here)]);
+  await expect(room.acquire(1, here)).rejects.toBeInstanceOf(Problem);
 });
 
 it('lets those who wait in by their turn, as soon as an answer turns out smaller or is made', async () => {
-  const room = createMakingRoom(100, 5000);
-  const first = await room.enter(90, here);
+  const room = createMemorySemaphore(100, 5000);
+  const first = await room.acquire(90, here);
   const order: string[] = [];
   const waiting = ['b', 'c'].map(async (name) => {
-    const place = await room.enter(45, here);
+    const place = await room.acquire(45, here);
     order.push(name);
     return place;
   });
   const gone = new AbortController();
-  const left = room.enter(10, gone.signal);
+  const left = room.acquire(10, gone.signal);
   gone.abort(new Error('gone'));
   await expect(left).rejects.toThrow('gone');
   expect(order).toEqual([]);
   first.resize(10);
   const places = await Promise.all(waiting);
   expect(order).toEqual(['b', 'c']);
-  for (const place of [first, ...places]) place.leave();
+  for (const place of [first, ...places]) place.release();
   expect(room.used()).toBe(0);
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { lockFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
-import { ensureTextPartitions, rewriteParts } from '../../src/raadsfeed/store/text-partitions.ts';
+import { ensureTextPartitions, rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { filesWith } from './database-files.ts';
 import { generateHistory } from './generate-history.ts';
 import { asPage, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
@@ -108,7 +108,7 @@ it('is tried again when a reader keeps it open, and nobody waits behind it meanw
   await feed.publish([document('open', { omschrijving: SECRET })]);
   await redactOnly('open');
   await owner.query('begin; select count(*) from raadsfeed.tekst where sequence_number > 100000');
-  const rewriting = rewriteParts(feed.pool);
+  const rewriting = rewritePartitions(feed.pool);
   const waits: number[] = [];
   for (let i = 0; i < 10; i += 1) {
     const startedAt = performance.now();
@@ -131,7 +131,7 @@ it('is thrown away when all of it was pruned', async () => {
     signal: new AbortController().signal,
     progress: () => undefined,
   });
-  await rewriteParts(feed.pool);
+  await rewritePartitions(feed.pool);
   expect(await partitions()).not.toContain('raadsfeed.tekst_from_0');
   await expect
     .poll(async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).records[0]?.sequenceNumber, PATIENT)

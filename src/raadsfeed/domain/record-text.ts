@@ -41,7 +41,7 @@ export function recordText(
 }
 
 /** What a place of history says once its content is gone: the same place and resource, the reason of the redaction, its own number. */
-export function redactedPlace(
+export function redactedRecord(
   place: {
     sequenceNumber: number;
     storedAt: string;

@@ -2,20 +2,20 @@
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 
-export interface MakingRoom {
+export interface MemorySemaphore {
   /**
    * Waits until there is room, in the order of asking. What would be alone is let in however large it is.
    * @param bytes about how many it will take
    * @throws {Problem} `unavailable` when there was no room in time; the signal's reason
    */
-  enter(bytes: number, signal: AbortSignal): Promise<MakingPlace>;
+  acquire(bytes: number, signal: AbortSignal): Promise<MemoryLease>;
   readonly used: () => number;
 }
 
-export interface MakingPlace {
+export interface MemoryLease {
   /** Says how many bytes it really takes. */
   resize(bytes: number): void;
-  leave(): void;
+  release(): void;
 }
 
 interface Waiting {
@@ -23,7 +23,7 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-export function createMakingRoom(maxBytes: number, waitMs: number): MakingRoom {
+export function createMemorySemaphore(maxBytes: number, waitMs: number): MemorySemaphore {
   const queue = new Set<Waiting>();
   let used = 0;
 
@@ -35,7 +35,7 @@ export function createMakingRoom(maxBytes: number, waitMs: number): MakingRoom {
       first.admit();
     }
   };
-  const take = (bytes: number): MakingPlace => {
+  const take = (bytes: number): MemoryLease => {
     let mine = bytes;
     used += mine;
     const resize = (actual: number): void => {
@@ -43,15 +43,15 @@ export function createMakingRoom(maxBytes: number, waitMs: number): MakingRoom {
       mine = actual;
       admit();
     };
-    return { resize, leave: () => resize(0) };
+    return { resize, release: () => resize(0) };
   };
 
   return {
     used: () => used,
-    async enter(bytes, signal) {
+    async acquire(bytes, signal) {
       signal.throwIfAborted();
       if (queue.size === 0 && fits(bytes)) return take(bytes);
-      return await new Promise<MakingPlace>((resolve, reject) => {
+      return await new Promise<MemoryLease>((resolve, reject) => {
         const end = (): void => {
           clearTimeout(timer);
           signal.removeEventListener('abort', gone);

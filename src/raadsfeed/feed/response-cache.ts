@@ -10,7 +10,7 @@ import type { FeedHead } from '../store/feed-row.ts';
 import { createByteCache } from './byte-cache.ts';
 import { chooseEncoding, compress, type Encoding, WORTH_COMPRESSING_BYTES } from './compression.ts';
 import { type HeadCache, isSameHead } from './head.ts';
-import { createMakingRoom } from './making-room.ts';
+import { createMemorySemaphore } from './making-room.ts';
 import type { CompressedEncoding } from './splice.ts';
 
 declare module 'fastify' {
@@ -86,7 +86,7 @@ const MAKING_BYTES = 64 * 1024 * 1024;
 export function createResponseCache(
   maxBytes: number,
   heads: HeadCache,
-  room = createMakingRoom(MAKING_BYTES, WAIT_MS),
+  room = createMemorySemaphore(MAKING_BYTES, WAIT_MS),
 ): ResponseCache {
   const responses = createByteCache<CachedResponse>(
     maxBytes,
@@ -179,7 +179,7 @@ export function createResponseCache(
     send,
     async make(request, reply, records, read) {
       const gone = requestClosedSignal(reply);
-      const place = await room.enter(records * RECORD_BYTES * COPIES, gone).catch((error: unknown) => {
+      const place = await room.acquire(records * RECORD_BYTES * COPIES, gone).catch((error: unknown) => {
         if (gone.aborted) return undefined;
         throw error;
       });
@@ -190,7 +190,7 @@ export function createResponseCache(
         place.resize((options.bytes ?? 0) * COPIES);
         return await send(request, reply, options);
       } finally {
-        place.leave();
+        place.release();
       }
     },
     bytes: responses.bytes,

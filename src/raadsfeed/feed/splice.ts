@@ -26,13 +26,13 @@ export const ZSTD_LEVEL = 3;
 export async function openBody(plain: Buffer, encoding: CompressedEncoding): Promise<OpenBody> {
   return {
     encoding,
-    bytes: await compressors[encoding](plain),
+    bytes: await beginningCompressors[encoding](plain),
     plainBytes: plain.length,
     crc: encoding === 'gzip' ? crc32(plain) : 0,
   };
 }
 
-const compressors = {
+const beginningCompressors = {
   gzip: (plain: Buffer) => promisify(gzip)(plain, { level: GZIP_LEVEL, finishFlush: constants.Z_SYNC_FLUSH }),
   br: (plain: Buffer) =>
     promisify(brotliCompress)(plain, {

@@ -5,7 +5,7 @@ import { refreshFeed } from './refresh-feed.ts';
 import { listFeeds, takeDue } from './store/feeds.ts';
 
 /** A register, with the work of keeping it up to date. */
-export interface KeptRegister extends Register {
+export interface RunningRegister extends Register {
   start(): void;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export function createRegisterClient({
 }
 
 /** Each feed is asked once a day where it is; one that does not answer, each hour. */
-export function keepRegister(platform: Platform): KeptRegister {
+export function createRegister(platform: Platform): RunningRegister {
   const { pool, log, stopping } = platform;
   const client = createRegisterClient(platform);
   let timer: NodeJS.Timeout | undefined;

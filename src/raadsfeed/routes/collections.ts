@@ -6,7 +6,7 @@ import { Problem } from '../../kernel/problem.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { COLLECTIONS, type ResourceType } from '../domain/resource-type.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
-import type { RaadsfeedParts } from '../parts.ts';
+import type { RaadsfeedServices } from '../parts.ts';
 import { readCollection, readResource } from '../store/read-texts.ts';
 import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
@@ -17,7 +17,7 @@ type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';
 export function collectionRoutes(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedParts,
+  parts: RaadsfeedServices,
   resourceType: ResourceType,
   operationIds: { readonly list: ListOperation; readonly one: OneOperation },
 ): void {

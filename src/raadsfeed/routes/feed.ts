@@ -5,11 +5,11 @@ import type { Contract } from '../../http/contract.ts';
 import { WORTH_COMPRESSING_BYTES } from '../feed/compression.ts';
 import { encodeFeedCursor } from '../feed/cursor.ts';
 import { type FeedPage, readFeedPage } from '../feed/page.ts';
-import type { RaadsfeedParts } from '../parts.ts';
+import type { RaadsfeedServices } from '../parts.ts';
 import { DEFAULT_LIMIT, pageUrl, readPageQuery } from './query.ts';
 
 /** `GET /feed`: the log after a position. */
-export function feedRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
+export function feedRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
   const { settings, responses } = parts;
   contract.serve(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);

@@ -4,7 +4,7 @@ import type { Contract } from '../../http/contract.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
-import type { RaadsfeedParts } from '../parts.ts';
+import type { RaadsfeedServices } from '../parts.ts';
 import type { Register } from '../register.ts';
 import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
@@ -12,7 +12,7 @@ import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './quer
 export function registerRoute(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedParts,
+  parts: RaadsfeedServices,
   register: Register | undefined,
 ): void {
   contract.serve(app, 'getRegister', {}, async (request, reply) => {

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { acceptedTypes } from '../../http/request-head.ts';
-import type { RaadsfeedParts } from '../parts.ts';
+import type { RaadsfeedServices } from '../parts.ts';
 import { serviceDocument } from '../service-document.ts';
 import { servicePage } from '../service-page.ts';
 import { readFeedRow } from '../store/feed-row.ts';
 import { readOrganisations } from '../store/read-organisations.ts';
 
 /** `GET /`: the service document, for people as a page. */
-export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
+export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
   const { heads, reader, settings, responses, mountUrl } = parts;
   contract.serve(app, 'getServicedocument', {}, async (request, reply) => {
     await heads.head();

@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { readSnapshotPage } from '../feed/page.ts';
-import type { RaadsfeedParts } from '../parts.ts';
+import type { RaadsfeedServices } from '../parts.ts';
 import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
 
 /** `GET /snapshot`: the current state, and where the feed goes on from it. */
-export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
+export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
   contract.serve(app, 'getSnapshot', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;

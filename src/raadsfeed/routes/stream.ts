@@ -6,7 +6,7 @@ import { createOpenCounter } from '../../http/limits.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
-import type { RaadsfeedParts } from '../parts.ts';
+import type { RaadsfeedServices } from '../parts.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { readRange } from '../store/read-log.ts';
 import { readPageQuery } from './query.ts';
@@ -25,7 +25,7 @@ type StreamRequest = RequestOf<operations['getFeedStream']>;
 export function streamRoute(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedParts,
+  parts: RaadsfeedServices,
   streams: Streams,
 ): void {
   const { settings } = parts;
@@ -55,7 +55,7 @@ export function streamRoute(
 }
 
 /** After `Last-Event-ID`, else after `cursor`, else at the head. */
-async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedParts): Promise<number> {
+async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedServices): Promise<number> {
   const lastEventId = request.headers['last-event-id'];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);

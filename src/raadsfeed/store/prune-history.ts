@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { lockFeedRow, moveBeginning } from './feed-row.ts';
-import { noteRemoved } from './text-partitions.ts';
+import { markForRewrite } from './text-partitions.ts';
 
 /** Numbers that one transaction goes through. */
 const STEP = 20_000;
@@ -89,7 +89,7 @@ async function removeRange(pool: Pool, after: number, upTo: number): Promise<num
       [after, upTo],
     );
     const numbers = rows.map(({ number }) => number);
-    if (numbers.length > 0) await noteRemoved(client, numbers);
+    if (numbers.length > 0) await markForRewrite(client, numbers);
     return numbers.length;
   });
 }

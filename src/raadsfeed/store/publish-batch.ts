@@ -9,7 +9,7 @@ import { recordText } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
 import { lockFeedRow, moveHead } from './feed-row.ts';
 import { readStateHashes } from './read-state-hashes.ts';
-import { redactPlaces } from './redact-places.ts';
+import { redactRecords } from './redact-places.ts';
 import { ensureTextPartitions } from './text-partitions.ts';
 import { type NumberedRecord, writeRecords } from './write-records.ts';
 
@@ -60,7 +60,7 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
     } else {
       // What was published before it in this batch must be there to be reached.
       await write();
-      const { numbers, gone } = await redactPlaces(db, change);
+      const { numbers, gone } = await redactRecords(db, change);
       outcomes.push(numbers.length > 0 ? record(change, numbers) : 'no-op');
       if (numbers.length > 0) redactions += 1;
       state.delete(key);

@@ -1,9 +1,9 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { Removal } from '../domain/change.ts';
-import { redactedPlace } from '../domain/record-text.ts';
+import { redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
-import { firstOfPartition, noteRemoved, PARTITION_NUMBERS } from './text-partitions.ts';
+import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
 
 interface Place {
   readonly sequence_number: number;
@@ -27,12 +27,12 @@ export interface Redacted {
  * Takes the content out of every place that a redaction reaches: those of its resource, and those that came from the numbers that its
  * source names. The current state of what they held goes too. The files are written anew later (`rewriteParts`).
  */
-export async function redactPlaces(db: Db, redaction: Removal): Promise<Redacted> {
+export async function redactRecords(db: Db, redaction: Removal): Promise<Redacted> {
   const places = await findPlaces(db, redaction);
   if (places.length === 0) return { numbers: [], gone: [] };
   const numbers = places.map(({ sequence_number }) => sequence_number);
   const texts = places.map((place) =>
-    redactedPlace(
+    redactedRecord(
       {
         sequenceNumber: place.sequence_number,
         storedAt: place.opgeslagen.toISOString(),
@@ -56,7 +56,7 @@ export async function redactPlaces(db: Db, redaction: Removal): Promise<Redacted
     });
   }
   // Behind the texts: who writes a partition anew takes its locks in the same order.
-  await noteRemoved(db, numbers);
+  await markForRewrite(db, numbers);
   const { rows } = await db.query<Pick<Place, 'organisatiecode' | 'resource_type' | 'bronidentificatie'>>({
     name: 'raadsfeed-redact',
     text: `with standen as (

@@ -19,7 +19,7 @@ export function firstOfPartition(sequenceNumber: number): number {
 }
 
 /** Notes that something was removed from the partitions of these numbers. */
-export async function noteRemoved(db: Db, numbers: readonly number[]): Promise<void> {
+export async function markForRewrite(db: Db, numbers: readonly number[]): Promise<void> {
   await db.query({
     name: 'raadsfeed-note-removed',
     text: `insert into raadsfeed.pending_rewrites as p (first_number)
@@ -41,7 +41,7 @@ const MOST_ATTEMPTS = 20;
  * @returns how many partitions were written anew
  * @throws when a reader keeps a partition open for longer than ten seconds; it is still to be done then
  */
-export async function rewriteParts(pool: Pool): Promise<number> {
+export async function rewritePartitions(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ first: number }>(
     'select first_number as first from raadsfeed.pending_rewrites order by since',
   );

@@ -3,7 +3,7 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import type { Change } from '../domain/change.ts';
 import { type Outcome, publishBatch } from '../store/publish-batch.ts';
-import { rewriteParts } from '../store/text-partitions.ts';
+import { rewritePartitions } from '../store/text-partitions.ts';
 import { touchOrganisations } from '../store/touch-organisations.ts';
 
 /** Changes that one transaction takes at most, and their text in characters: it bounds how long others wait. */
@@ -29,7 +29,7 @@ export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): 
         return found;
       });
       // Also when all has been redacted before: that run may have been broken off behind its commit.
-      if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
+      if (changes.some(({ op }) => op === 'redact')) await rewritePartitions(pool);
       return outcomes;
     },
   };
