@@ -20,7 +20,7 @@ export function feedPruneCommand(terminal: Terminal): Command {
       runCommand(terminal, { json: json ?? false }, async ({ platform, output, interrupted }) => {
         const { clock, pool } = platform;
         if (before > clock.now()) throw new UsageError('--before lies in the future');
-        const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune-history.ts');
+        const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune.ts');
         const { readFeedRow } = await import('../raadsfeed/store/feed-row.ts');
         const { rewritePartitions } = await import('../raadsfeed/store/text-partitions.ts');
         if (dryRun) {

@@ -3,21 +3,28 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../kernel/is-record.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
-import { unwritable } from '../raadsfeed/domain/writable-json.ts';
-import { askPage, askPatiently, type Patience } from './client.ts';
-import { FeedFault } from './feed-fault.ts';
+import { unwritable } from '../raadsfeed/domain/json.ts';
+import {
+  askPage,
+  askPatiently,
+  discover,
+  type FeedAddresses,
+  FeedFault,
+  type Patience,
+  readAddresses,
+} from './client.ts';
 import {
   describeGap,
   type FeedRecord,
   type Gap,
   judgeHash,
+  NO_PROGRESS,
   namedNumbers,
+  notePage,
   readFeedPage,
   readSnapshotPage,
   withoutNamed,
 } from './page.ts';
-import { NO_PROGRESS, notePage } from './progress.ts';
-import { discover, type FeedAddresses, readAddresses } from './service-document.ts';
 
 /** How far a follower is; kept between runs. */
 export interface FollowState extends FeedAddresses {

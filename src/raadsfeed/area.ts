@@ -1,3 +1,4 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
 import { type Area, mount } from '../http/mount.ts';
@@ -10,18 +11,13 @@ import { createPageCache } from './feed/page.ts';
 import { createFeedReader } from './feed/reader.ts';
 import { createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
-import { measureFeed } from './feed-metrics.ts';
-import type { RaadsfeedServices } from './parts.ts';
 import { raadsfeedProblems } from './problems.ts';
-import { createRegister } from './register/keep-register.ts';
-import type { Register } from './register.ts';
+import { createRegister, type Register } from './register/register.ts';
 import { collectionRoutes } from './routes/collections.ts';
-import { feedRoute } from './routes/feed.ts';
-import { registerRoute } from './routes/register.ts';
-import { serviceRoute } from './routes/service.ts';
-import { snapshotRoute } from './routes/snapshot.ts';
+import { feedRoute, snapshotRoute } from './routes/feed.ts';
+import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
-import { wellKnownRoutes } from './routes/well-known.ts';
+import type { RaadsfeedServices } from './services.ts';
 import { rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
@@ -29,7 +25,7 @@ const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 /** Milliseconds between looks for files that what was redacted may still stand in. */
 const REWRITE_MS = 300_000;
 
-export interface RaadsfeedNeeds {
+interface RaadsfeedNeeds {
   /** What `/register` lists; absent when this service is no register. */
   readonly register?: Register | undefined;
 }
@@ -106,4 +102,29 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     root: (app) => wellKnownRoutes(app, mountUrl),
     mounts: [mount({ platform, prefix, contract, rateLimit: settings.rateLimit, routes })],
   };
+}
+
+interface FeedGauges {
+  /** The highest number that this process knows; `undefined` before the first look. */
+  readonly head: () => number | undefined;
+  readonly streams: () => number;
+  readonly cacheBytes: () => number;
+}
+
+/** Shows an operator how the feed of this process stands; looked up when the metrics are asked for. */
+function measureFeed(metrics: Registry, { head, streams, cacheBytes }: FeedGauges): void {
+  gauge(metrics, 'raadsfeed_head', 'Highest sequence number that this process knows', () => head() ?? 0);
+  gauge(metrics, 'raadsfeed_streams', 'Streams that are open on this process', streams);
+  gauge(metrics, 'raadsfeed_cache_bytes', 'Memory that pages and answers take on this process', cacheBytes);
+}
+
+function gauge(metrics: Registry, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.set(value());
+    },
+  });
 }

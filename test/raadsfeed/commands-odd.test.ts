@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import type { Ended } from '../support/program.ts';
 import { type FeedOperator, startFeedOperator } from './cli.ts';
 import { filesWith } from './database-files.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/is-record.ts';
-import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
+import { contentHash } from '../../src/raadsfeed/domain/json.ts';
 import { callProgram, type Ended } from '../support/program.ts';
 
 interface Answer {

@@ -1,7 +1,7 @@
 /** What strangers choose of a request takes no memory that is not counted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createByteCache } from '../../src/raadsfeed/feed/byte-cache.ts';
 import { chooseEncoding } from '../../src/raadsfeed/feed/compression.ts';
+import { createByteCache } from '../../src/raadsfeed/feed/memory.ts';
 import { document, type FeedServer, startFeed } from './support.ts';
 
 let feed: FeedServer;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { lockFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { ensureTextPartitions, rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { filesWith } from './database-files.ts';
 import { generateHistory } from './generate-history.ts';
@@ -124,7 +124,7 @@ it('is tried again when a reader keeps it open, and nobody waits behind it meanw
 it('is thrown away when all of it was pruned', async () => {
   await owner.query(`update raadsfeed.record set opgeslagen = '2020-01-01' where sequence_number <= ${BORDER}`);
   await owner.query('delete from raadsfeed.stand where sequence_number < 100000');
-  const { pruneHistory } = await import('../../src/raadsfeed/store/prune-history.ts');
+  const { pruneHistory } = await import('../../src/raadsfeed/store/prune.ts');
   await pruneHistory(feed.pool, {
     before: new Date('2021-01-01'),
     graceMs: 0,

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readOpenapi } from '../../src/http/openapi-document.ts';
 import { isRecord } from '../../src/kernel/is-record.ts';
-import { canonicalJson } from '../../src/raadsfeed/domain/canonical-json.ts';
-import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
+import { canonicalJson, contentHash } from '../../src/raadsfeed/domain/json.ts';
 import { agendapunt, asPage, document, type FeedServer, readRecords, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;

@@ -4,7 +4,7 @@ import { joinRecord, joinRecords } from '../domain/record-text.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import { MissingNumberError, readRange } from '../store/read-log.ts';
 import { type RecordFilter, readFiltered, readSnapshot } from '../store/read-texts.ts';
-import { type ByteCache, createByteCache } from './byte-cache.ts';
+import { type CompressedEncoding, closeBody, type OpenBody, openBody } from './compression.ts';
 import {
   assertInRange,
   assertSameEpoch,
@@ -16,8 +16,8 @@ import {
   resolveNumber,
 } from './cursor.ts';
 import { type HeadCache, isAtLeast, isSameHistory } from './head.ts';
+import { type ByteCache, createByteCache } from './memory.ts';
 import type { FeedReader } from './reader.ts';
-import { type CompressedEncoding, closeBody, type OpenBody, openBody } from './splice.ts';
 
 export interface FeedQuery extends RecordFilter {
   readonly cursor?: string | undefined;

@@ -5,13 +5,17 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requestClosedSignal } from '../../http/connections.ts';
-import { RESOURCE_TYPES } from '../domain/resource-type.ts';
+import { RESOURCE_TYPES } from '../domain/resource.ts';
 import type { FeedHead } from '../store/feed-row.ts';
-import { createByteCache } from './byte-cache.ts';
-import { chooseEncoding, compress, type Encoding, WORTH_COMPRESSING_BYTES } from './compression.ts';
+import {
+  type CompressedEncoding,
+  chooseEncoding,
+  compress,
+  type Encoding,
+  WORTH_COMPRESSING_BYTES,
+} from './compression.ts';
 import { type HeadCache, isSameHead } from './head.ts';
-import { createMemorySemaphore } from './making-room.ts';
-import type { CompressedEncoding } from './splice.ts';
+import { createByteCache, createMemorySemaphore } from './memory.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

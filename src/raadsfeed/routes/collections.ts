@@ -3,12 +3,11 @@ import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { COLLECTIONS, type ResourceType } from '../domain/resource-type.ts';
+import { COLLECTIONS, normaliseOrganisatiecode, type ResourceType } from '../domain/resource.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
-import type { RaadsfeedServices } from '../parts.ts';
+import type { RaadsfeedServices } from '../services.ts';
 import { readCollection, readResource } from '../store/read-texts.ts';
-import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
+import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './feed.ts';
 
 type ListOperation = 'getVergaderingen' | 'getAgendapunten' | 'getInformatieobjecten';
 type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';

@@ -2,11 +2,11 @@ import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
+import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { WORTH_COMPRESSING_BYTES } from '../feed/compression.ts';
 import { encodeFeedCursor } from '../feed/cursor.ts';
-import { type FeedPage, readFeedPage } from '../feed/page.ts';
-import type { RaadsfeedServices } from '../parts.ts';
-import { DEFAULT_LIMIT, pageUrl, readPageQuery } from './query.ts';
+import { type FeedPage, type FeedQuery, readFeedPage, readSnapshotPage } from '../feed/page.ts';
+import type { RaadsfeedServices } from '../services.ts';
 
 /** `GET /feed`: the log after a position. */
 export function feedRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
@@ -45,4 +45,66 @@ function etagOf({ from, last, head: { feedId, head, redactions } }: FeedPage, mo
   const place = crc32(mountUrl, crc32(feedId)).toString(36);
   const epoch = (last.epoch >>> 0).toString(36);
   return `W/"${place}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${epoch}.${head.sequenceNumber}"`;
+}
+
+/** `GET /snapshot`: the current state, and where the feed goes on from it. */
+export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
+  contract.serve(app, 'getSnapshot', {}, async (request, reply) => {
+    const query = readPageQuery(request);
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    return parts.responses.make(request, reply, limit, async () => {
+      const page = await readSnapshotPage(parts, { ...query, limit });
+      const next =
+        page.cursor === null ? null : pageUrl(`${parts.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
+      return {
+        body: () => `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
+        maxAgeSeconds: parts.settings.headMaxAgeSeconds,
+        link: nextLink(next),
+        head: page.head,
+        bytes: page.records.length,
+      };
+    });
+  });
+}
+
+/** The query of a list, and the addresses of its pages. */
+
+export const DEFAULT_LIMIT = 500;
+
+/** What the contract allows in the query of a list; one may leave out what another has. */
+type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
+
+/** The parameters that made a page, for the address of the next one. */
+type PageQuery = Omit<FeedQuery, 'limit'> & { readonly limit?: number | undefined };
+
+/** The query of a list, after the contract has checked it: codes in lower case, `limit` only when it was asked for. */
+export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
+  const { cursor, limit, organisatiecode, resourceType } = query;
+  return {
+    cursor,
+    limit: limit === DEFAULT_LIMIT ? undefined : limit,
+    organisatiecode: organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode),
+    resourceType,
+  };
+}
+
+/** Address of a page of a list. Only what was asked for stands in it, so that one page has one address. */
+export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
+  const parameters = new URLSearchParams();
+  if (cursor !== undefined) parameters.set('cursor', cursor);
+  if (limit !== undefined) parameters.set('limit', String(limit));
+  if (organisatiecode !== undefined) parameters.set('organisatiecode', organisatiecode);
+  if (resourceType !== undefined) parameters.set('resourceType', resourceType);
+  const query = parameters.toString();
+  return query === '' ? listUrl : `${listUrl}?${query}`;
+}
+
+/** The last members of a page of a list, its closing brace included. */
+export function pageEnd(cursor: string | null, next: string | null): string {
+  return `"cursor":${JSON.stringify(cursor)},"hasMore":${cursor !== null},"next":${JSON.stringify(next)}}`;
+}
+
+/** `Link` of a list: the next page, when there is one. */
+export function nextLink(next: string | null): string | undefined {
+  return next === null ? undefined : `<${next}>; rel="next"`;
 }

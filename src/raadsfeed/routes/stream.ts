@@ -6,10 +6,10 @@ import { createOpenCounter } from '../../http/limits.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
-import type { RaadsfeedServices } from '../parts.ts';
 import { raadsfeedProblems } from '../problems.ts';
+import type { RaadsfeedServices } from '../services.ts';
 import { readRange } from '../store/read-log.ts';
-import { readPageQuery } from './query.ts';
+import { readPageQuery } from './feed.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {

@@ -8,7 +8,7 @@
  */
 import type { Db } from '../../kernel/database/db.ts';
 import type { RecordText } from '../domain/record-text.ts';
-import type { ResourceType } from '../domain/resource-type.ts';
+import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
 
 /** Less than an aggregator takes of a source in one answer. */

@@ -4,7 +4,7 @@
  */
 import type { Db } from '../../kernel/database/db.ts';
 import { dataOf, type RecordText } from '../domain/record-text.ts';
-import type { ResourceType } from '../domain/resource-type.ts';
+import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
 import { lastThatFits, MissingNumberError, PAGE_OCTETS, type Read } from './read-log.ts';
 

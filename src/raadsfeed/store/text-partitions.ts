@@ -1,5 +1,8 @@
 /** The partitions of the texts: 100 000 numbers each, made ahead, and written anew when something was removed from them. */
+
+import pg from 'pg';
 import type { Db } from '../../kernel/database/db.ts';
+import { findHost } from '../../kernel/database/hosts.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
 import type { FeedRow } from './feed-row.ts';
@@ -65,4 +68,21 @@ async function rewritePartition(pool: Pool, first: number): Promise<string | und
     );
     return rows[0]?.outcome;
   });
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Removes what updates and deletes left behind in the tables that hold no content. @param ownerUrl of the database's owner */
+export async function vacuumFeed(ownerUrl: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: await findHost(ownerUrl, CONNECT_TIMEOUT_MS),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'koppelvlak feed vacuum',
+  });
+  await client.connect();
+  try {
+    await client.query('vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst');
+  } finally {
+    await client.end();
+  }
 }

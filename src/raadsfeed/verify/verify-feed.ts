@@ -1,24 +1,25 @@
 /** Checks the promises of the log on what is stored. It reads only, beside a running service. */
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import { readFeedRow } from '../store/feed-row.ts';
+import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
 import {
   endOfRead,
   hasRedactionSince,
   readChangedSince,
   readForVerify,
   readLeftovers,
-} from '../store/read-for-verify.ts';
-import { createReplay } from './replay.ts';
+  type StoredNumber,
+} from '../store/verify.ts';
+import { type CheckedRecord, checkRecord, createMeetingTimes } from './check-record.ts';
 
 /** A promise that is broken. */
-export interface VerifyFault {
+interface VerifyFault {
   /** Absent when it is not about one record. */
   readonly sequenceNumber?: number;
   readonly fault: string;
 }
 
-export interface VerifyResult {
+interface VerifyResult {
   readonly head: number;
   /** The history begins after this number. */
   readonly historyAfter: number;
@@ -28,7 +29,7 @@ export interface VerifyResult {
   readonly faultCount: number;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly progress: (number: number, head: number) => void;
@@ -80,4 +81,93 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
     if (!changed.has(key)) tell('is the last of its resource, but not in the current state', sequenceNumber);
   }
   return { head, historyAfter: feed.historyAfter.sequenceNumber, records, resources, faults, faultCount };
+}
+
+/** Plays the log record by record, and compares what follows from it with what is kept as the current state. */
+function createReplay(feed: FeedRow, now: Date, tell: (fault: string, sequenceNumber?: number) => void) {
+  const start = feed.historyAfter.sequenceNumber;
+  const head = feed.head.sequenceNumber;
+  const present = new Map<string, { hash: string | undefined; sequenceNumber: number; isState: boolean }>();
+  /** Places whose content is gone; those of `unnamed` until the redaction that says so comes by. */
+  const places = new Set<number>();
+  const unnamed = new Set<number>();
+  /** The last number that holds content of a resource, there or not. */
+  const held = new Map<string, number>();
+  /** Resources whose redacted places may have been current: what a later deletion was of cannot be seen any more. */
+  const veiled = new Set<string>();
+  const times = createMeetingTimes(now);
+  let expected = start + 1;
+  let lastStoredAt = 0;
+
+  const play = (checked: CheckedRecord, row: StoredNumber): void => {
+    const { sequenceNumber, op, key, contentHash, redacted } = checked;
+    const inHistory = sequenceNumber > start;
+    const isPlace = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
+    if (isPlace) {
+      places.add(sequenceNumber);
+      unnamed.add(sequenceNumber);
+      veiled.add(key);
+      present.delete(key);
+      times.forget(key);
+    } else if (op === 'upsert') {
+      times.note(key, checked);
+      if (inHistory && present.get(key)?.hash === contentHash)
+        tell('changes nothing, and yet is recorded', sequenceNumber);
+      present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
+      if (row.stateIdentity === key && row.stateHash !== contentHash)
+        tell('the state has another hash', sequenceNumber);
+      held.set(key, sequenceNumber);
+    } else {
+      // Of what was pruned away nothing can be said.
+      if (op === 'delete' && start === 0 && !present.has(key) && !veiled.has(key))
+        tell('deletes what was not there', sequenceNumber);
+      if (op === 'redact' && held.has(key))
+        tell(`number ${held.get(key)} still holds content of what was redacted`, sequenceNumber);
+      present.delete(key);
+      veiled.delete(key);
+      if (op === 'redact') held.delete(key);
+      times.forget(key);
+      if (op === 'redact' && redacted.length === 0) tell('a redaction that names no number', sequenceNumber);
+      for (const number of redacted) {
+        unnamed.delete(number);
+        if (number >= sequenceNumber) tell('a redaction that names a later number', sequenceNumber);
+        else if (number > start && !places.has(number))
+          tell(`number ${number} still holds what was redacted`, sequenceNumber);
+      }
+    }
+  };
+
+  return {
+    add(row: StoredNumber): void {
+      const { sequenceNumber, storedAt, epoch } = row;
+      if (sequenceNumber > start) {
+        if (sequenceNumber !== expected) tell(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
+        expected = sequenceNumber + 1;
+      } else if (row.stateIdentity === null && row.op !== null) {
+        // Left behind by a prune that was interrupted: no reader can reach it.
+        return;
+      }
+      if (storedAt !== null) {
+        if (storedAt.getTime() < lastStoredAt) tell('was stored before the one in front of it', sequenceNumber);
+        lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
+      }
+      if (sequenceNumber === head && epoch !== feed.head.epoch)
+        tell('the epoch of the head is another', sequenceNumber);
+      const checked = checkRecord(row, (fault) => tell(fault, sequenceNumber));
+      if (checked !== undefined) play(checked, row);
+      if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)
+        tell('the state names another resource here', sequenceNumber);
+      if (row.stateIdentity !== null && checked?.op !== 'upsert')
+        tell('the state names a record that is no upsert', sequenceNumber);
+    },
+    finish() {
+      if (expected <= head) tell(`the numbers ${expected} to ${head} are missing`);
+      for (const number of times.broken())
+        tell('has `starttijd` and no `eindtijd`, though its meeting has ended', number);
+      const suspects = [...present].flatMap(([key, { isState, sequenceNumber }]) =>
+        isState ? [] : [{ key, sequenceNumber }],
+      );
+      return { resources: present.size, suspects, unnamed: [...unnamed] };
+    },
+  };
 }

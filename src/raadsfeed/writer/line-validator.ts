@@ -4,9 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
 import { schemaCheck, useLinearUniqueItems } from '../../kernel/schema-check.ts';
-import { hasDoubleNames } from '../domain/member-names.ts';
-import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
-import { unwritable } from '../domain/writable-json.ts';
+import type { PubliceerRegel } from '../domain/change.ts';
+import { hasDoubleNames, unwritable } from '../domain/json.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 

@@ -6,10 +6,15 @@ import { looseRecords, redactedNumbers, sequenceNumberOf } from '../../../feed-c
 import type { Db } from '../../../kernel/database/db.ts';
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { Change, Removal } from '../../domain/change.ts';
-import { type Resource, resourceKey } from '../../domain/resource.ts';
-import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../domain/resource-type.ts';
-import { publishBatch } from '../../store/publish-batch.ts';
-import { readStateHashes } from '../../store/read-state-hashes.ts';
+import {
+  isResourceType,
+  RESOURCE_TYPES,
+  type Resource,
+  type ResourceType,
+  resourceKey,
+} from '../../domain/resource.ts';
+import { publishBatch } from '../../store/publish.ts';
+import { readStateHashes } from '../../store/state.ts';
 import { rewritePartitions } from '../../store/text-partitions.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';

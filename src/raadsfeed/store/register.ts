@@ -1,7 +1,6 @@
 /** The register: where feeds are, and nothing of their content. */
-import type { Db } from '../../../kernel/database/db.ts';
-import type { RegisterFeed } from '../../register.ts';
-import type { Discovered } from '../refresh-feed.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import type { Discovered, RegisterFeed } from '../register/register.ts';
 
 interface Row {
   readonly serviceUrl: string;

@@ -1,8 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { Removal } from '../domain/change.ts';
 import { redactedRecord } from '../domain/record-text.ts';
-import { resourceKey } from '../domain/resource.ts';
-import type { ResourceType } from '../domain/resource-type.ts';
+import { type ResourceType, resourceKey } from '../domain/resource.ts';
 import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
 
 interface Place {
