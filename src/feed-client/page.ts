@@ -260,13 +260,13 @@ export function notePage(
 /** Reads progress that was kept as JSON; what is none begins anew. */
 export function toProgress(value: unknown): ReadingProgress {
   if (typeof value !== 'object' || value === null) return NO_PROGRESS;
-  const { mark, ...kept }: Record<string, unknown> = { ...value };
+  const { checkpoint, ...kept }: Record<string, unknown> = { ...value };
   const number = (name: string, least: number): number => {
     const found = kept[name];
     return typeof found === 'number' && found >= least ? found : least;
   };
   return {
-    checkpoint: typeof mark === 'string' ? mark : null,
+    checkpoint: typeof checkpoint === 'string' ? checkpoint : null,
     steps: number('steps', 0),
     span: number('span', 1),
     empty: number('empty', 0),

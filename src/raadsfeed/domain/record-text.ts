@@ -40,25 +40,18 @@ export function recordText(
   return { prefix: JSON.stringify({ ...common, verwijderreden, toelichting, ...numbers }), suffix: null };
 }
 
-/** What a place of history says once its content is gone: the same place and resource, the reason of the redaction, its own number. */
+/** What a record becomes once its content is gone: its number, its resource, the reason of the redaction. */
 export function redactedRecord(
-  place: {
-    sequenceNumber: number;
-    storedAt: string;
-    resourceType: Change['resourceType'];
-    resource: Change['resource'];
-    herkomst?: Change['herkomst'];
-  },
-  redaction: Removal,
+  { sequenceNumber, storedAt, resourceType, resource, herkomst }: RedactedRecord,
+  { verwijderreden, toelichting }: Removal,
 ): string {
-  const { sequenceNumber, storedAt, resourceType, resource, herkomst } = place;
-  const { verwijderreden, toelichting } = redaction;
-  return recordText(
-    { op: 'redact', resourceType, resource, verwijderreden, toelichting, herkomst },
-    sequenceNumber,
-    storedAt,
-    [sequenceNumber],
-  ).prefix;
+  const change = { op: 'redact', resourceType, resource, verwijderreden, toelichting, herkomst } as const;
+  return recordText(change, sequenceNumber, storedAt, [sequenceNumber]).prefix;
+}
+
+interface RedactedRecord extends Pick<Change, 'resourceType' | 'resource' | 'herkomst'> {
+  readonly sequenceNumber: number;
+  readonly storedAt: string;
 }
 
 /** Joins a stored record with the address of the mount. */

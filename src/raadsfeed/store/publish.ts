@@ -5,11 +5,11 @@
 import { randomInt } from 'node:crypto';
 import { arrayOf } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import type { Change } from '../domain/change.ts';
-import { type RecordText, recordText } from '../domain/record-text.ts';
+import type { Change, Removal } from '../domain/change.ts';
+import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
 import { lockFeedRow, moveHead } from './feed-row.ts';
-import { redactRecords } from './redact.ts';
+import { readRedactable, writeRedacted } from './redact.ts';
 import { readStateHashes } from './state.ts';
 import { ensureTextPartitions } from './text-partitions.ts';
 
@@ -20,57 +20,65 @@ export type Outcome =
   | 'no-op';
 
 /**
- * Publishes changes in their order, within the transaction that the caller owns: everything or nothing is in the feed at its commit.
+ * Publishes changes in their order, within the transaction that the caller owns: everything or nothing is in the feed at its commit. Others
+ * wait for the lock meanwhile, so the number of statements does not grow with the number of changes.
  * @param now time of the caller's clock; `storedAt` never goes back, even when it does
  */
 export async function publishBatch(db: Db, changes: readonly Change[], now: Date): Promise<Outcome[]> {
   const feed = await lockFeedRow(db);
+  const before = feed.head.sequenceNumber;
   // Everything may be recorded, and the next partition is made before the last one is full.
-  await ensureTextPartitions(db, feed, feed.head.sequenceNumber + changes.length);
+  await ensureTextPartitions(db, feed, before + changes.length);
   const state = await readStateHashes(db, changes);
+  const redactions = changes.flatMap((change) => (change.op === 'redact' ? [change] : []));
+  const content = await readRedactable(db, redactions);
   const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
   const storedAtText = storedAt.toISOString();
   const seed = randomInt(-(2 ** 31), 2 ** 31);
   /** Another for each number, and never again the same: see `tekst.merk`. */
   const epochOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
-  let head = feed.head.sequenceNumber;
-  let redactions = 0;
-  let waiting: NumberedRecord[] = [];
-  const write = async (): Promise<void> => {
-    if (waiting.length === 0) return;
-    await writeRecords(db, waiting, storedAt);
-    waiting = [];
-  };
+  const records: NumberedRecord[] = [];
+  /** What becomes of the texts of records that were there before. */
+  const redactedTexts = new Map<number, string>();
+
   const record = (change: Change, redacted?: readonly number[]): Outcome => {
-    head += 1;
-    const text = recordText(change, head, storedAtText, redacted);
-    waiting.push({ sequenceNumber: head, epoch: epochOf(head), change, text });
-    return redacted === undefined ? { recorded: head } : { recorded: head, redacted };
+    const sequenceNumber = before + records.length + 1;
+    const text = recordText(change, sequenceNumber, storedAtText, redacted);
+    records.push({ sequenceNumber, epoch: epochOf(sequenceNumber), op: change.op, change, text });
+    if (change.op === 'upsert' && redactions.length > 0)
+      content.publish({ ...change, sequenceNumber, storedAt: storedAtText });
+    return redacted === undefined ? { recorded: sequenceNumber } : { recorded: sequenceNumber, redacted };
+  };
+  const redact = (redaction: Removal): Outcome => {
+    const { records: reached, gone } = content.take(redaction);
+    for (const found of reached) {
+      const prefix = redactedRecord(found, redaction);
+      const own = records[found.sequenceNumber - before - 1];
+      if (own === undefined) redactedTexts.set(found.sequenceNumber, prefix);
+      // Published in this very batch: its content is never written.
+      else records[found.sequenceNumber - before - 1] = { ...own, op: 'redact', text: { prefix, suffix: null } };
+    }
+    for (const key of gone) state.delete(key);
+    const numbers = reached.map(({ sequenceNumber }) => sequenceNumber);
+    return numbers.length > 0 ? record(redaction, numbers) : 'no-op';
   };
 
-  const outcomes: Outcome[] = [];
-  for (const change of changes) {
+  const outcomes = changes.map((change): Outcome => {
     const key = resourceKey(change.resourceType, change.resource);
     if (change.op === 'upsert') {
-      const same = state.get(key) === change.contentHash;
-      outcomes.push(same ? 'no-op' : record(change));
+      if (state.get(key) === change.contentHash) return 'no-op';
       state.set(key, change.contentHash);
-    } else if (change.op === 'delete') {
-      outcomes.push(state.delete(key) ? record(change) : 'no-op');
-    } else {
-      // What was published before it in this batch must be there to be reached.
-      await write();
-      const { numbers, gone } = await redactRecords(db, change);
-      outcomes.push(numbers.length > 0 ? record(change, numbers) : 'no-op');
-      if (numbers.length > 0) redactions += 1;
-      state.delete(key);
-      // It may have reached other resources too.
-      for (const other of gone) state.delete(other);
+      return record(change);
     }
-  }
-  await write();
-  if (head > feed.head.sequenceNumber)
-    await moveHead(db, { sequenceNumber: head, epoch: epochOf(head) }, storedAt, redactions);
+    if (change.op === 'redact') return redact(change);
+    return state.delete(key) ? record(change) : 'no-op';
+  });
+  if (records.length === 0) return outcomes;
+  await writeRedacted(db, redactedTexts);
+  await writeRecords(db, records, storedAt);
+  const head = before + records.length;
+  const redactionCount = records.filter(({ change }) => change.op === 'redact').length;
+  await moveHead(db, { sequenceNumber: head, epoch: epochOf(head) }, storedAt, redactionCount);
   return outcomes;
 }
 
@@ -79,6 +87,8 @@ interface NumberedRecord {
   readonly sequenceNumber: number;
   /** See `tekst.merk`. */
   readonly epoch: number;
+  /** That of the change, or `redact` when a later change of the batch took its content out. */
+  readonly op: Change['op'];
   readonly change: Change;
   readonly text: RecordText;
 }
@@ -123,7 +133,7 @@ async function writeRecords(db: Db, records: readonly NumberedRecord[], storedAt
     values: [
       records.map(({ sequenceNumber }) => sequenceNumber),
       records.map(({ epoch }) => epoch),
-      arrayOf.text(records.map(({ change }) => change.op)),
+      arrayOf.text(records.map(({ op }) => op)),
       arrayOf.text(records.map(({ change }) => change.resourceType)),
       arrayOf.text(records.map(({ change }) => change.resource.organisatiecode)),
       arrayOf.text(records.map(({ change }) => change.resource.bronidentificatie)),
