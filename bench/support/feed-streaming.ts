@@ -59,9 +59,8 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
 
 /** Milliseconds from a moment (what `write` gives) until every stream has had its event. */
 async function waited(readers: Child, write: () => Promise<number>): Promise<number> {
-  const all = readers.ask({});
-  const from = await write();
-  return Object(await all).at - from;
+  const [all, from] = await Promise.all([readers.ask({}), write()]);
+  return Object(all).at - from;
 }
 
 function show(ms: readonly number[]): string {
