@@ -7,9 +7,9 @@ import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createAggregator } from './aggregator/aggregator.ts';
 import { createHeadCache } from './feed/head.ts';
-import { createPageCache } from './feed/page.ts';
+
 import { createFeedReader } from './feed/reader.ts';
-import { createResponseCache } from './feed/response-cache.ts';
+import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { createRegister, type Register } from './register/register.ts';

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import type { Listener } from '../../src/kernel/database/listen.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { isRecord } from '../../src/kernel/is-record.ts';
 import { createLogger } from '../../src/kernel/log.ts';
@@ -14,6 +15,14 @@ import { startServer, type TestServer } from '../support/server.ts';
 export const PATIENT = { timeout: 15_000, interval: 50 };
 
 export const quiet = createLogger('silent');
+
+/** Hears nothing. */
+export const silentListener: Listener = {
+  subscribe: () => () => undefined,
+  isLive: () => true,
+  state: () => 'live',
+  close: async () => undefined,
+};
 
 export interface FeedServer {
   readonly server: TestServer;

@@ -29,7 +29,7 @@ export function collectionRoutes(
     const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
     if ('fault' in after) throw invalidCursor(after.fault);
     const size = limit ?? DEFAULT_LIMIT;
-    return responses.make(request, reply, size, async () => {
+    return responses.readAndSend(request, reply, size, async () => {
       const { found, isAll, head } = await reader.read((db) =>
         readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
       );

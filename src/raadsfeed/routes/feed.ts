@@ -14,7 +14,7 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>, 
   contract.serve(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;
-    return responses.make(request, reply, limit, async () => {
+    return responses.readAndSend(request, reply, limit, async () => {
       const page = await readFeedPage(parts, { ...query, limit });
       const { head, hasMore, compressed } = page;
       const mountUrl = parts.mountUrl();
@@ -52,7 +52,7 @@ export function snapshotRoute(app: FastifyInstance, contract: Contract<operation
   contract.serve(app, 'getSnapshot', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;
-    return parts.responses.make(request, reply, limit, async () => {
+    return parts.responses.readAndSend(request, reply, limit, async () => {
       const page = await readSnapshotPage(parts, { ...query, limit });
       const next =
         page.cursor === null ? null : pageUrl(`${parts.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });

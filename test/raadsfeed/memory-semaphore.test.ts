@@ -1,7 +1,7 @@
 /** Answers that are being made take no more memory together than there is for them. */
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/kernel/problem.ts';
-import { createMemorySemaphore } from '../../src/raadsfeed/feed/memory.ts';
+import { createMemorySemaphore } from '../../src/raadsfeed/feed/memory-semaphore.ts';
 
 const here = new AbortController().signal;
 
