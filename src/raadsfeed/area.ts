@@ -22,7 +22,7 @@ import { rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
-/** Milliseconds between looks for files that what was redacted may still stand in. */
+/** Milliseconds between checks for files that may still hold what was redacted. */
 const REWRITE_MS = 300_000;
 
 interface RaadsfeedNeeds {
@@ -39,7 +39,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const mountUrl = (): string => `${platform.publicBaseUrl()}${prefix}`;
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
-  // Half for pages of history, half for whole answers that still hold.
+  // Half for pages of history, half for whole responses.
   const cacheBytes = (settings.cacheMb * 1024 * 1024) / 2;
   const pages = createPageCache(cacheBytes, heads);
   const responses = createResponseCache(cacheBytes, heads);
@@ -53,49 +53,49 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     bufferBytes: settings.streamBufferBytes,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
-  const parts: RaadsfeedServices = { settings, heads, reader, pages, responses, mountUrl, log, stopping };
+  const services: RaadsfeedServices = { settings, heads, reader, pages, responses, mountUrl, log, stopping };
   measureFeed(platform.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
     cacheBytes: () => pages.bytes() + responses.bytes(),
   });
   const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
-  const kept = settings.register ? createRegister(platform) : undefined;
+  const ownRegister = settings.register ? createRegister(platform) : undefined;
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);
     responses.register(app);
-    serviceRoute(app, contract, parts);
-    feedRoute(app, contract, parts);
-    streamRoute(app, contract, parts, streams);
-    snapshotRoute(app, contract, parts);
-    collectionRoutes(app, contract, parts, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
-    collectionRoutes(app, contract, parts, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
-    collectionRoutes(app, contract, parts, 'Informatieobject', {
+    serviceRoute(app, contract, services);
+    feedRoute(app, contract, services);
+    streamRoute(app, contract, services, streams);
+    snapshotRoute(app, contract, services);
+    collectionRoutes(app, contract, services, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
+    collectionRoutes(app, contract, services, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
+    collectionRoutes(app, contract, services, 'Informatieobject', {
       list: 'getInformatieobjecten',
       one: 'getInformatieobject',
     });
-    registerRoute(app, contract, parts, register ?? kept);
+    registerRoute(app, contract, services, register ?? ownRegister);
   };
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
     rewritePartitions(pool).catch((error: unknown) =>
-      log.error({ err: error }, 'what was redacted may still stand in files of the database; it is tried again'),
+      log.error({ err: error }, 'files of the database may still hold what was redacted; the rewrite is tried again'),
     );
   };
   return {
     problems: raadsfeedProblems,
     checks: replicaPool === undefined ? [] : [{ name: 'read-replica', vital: false, check: reader.checkReplica }],
     start: async () => {
-      // A redaction whose process died between its commit and the end of its work is finished here.
+      // Finishes the redaction of a process that died after its commit.
       finishRewrites();
       rewriting = setInterval(finishRewrites, REWRITE_MS).unref();
       aggregator?.start();
-      kept?.start();
+      ownRegister?.start();
     },
     close: async () => {
       clearInterval(rewriting);
       await aggregator?.close();
-      await kept?.close();
+      await ownRegister?.close();
       streams.close();
       heads.close();
     },
@@ -105,13 +105,13 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
 }
 
 interface FeedGauges {
-  /** The highest number that this process knows; `undefined` before the first look. */
+  /** The highest number that this process knows; `undefined` before the first read. */
   readonly head: () => number | undefined;
   readonly streams: () => number;
   readonly cacheBytes: () => number;
 }
 
-/** Shows an operator how the feed of this process stands; looked up when the metrics are asked for. */
+/** Metrics of the feed of this process; read when they are asked for. */
 function measureFeed(metrics: Registry, { head, streams, cacheBytes }: FeedGauges): void {
   gauge(metrics, 'raadsfeed_head', 'Highest sequence number that this process knows', () => head() ?? 0);
   gauge(metrics, 'raadsfeed_streams', 'Streams that are open on this process', streams);

@@ -8,6 +8,6 @@ export interface RaadsfeedServices extends PageSource {
   readonly settings: Config['raadsfeed'];
   readonly responses: ResponseCache;
   readonly log: Logger;
-  /** Fires when the process begins to stop: streams end on it. */
+  /** Fires when the process begins to stop: streams end then. */
   readonly stopping: AbortSignal;
 }

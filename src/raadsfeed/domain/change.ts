@@ -11,7 +11,7 @@ export const VERWIJDERREDENEN = [
 ] as const satisfies readonly components['schemas']['Verwijderreden'][];
 export type Verwijderreden = (typeof VERWIJDERREDENEN)[number];
 
-/** Where an aggregator has a record from. */
+/** Where an aggregator got a record from. */
 export interface Herkomst {
   readonly feedUrl: string;
   readonly sequenceNumber: number;
@@ -34,7 +34,7 @@ export interface Upsert extends Common {
   /** `data` as it will be served for ever. */
   readonly dataText: string;
   readonly contentHash: string;
-  /** As the source published it, when it makes its hashes otherwise: it is passed on, and `contentHash` tells whether anything changed. */
+  /** As the source published it, when it makes its hashes otherwise: it is passed on, and `contentHash` decides whether anything changed. */
   readonly sourceHash?: string | undefined;
   /** Name of the organisation, for the service document. */
   readonly organisatienaam: string;

@@ -16,7 +16,7 @@ export function contentHash(data: unknown): string {
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return canonicalText(value);
   if (!isObject(value)) return JSON.stringify(value);
-  // One text grows: every feed record passes here, and this is much faster than joining arrays.
+  // Every feed record passes here, and appending to one text is much faster than joining arrays.
   let text = '';
   if (Array.isArray(value)) {
     for (const item of value) text += (text === '' ? '[' : ',') + canonicalJson(item);
@@ -84,7 +84,7 @@ function countNames(value: unknown): number {
   return Object.values(value).reduce((sum: number, item: unknown) => sum + 1 + countNames(item), 0);
 }
 
-/** Levels of objects and lists in each other at most: writing JSON takes a stack frame for each, and no resource has a tenth of them. */
+/** Most levels of nested objects and lists: writing JSON takes a stack frame for each, and no resource has a tenth of them. */
 export const MAX_DEPTH = 100;
 
 /**

@@ -59,7 +59,7 @@ export function joinRecord(text: RecordText, mountUrl: string): string {
   return text.suffix === null ? text.prefix : text.prefix + mountUrl + text.suffix;
 }
 
-/** Joins stored records to the inside of a JSON array. One text grows: joining many small ones first would copy all of it twice. */
+/** Joins stored records to the inside of a JSON array. Appending to one text copies less than joining many. */
 export function joinRecords(texts: readonly RecordText[], mountUrl: string): string {
   let joined = '';
   for (const text of texts) joined += (joined === '' ? '' : ',') + joinRecord(text, mountUrl);

@@ -25,19 +25,19 @@ export interface Register {
   list(after: string, limit: number, organisatiecode: string | undefined): Promise<readonly RegisterFeed[]>;
 }
 
-/** A register, with the work of keeping it up to date. */
+/** A register that keeps itself up to date. */
 interface RunningRegister extends Register {
   start(): void;
   close(): Promise<void>;
 }
 
-/** Milliseconds between looks for feeds whose day has passed. */
-const LOOK_MS = 5000;
-/** Seconds after which a feed is taken up again by another when the one who took it died. */
+/** Milliseconds between checks for feeds that are due. */
+const CHECK_MS = 5000;
+/** Seconds after which another instance claims a feed whose claimant died. */
 const LEASE_SECONDS = 300;
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
-/** The way out to feeds of the register: small answers only. */
+/** The client for feeds of the register: small answers only. */
 export function createRegisterClient({
   config: { raadsfeed, server },
   clock,
@@ -52,7 +52,7 @@ export function createRegisterClient({
   });
 }
 
-/** Each feed is asked once a day where it is; one that does not answer, each hour. */
+/** Asks each feed once a day where it is; one that does not answer, every hour. */
 export function createRegister(platform: Platform): RunningRegister {
   const { pool, log, stopping } = platform;
   const client = createRegisterClient(platform);
@@ -72,7 +72,7 @@ export function createRegister(platform: Platform): RunningRegister {
         if (stopping.aborted) return;
       }
     } catch (error) {
-      if (!stopping.aborted) log.warn({ err: error }, 'the register cannot be brought up to date');
+      if (!stopping.aborted) log.warn({ err: error }, 'the register cannot be refreshed');
     }
   };
   return {
@@ -82,7 +82,7 @@ export function createRegister(platform: Platform): RunningRegister {
         running ??= refreshDue().finally(() => {
           running = undefined;
         });
-      }, LOOK_MS);
+      }, CHECK_MS);
       timer.unref();
     },
     async close() {
@@ -94,7 +94,7 @@ export function createRegister(platform: Platform): RunningRegister {
 }
 
 const DAY_SECONDS = 86_400;
-/** Seconds after which one that did not answer is asked again. */
+/** Seconds before a feed that did not answer is asked again. */
 const RETRY_SECONDS = 3600;
 
 type Refreshed = { readonly serviceUrl: string } & (
@@ -102,7 +102,7 @@ type Refreshed = { readonly serviceUrl: string } & (
   | { readonly bereikbaar: false; readonly fout: string }
 );
 
-/** Asks a feed of the register again where it is; it may have moved. Keeps what is known when it does not answer. */
+/** Asks a feed of the register where it is now; it may have moved. What is known stays when it does not answer. */
 export async function refreshFeed(
   pool: Pool,
   client: OutboundClient,
@@ -135,7 +135,7 @@ export async function addFeed(pool: Pool, client: OutboundClient, given: string,
   return found.serviceUrl;
 }
 
-/** A feed stands in the register once: two documents that name the same one cannot both be its own. */
+/** A feed is in the register once: of two documents that name the same feed one is not its own. */
 async function assertOwnFeed(db: Db, { serviceUrl, document }: Discovered, known: string): Promise<void> {
   const other = await findEntryOfFeed(db, document.feedUrl, known);
   if (other !== undefined && other !== serviceUrl) {

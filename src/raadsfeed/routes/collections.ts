@@ -16,11 +16,11 @@ type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';
 export function collectionRoutes(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedServices,
+  services: RaadsfeedServices,
   resourceType: ResourceType,
   operationIds: { readonly list: ListOperation; readonly one: OneOperation },
 ): void {
-  const { heads, reader, settings, mountUrl, responses } = parts;
+  const { heads, reader, settings, mountUrl, responses } = services;
 
   contract.serve(app, operationIds.list, {}, async (request, reply) => {
     const organisatiecode = codeOf(request.params.organisatiecode);

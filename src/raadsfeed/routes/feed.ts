@@ -9,15 +9,15 @@ import { type FeedPage, type FeedQuery, readFeedPage, readSnapshotPage } from '.
 import type { RaadsfeedServices } from '../services.ts';
 
 /** `GET /feed`: the log after a position. */
-export function feedRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
-  const { settings, responses } = parts;
+export function feedRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
+  const { settings, responses } = services;
   contract.serve(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;
     return responses.readAndSend(request, reply, limit, async () => {
-      const page = await readFeedPage(parts, { ...query, limit });
+      const page = await readFeedPage(services, { ...query, limit });
       const { head, hasMore, compressed } = page;
-      const mountUrl = parts.mountUrl();
+      const mountUrl = services.mountUrl();
       const feedUrl = `${mountUrl}/feed`;
       const cursor = encodeFeedCursor(head.feedId, page.last);
       const next = pageUrl(feedUrl, { ...query, cursor });
@@ -28,7 +28,7 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>, 
       return {
         body: () => page.body(end),
         compressed: isLarge && compressed !== undefined ? (encoding) => compressed(encoding, end) : undefined,
-        // Who asks whether it has changed will ask again.
+        // A client that asks whether it has changed will ask again: the page is cached.
         unchanged: compressed === undefined ? () => void page.body(end) : undefined,
         etag: etagOf(page, mountUrl),
         maxAgeSeconds: hasMore ? settings.historyMaxAgeSeconds : settings.headMaxAgeSeconds,
@@ -40,25 +40,25 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>, 
   });
 }
 
-/** Everything that the body of one address follows from; `head` is in the body of every page, so it is in the tag. */
+/** Everything that determines the body at one address; `head` is in the body of every page, so it is in the tag. */
 function etagOf({ from, last, head: { feedId, head, redactions } }: FeedPage, mountUrl: string): string {
-  const place = crc32(mountUrl, crc32(feedId)).toString(36);
+  const base = crc32(mountUrl, crc32(feedId)).toString(36);
   const epoch = (last.epoch >>> 0).toString(36);
-  return `W/"${place}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${epoch}.${head.sequenceNumber}"`;
+  return `W/"${base}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${epoch}.${head.sequenceNumber}"`;
 }
 
 /** `GET /snapshot`: the current state, and where the feed goes on from it. */
-export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
+export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
   contract.serve(app, 'getSnapshot', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;
-    return parts.responses.readAndSend(request, reply, limit, async () => {
-      const page = await readSnapshotPage(parts, { ...query, limit });
+    return services.responses.readAndSend(request, reply, limit, async () => {
+      const page = await readSnapshotPage(services, { ...query, limit });
       const next =
-        page.cursor === null ? null : pageUrl(`${parts.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
+        page.cursor === null ? null : pageUrl(`${services.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
       return {
         body: () => `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
-        maxAgeSeconds: parts.settings.headMaxAgeSeconds,
+        maxAgeSeconds: services.settings.headMaxAgeSeconds,
         link: nextLink(next),
         head: page.head,
         bytes: page.records.length,
@@ -67,11 +67,10 @@ export function snapshotRoute(app: FastifyInstance, contract: Contract<operation
   });
 }
 
-/** The query of a list, and the addresses of its pages. */
-
+/** Records or resources on a page when the query does not say. */
 export const DEFAULT_LIMIT = 500;
 
-/** What the contract allows in the query of a list; one may leave out what another has. */
+/** The query parameters of all lists; not every list has all of them. */
 type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
 
 /** The parameters that made a page, for the address of the next one. */
@@ -88,7 +87,7 @@ export function readPageQuery({ query }: { readonly query: ListQuerystring }): P
   };
 }
 
-/** Address of a page of a list. Only what was asked for stands in it, so that one page has one address. */
+/** Address of a page of a list, with only the parameters that were asked for, so that one page has one address. */
 export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
   const parameters = new URLSearchParams();
   if (cursor !== undefined) parameters.set('cursor', cursor);

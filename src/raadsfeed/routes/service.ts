@@ -15,8 +15,8 @@ import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './feed.ts';
 
 /** `GET /`: the service document, for people as a page. */
-export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedServices): void {
-  const { heads, reader, settings, responses, mountUrl } = parts;
+export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
+  const { heads, reader, settings, responses, mountUrl } = services;
   contract.serve(app, 'getServicedocument', {}, async (request, reply) => {
     await heads.head();
     const { head, organisations } = await reader.read(async (db) => ({
@@ -34,7 +34,7 @@ export function serviceRoute(app: FastifyInstance, contract: Contract<operations
   });
 }
 
-/** Whether HTML is what is wanted: liked more than JSON, or as much and named before it (RFC 9110 12.5.1). */
+/** Whether the client prefers HTML to JSON, or takes both and names it first (RFC 9110 12.5.1). */
 function prefersHtml(accept: string | undefined): boolean {
   return acceptedTypes(accept, ['application/json', 'text/html'])[0] === 'text/html';
 }
@@ -113,10 +113,10 @@ function link(url: string, text: string): string {
   return /^(https?|mailto):/.test(url) ? `<a href="${escapeHtml(url)}">${shown}</a>` : shown;
 }
 
-/** Where a host's feed is looked for: the second name is the one of the published draft. */
+/** The well-known names of a feed: ours, and that of the published draft. */
 const NAMES = ['council-feed', 'ori-feed'];
 
-/** Leads the well-known addresses of the host to the service document. */
+/** Redirects the well-known addresses of the host to the service document. */
 export function wellKnownRoutes(app: FastifyInstance, mountUrl: () => string): void {
   for (const name of NAMES) {
     app.get(`/.well-known/${name}`, { config: { public: true } }, (_request, reply) =>
@@ -131,14 +131,14 @@ export function wellKnownRoutes(app: FastifyInstance, mountUrl: () => string): v
 export function registerRoute(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedServices,
+  services: RaadsfeedServices,
   register: Register | undefined,
 ): void {
   contract.serve(app, 'getRegister', {}, async (request, reply) => {
     if (register === undefined)
       throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
     const { cursor, limit, organisatiecode } = readPageQuery(request);
-    const { feedId } = await parts.heads.head();
+    const { feedId } = await services.heads.head();
     const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
     if ('fault' in after) throw invalidCursor(after.fault);
     const size = limit ?? DEFAULT_LIMIT;
@@ -149,10 +149,10 @@ export function registerRoute(
     const next =
       nextCursor === null
         ? null
-        : pageUrl(`${parts.mountUrl()}/register`, { limit, organisatiecode, cursor: nextCursor });
-    return parts.responses.send(request, reply, {
+        : pageUrl(`${services.mountUrl()}/register`, { limit, organisatiecode, cursor: nextCursor });
+    return services.responses.send(request, reply, {
       body: () => `{"results":${JSON.stringify(results)},${pageEnd(nextCursor, next)}`,
-      maxAgeSeconds: parts.settings.headMaxAgeSeconds,
+      maxAgeSeconds: services.settings.headMaxAgeSeconds,
       link: nextLink(next),
     });
   });

@@ -21,30 +21,30 @@ const STREAM_HEADERS = {
 
 type StreamRequest = RequestOf<operations['getFeedStream']>;
 
-/** `GET /feed/stream`: what is there after a place, then what comes. */
+/** `GET /feed/stream`: the records after a position, then new ones as they come. */
 export function streamRoute(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedServices,
+  services: RaadsfeedServices,
   streams: Streams,
 ): void {
-  const { settings } = parts;
+  const { settings } = services;
   let open = 0;
   const perAddress = createOpenCounter(settings.streamMaxPerAddress);
 
   contract.serve(app, 'getFeedStream', {}, async (request, reply) => {
-    if (open >= settings.streamMax || parts.stopping.aborted) {
+    if (open >= settings.streamMax || services.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }
-    // To who has gone the end of the exchange is never told again.
+    // A client that has gone closes no second time.
     if (reply.raw.destroyed) return reply.hijack();
     perAddress.open(clientAddress(request), reply);
-    // Counted before the first wait, or many at once would all pass; given back however the exchange ends, a stream or not.
+    // Counted before the first wait, or many at once would all pass; until the exchange ends, a stream or not.
     open += 1;
     reply.raw.once('close', () => {
       open -= 1;
     });
-    const position = await findStart(request, parts);
+    const position = await findStart(request, services);
     reply.headers(STREAM_HEADERS);
     if (request.method === 'HEAD') return reply.send();
     if (reply.raw.destroyed) return reply.hijack();
@@ -71,10 +71,10 @@ async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedSer
   return sequenceNumber;
 }
 
-/** Takes the answer out of the framework's hands, with the headers that its hooks have set. */
+/** Takes the response over from the framework, with the headers that its hooks have set. */
 function hijack(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
-  // Silent until something is published; the stream itself sees to readers that take nothing.
+  // Silent until something is published; the stream itself cuts clients that do not read.
   reply.raw.setTimeout(0);
   const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],

@@ -1,6 +1,6 @@
 /**
- * The only giver of numbers. It locks the feed's one row, so the numbers are in the order of the commits, and a rollback (or a
- * writer that was killed) leaves no hole: the numbers it gave were never anyone's.
+ * The only place that gives numbers. It locks the feed's one row, so the numbers are in the order of the commits, and a rollback, or a writer
+ * that was killed, leaves no gap.
  */
 import { randomInt } from 'node:crypto';
 import { arrayOf } from '../../kernel/database/array-of.ts';
@@ -13,7 +13,7 @@ import { readRedactable, writeRedacted } from './redact.ts';
 import { readStateHashes } from './state.ts';
 import { ensureTextPartitions } from './text-partitions.ts';
 
-/** What became of a change. */
+/** The result of a change. */
 export type Outcome =
   | { readonly recorded: number; readonly redacted?: readonly number[] }
   /** It changes nothing, so it is not in the log. */

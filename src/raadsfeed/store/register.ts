@@ -35,7 +35,7 @@ export async function listFeeds(
   return rows.map(({ laatstGezien, ...feed }) => ({ ...feed, laatstGezien: laatstGezien?.toISOString() ?? null }));
 }
 
-/** Keeps a feed that was found; one that is known is brought up to date. */
+/** Inserts a feed that was found, or updates it. */
 export async function saveFeed(
   db: Db,
   given: string,
@@ -75,7 +75,7 @@ export async function findEntryOfFeed(db: Db, feedUrl: string, serviceUrl: strin
   return rows[0]?.serviceUrl;
 }
 
-/** Notes that a feed did not answer; what is known of it stays. */
+/** Records that a feed did not answer; what is known of it stays. */
 export async function noteUnreachable(db: Db, serviceUrl: string, why: string, again: number): Promise<void> {
   await db.query(
     `update aggregator.register set bereikbaar = false, fout = $2::text, volgende = now() + make_interval(secs => $3::integer)
@@ -102,7 +102,7 @@ export async function readEntries(db: Db): Promise<RegisterEntry[]> {
 }
 
 /**
- * Takes one feed whose daily look is due, so that no other instance takes it too.
+ * Claims one feed whose daily refresh is due, so that no other instance does it too.
  * @param retrySeconds after which it is due again when this process dies over it
  */
 export async function takeDue(db: Db, retrySeconds: number): Promise<RegisterEntry | undefined> {

@@ -1,4 +1,4 @@
-/** The partitions of the texts: 100 000 numbers each, made ahead, and written anew when something was removed from them. */
+/** The partitions of the texts: 100 000 numbers each, created ahead, and rewritten when something was removed from them. */
 
 import pg from 'pg';
 import type { Db } from '../../kernel/database/db.ts';
@@ -21,7 +21,7 @@ export function firstOfPartition(sequenceNumber: number): number {
   return sequenceNumber - (sequenceNumber % PARTITION_NUMBERS);
 }
 
-/** Notes that something was removed from the partitions of these numbers. */
+/** Marks the partitions of these numbers: something was removed from them. */
 export async function markForRewrite(db: Db, numbers: readonly number[]): Promise<void> {
   await db.query({
     name: 'raadsfeed-note-removed',
@@ -33,16 +33,16 @@ export async function markForRewrite(db: Db, numbers: readonly number[]): Promis
   });
 }
 
-/** Longest that one partition may take, in milliseconds. */
+/** Milliseconds that one partition may take. */
 const REWRITE_TIMEOUT_MS = 600_000;
-/** Others may go on removing; who is beaten so often leaves the rest to the next time. */
+/** Another removal makes a copy worthless; after so many the rest is left to the next run. */
 const MOST_ATTEMPTS = 20;
 
 /**
- * Writes the files of all partitions anew that held what a redaction or pruning removed, each in a transaction of its own. Readers and
+ * Rewrites the files of all partitions that held what a redaction or pruning removed, each in a transaction of its own. Readers and
  * writers go on meanwhile.
- * @returns how many partitions were written anew
- * @throws when a reader keeps a partition open for longer than ten seconds; it is still to be done then
+ * @returns how many partitions were rewritten
+ * @throws when a reader keeps a partition open for longer than ten seconds; it stays to be done
  */
 export async function rewritePartitions(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ first: number }>(

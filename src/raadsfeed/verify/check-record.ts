@@ -16,7 +16,7 @@ export interface CheckedRecord {
 
 type Fault = (text: string) => void;
 
-/** Checks one number by itself: both tables have it and say the same, the hash belongs to the data, a redacted place holds nothing. */
+/** Checks one record by itself: both tables have it and agree, the hash is that of the data, a redacted record holds no content. */
 export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | undefined {
   const { sequenceNumber, prefix, suffix, op, resourceType, organisatiecode, bronidentificatie, storedAt } = row;
   if (
@@ -73,7 +73,7 @@ function checkContent(
     fault('has no data');
     return;
   }
-  // One that came from a source is passed on as that source makes its hashes.
+  // An aggregator passes on the hash of the source.
   if (hash !== parsed.contentHash && parsed.herkomst === undefined) fault('its contentHash is not that of its data');
   const { organisatiecode, bronidentificatie, resourceType } = row;
   if (isResourceType(resourceType) && organisatiecode !== null && bronidentificatie !== null) {

@@ -37,7 +37,7 @@ interface VerifyOptions {
 
 /** Numbers that are read at once; fewer when their records are large. */
 const STEP = 1000;
-const TOLD_FAULTS = 1000;
+const LISTED_FAULTS = 1000;
 
 /**
  * Goes through the whole log up to where it stands now. Memory: the identity and hash of each resource that is there.
@@ -47,11 +47,12 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
   const feed = await readFeedRow(db);
   const faults: VerifyFault[] = [];
   let faultCount = 0;
-  const tell = (fault: string, sequenceNumber?: number): void => {
+  const report = (fault: string, sequenceNumber?: number): void => {
     faultCount += 1;
-    if (faults.length < TOLD_FAULTS) faults.push(sequenceNumber === undefined ? { fault } : { sequenceNumber, fault });
+    if (faults.length < LISTED_FAULTS)
+      faults.push(sequenceNumber === undefined ? { fault } : { sequenceNumber, fault });
   };
-  const replay = createReplay(feed, clock.now(), tell);
+  const replay = createReplay(feed, clock.now(), report);
   const head = feed.head.sequenceNumber;
   let records = 0;
   for (let after = 0; after < head; ) {
@@ -64,36 +65,37 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
     after = end;
   }
   const { beyondHead, unwritten } = await readLeftovers(db, (await readFeedRow(db)).head.sequenceNumber);
-  if (beyondHead > 0) tell(`${beyondHead} rows stand beyond the head`);
-  if (unwritten > 0) tell(`${unwritten} parts may still hold what was removed; run feed redact or restart the service`);
+  if (beyondHead > 0) report(`${beyondHead} rows stand beyond the head`);
+  if (unwritten > 0)
+    report(`${unwritten} parts may still hold what was removed; run feed redact or restart the service`);
   const { resources, suspects, unnamed } = replay.finish();
-  // A redaction that came while this ran stands behind the head that was looked up to.
+  // A redaction that was published while this ran is beyond the head that was read up to.
   if (unnamed.length > 0 && !(await hasRedactionSince(db, head))) {
-    for (const number of unnamed) tell('holds no content any more, and no redaction names it', number);
+    for (const number of unnamed) report('holds no content any more, and no redaction names it', number);
   }
-  // What was published while this ran has taken the place of some: those are right.
+  // Some were replaced while this ran: those are right.
   const changed = await readChangedSince(
     db,
     suspects.map(({ key }) => key),
     head,
   );
   for (const { key, sequenceNumber } of suspects) {
-    if (!changed.has(key)) tell('is the last of its resource, but not in the current state', sequenceNumber);
+    if (!changed.has(key)) report('is the last of its resource, but not in the current state', sequenceNumber);
   }
   return { head, historyAfter: feed.historyAfter.sequenceNumber, records, resources, faults, faultCount };
 }
 
-/** Plays the log record by record, and compares what follows from it with what is kept as the current state. */
-function createReplay(feed: FeedRow, now: Date, tell: (fault: string, sequenceNumber?: number) => void) {
+/** Replays the log record by record, and compares the result with the stored current state. */
+function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequenceNumber?: number) => void) {
   const start = feed.historyAfter.sequenceNumber;
   const head = feed.head.sequenceNumber;
   const present = new Map<string, { hash: string | undefined; sequenceNumber: number; isState: boolean }>();
-  /** Places whose content is gone; those of `unnamed` until the redaction that says so comes by. */
-  const places = new Set<number>();
+  /** Numbers whose content is gone; those of `unnamed` until the redaction that names them is read. */
+  const redactedNumbers = new Set<number>();
   const unnamed = new Set<number>();
   /** The last number that holds content of a resource, there or not. */
   const held = new Map<string, number>();
-  /** Resources whose redacted places may have been current: what a later deletion was of cannot be seen any more. */
+  /** Resources whose redacted records may have been current: what a later deletion deleted cannot be seen any more. */
   const veiled = new Set<string>();
   const times = createMeetingTimes(now);
   let expected = start + 1;
@@ -102,9 +104,9 @@ function createReplay(feed: FeedRow, now: Date, tell: (fault: string, sequenceNu
   const play = (checked: CheckedRecord, row: StoredNumber): void => {
     const { sequenceNumber, op, key, contentHash, redacted } = checked;
     const inHistory = sequenceNumber > start;
-    const isPlace = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
-    if (isPlace) {
-      places.add(sequenceNumber);
+    const isRedacted = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
+    if (isRedacted) {
+      redactedNumbers.add(sequenceNumber);
       unnamed.add(sequenceNumber);
       veiled.add(key);
       present.delete(key);
@@ -112,27 +114,27 @@ function createReplay(feed: FeedRow, now: Date, tell: (fault: string, sequenceNu
     } else if (op === 'upsert') {
       times.note(key, checked);
       if (inHistory && present.get(key)?.hash === contentHash)
-        tell('changes nothing, and yet is recorded', sequenceNumber);
+        report('changes nothing, and yet is recorded', sequenceNumber);
       present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
       if (row.stateIdentity === key && row.stateHash !== contentHash)
-        tell('the state has another hash', sequenceNumber);
+        report('the state has another hash', sequenceNumber);
       held.set(key, sequenceNumber);
     } else {
-      // Of what was pruned away nothing can be said.
+      // Of what was pruned nothing can be said.
       if (op === 'delete' && start === 0 && !present.has(key) && !veiled.has(key))
-        tell('deletes what was not there', sequenceNumber);
+        report('deletes what was not there', sequenceNumber);
       if (op === 'redact' && held.has(key))
-        tell(`number ${held.get(key)} still holds content of what was redacted`, sequenceNumber);
+        report(`number ${held.get(key)} still holds content of what was redacted`, sequenceNumber);
       present.delete(key);
       veiled.delete(key);
       if (op === 'redact') held.delete(key);
       times.forget(key);
-      if (op === 'redact' && redacted.length === 0) tell('a redaction that names no number', sequenceNumber);
+      if (op === 'redact' && redacted.length === 0) report('a redaction that names no number', sequenceNumber);
       for (const number of redacted) {
         unnamed.delete(number);
-        if (number >= sequenceNumber) tell('a redaction that names a later number', sequenceNumber);
-        else if (number > start && !places.has(number))
-          tell(`number ${number} still holds what was redacted`, sequenceNumber);
+        if (number >= sequenceNumber) report('a redaction that names a later number', sequenceNumber);
+        else if (number > start && !redactedNumbers.has(number))
+          report(`number ${number} still holds what was redacted`, sequenceNumber);
       }
     }
   };
@@ -141,29 +143,29 @@ function createReplay(feed: FeedRow, now: Date, tell: (fault: string, sequenceNu
     add(row: StoredNumber): void {
       const { sequenceNumber, storedAt, epoch } = row;
       if (sequenceNumber > start) {
-        if (sequenceNumber !== expected) tell(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
+        if (sequenceNumber !== expected) report(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
         expected = sequenceNumber + 1;
       } else if (row.stateIdentity === null && row.op !== null) {
         // Left behind by a prune that was interrupted: no reader can reach it.
         return;
       }
       if (storedAt !== null) {
-        if (storedAt.getTime() < lastStoredAt) tell('was stored before the one in front of it', sequenceNumber);
+        if (storedAt.getTime() < lastStoredAt) report('was stored before the one in front of it', sequenceNumber);
         lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
       }
       if (sequenceNumber === head && epoch !== feed.head.epoch)
-        tell('the epoch of the head is another', sequenceNumber);
-      const checked = checkRecord(row, (fault) => tell(fault, sequenceNumber));
+        report('the epoch of the head is another', sequenceNumber);
+      const checked = checkRecord(row, (fault) => report(fault, sequenceNumber));
       if (checked !== undefined) play(checked, row);
       if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)
-        tell('the state names another resource here', sequenceNumber);
+        report('the state names another resource here', sequenceNumber);
       if (row.stateIdentity !== null && checked?.op !== 'upsert')
-        tell('the state names a record that is no upsert', sequenceNumber);
+        report('the state names a record that is no upsert', sequenceNumber);
     },
     finish() {
-      if (expected <= head) tell(`the numbers ${expected} to ${head} are missing`);
+      if (expected <= head) report(`the numbers ${expected} to ${head} are missing`);
       for (const number of times.broken())
-        tell('has `starttijd` and no `eindtijd`, though its meeting has ended', number);
+        report('has `starttijd` and no `eindtijd`, though its meeting has ended', number);
       const suspects = [...present].flatMap(([key, { isState, sequenceNumber }]) =>
         isState ? [] : [{ key, sequenceNumber }],
       );

@@ -81,15 +81,15 @@ function allWellFormed(value: unknown): boolean {
   return Object.entries(value).every(([name, member]) => name.isWellFormed() && allWellFormed(member));
 }
 
-/** Faults of one line that are told; a line can have a million. */
-const TOLD_FAULTS = 100;
+/** Faults of one line that are listed; a line can have a million. */
+const LISTED_FAULTS = 100;
 
 function describe(errors: readonly ErrorObject[]): string[] {
   // The combining keywords only say that one of the faults beside them made them fail.
   const telling = errors.filter(({ keyword }) => !['if', 'allOf'].includes(keyword));
   const sentences = [...new Set(telling.map(sentence))];
-  const more = sentences.length - TOLD_FAULTS;
-  return more > 0 ? [...sentences.slice(0, TOLD_FAULTS), `and ${more} more faults`] : sentences;
+  const more = sentences.length - LISTED_FAULTS;
+  return more > 0 ? [...sentences.slice(0, LISTED_FAULTS), `and ${more} more faults`] : sentences;
 }
 
 const SAID: Readonly<Record<string, string>> = {

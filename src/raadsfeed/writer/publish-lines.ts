@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { type Change, prepareChange } from '../domain/change.ts';
 import type { LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
 
-/** What became of the lines. */
+/** How many lines had which result. */
 interface LineCounts {
   lines: number;
   recorded: number;
@@ -11,8 +11,8 @@ interface LineCounts {
   refused: number;
 }
 
-/** Lines between two looks at what the database answers: a batch is several statements, and none should wait for lines to be checked. */
-const TURN_LINES = 16;
+/** Lines that are checked before the event loop may go on: the statements of the batch before should not wait for them. */
+const LINES_PER_TICK = 16;
 
 interface PublishLinesOptions {
   readonly validate: LineValidator;
@@ -20,7 +20,7 @@ interface PublishLinesOptions {
   readonly publisher?: Publisher | undefined;
   /** Says what is wrong with a valid line for the present purpose; `undefined`: nothing. */
   readonly accept?: ((change: Change) => string | undefined) | undefined;
-  /** Hears of every line that is refused; may throw to stop. */
+  /** Called for every line that is refused; may throw to stop. */
   readonly refused: (line: number, faults: readonly string[], counts: Readonly<LineCounts>) => void;
   readonly progress: (counts: Readonly<LineCounts>) => void;
   /** Fires to stop between two batches. */
@@ -40,7 +40,7 @@ export async function publishLines(
   const counts: LineCounts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
   let batch: Change[] = [];
   let characters = 0;
-  // While the database takes one batch the next is made ready; never more than two are in memory.
+  // While the database takes one batch the next is prepared: at most two are in memory.
   let underWay: Promise<void> = Promise.resolve();
   const publish = async (changes: readonly Change[]): Promise<void> => {
     const outcomes = (await publisher?.publish(changes)) ?? [];
@@ -70,7 +70,7 @@ export async function publishLines(
         characters += 'text' in line ? line.text.length : 0;
       }
       if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
-      else if (publisher !== undefined && counts.lines % TURN_LINES === 0) await nextTurn();
+      else if (publisher !== undefined && counts.lines % LINES_PER_TICK === 0) await nextTick();
     }
     signal.throwIfAborted();
     if (publisher === undefined) progress(counts);

@@ -15,8 +15,8 @@ export const BATCH_CHARACTERS = 1024 * 1024;
 /** Publishes what is this feed's own. */
 export interface Publisher {
   /**
-   * Publishes changes in their order, all of them or none; returns what became of each, in the same order. When a redaction is among
-   * them, its content is physically gone on return. Every instance hears of them at the commit.
+   * Publishes changes in their order, all of them or none; returns the result of each, in the same order. When a redaction is among them, its
+   * content is physically gone on return. Every instance is notified at the commit.
    */
   publish(changes: readonly Change[]): Promise<Outcome[]>;
 }
@@ -30,7 +30,7 @@ export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): 
         await touchOrganisations(client, organisationsOf(changes), now);
         return found;
       });
-      // Also when all has been redacted before: that run may have been broken off behind its commit.
+      // Also when all of it was redacted before: that run may have been interrupted after its commit.
       if (changes.some(({ op }) => op === 'redact')) await rewritePartitions(pool);
       return outcomes;
     },
@@ -46,10 +46,10 @@ function organisationsOf(changes: readonly Change[]): { organisatiecode: string;
   return [...names].map(([organisatiecode, naam]) => ({ organisatiecode, naam }));
 }
 
-/** Of what an organisation has, a sync takes away no more than this part without being told to. */
+/** A sync deletes no more than this part of what an organisation has, unless the operator allows it. */
 const MASS_DELETE_PART = 0.1;
 
-/** What a full state of an organisation lacks. */
+/** What is in the feed and missing from the full state of an organisation. */
 export interface Missing {
   readonly organisatiecode: string;
   /** What was recorded after this number is newer than the state. */
@@ -57,7 +57,7 @@ export interface Missing {
   /** How many resources the organisation had. */
   readonly present: number;
   readonly removals: readonly Removal[];
-  /** More than may be taken away without an operator's word. */
+  /** More than a sync deletes unless the operator allows it. */
   readonly isMassDelete: boolean;
 }
 
