@@ -1,4 +1,4 @@
-/** Asks a council feed over HTTP for its pages; `askPatiently` has the patience that its answers ask for. */
+/** Finds a council feed and requests its pages over HTTP; `askPatiently` retries as its answers ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../kernel/is-record.ts';
 import type { OutboundAnswer, OutboundClient, OutboundRequest } from '../kernel/outbound/outbound-client.ts';
@@ -9,7 +9,7 @@ import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 interface PageRequest {
   readonly url: string;
   readonly cursor: string | null;
-  /** Absent: as the feed likes. */
+  /** Absent: the default of the feed. */
   readonly limit?: number | undefined;
   /** Other members of the query. */
   readonly query?: URLSearchParams | undefined;
@@ -48,7 +48,7 @@ function namesCursor(problem: unknown): boolean {
   return Array.isArray(invalidParams) && invalidParams.some((param) => isRecord(param) && param.name === 'cursor');
 }
 
-/** Longest text of another that is shown. */
+/** Longest text of a feed that is shown. */
 const MAX_DETAIL = 500;
 
 function detailOf({ problem }: OutboundError): string {
@@ -58,15 +58,15 @@ function detailOf({ problem }: OutboundError): string {
 
 export interface Patience {
   readonly signal: AbortSignal;
-  /** Hears why a call is done again, and after how many milliseconds. */
+  /** Called with the reason of a retry, and the milliseconds until it. */
   readonly waiting: (reason: string, ms: number) => void;
 }
 
 const BACKOFF = { firstMs: 1000, maxMs: 300_000 };
 
 /**
- * Calls again and again while the other side is away or busy; `Retry-After` is the least that is waited. A cursor that is refused
- * without a reason is asked with a second time.
+ * Retries while the feed is unavailable or busy, and waits at least `Retry-After`. A cursor that is refused without a reason is tried a
+ * second time.
  * @param url for people
  * @throws {FeedFault} when waiting would not help
  * @throws the signal's reason
@@ -85,7 +85,7 @@ export async function askPatiently<T>(url: string, call: () => Promise<T>, { sig
   }
 }
 
-/** Why it may be different the next time; `undefined` when it will not. */
+/** Why a retry may help; `undefined` when it will not. */
 function mayPass(error: unknown, failures: number): string | undefined {
   if (error instanceof FeedFault) {
     return error.code === 'cursor-refused' && !error.certain && failures === 1 ? 'refuses the cursor' : undefined;
@@ -156,10 +156,10 @@ export function readAddresses(json: unknown, at: string): FeedAddresses {
   return { feedUrl: address('feedUrl', feedUrl, at), snapshotUrl: address('snapshotUrl', snapshotUrl, at) };
 }
 
-/** The well-known names: that of the interface first, then that of the published draft. */
+/** The well-known names: ours first, then that of the published draft. */
 const WELL_KNOWN = ['/.well-known/council-feed', '/.well-known/ori-feed'];
 
-/** Where to look: at an address with a path itself first, else at the well-known names of the host, and at its root. */
+/** Addresses to try: one with a path first, else the well-known names of the host, and its root. */
 function candidates(given: string): readonly string[] {
   const isAddress = /^https?:\/\//i.test(given);
   const text = isAddress ? given : `https://${given}`;
@@ -171,9 +171,9 @@ function candidates(given: string): readonly string[] {
 
 /**
  * Finds the service document of a domain, or of an address that may be one itself. The well-known address on an own domain may lead
- * to another host: that is its work.
- * @param ask how an address is asked
- * @param read what an answer has to be
+ * to another host: that is its purpose.
+ * @param ask requests an address
+ * @param read makes a document of an answer, or throws
  * @throws {OutboundError} {FeedFault} the first failure, when nothing was found
  */
 export async function discover<T>(
@@ -221,7 +221,7 @@ function address(name: string, value: unknown, at: string): string {
 }
 
 /**
- * What a feed did wrong, beside the faults of the connection (`OutboundFault`).
+ * What is wrong with a feed, beside the faults of the connection (`OutboundFault`).
  * - `document`: its service document is not one
  * - `organisation-missing`: its service document names none of the organisations that are taken from it
  * - `own-feed`: the source is this very feed
@@ -249,7 +249,7 @@ export type FeedFaultCode =
   | 'records'
   | 'refused';
 
-/** An answer that arrived and cannot be believed. */
+/** A feed that breaks the specification, or refuses for good. */
 export class FeedFault extends Error {
   override readonly name = 'FeedFault';
   readonly code: FeedFaultCode;

@@ -36,10 +36,10 @@ interface SnapshotPage {
   readonly cursor: string | null;
 }
 
-/** Hears what can be doubted; may throw. */
+/** Called for what is doubtful; may throw. */
 export type Report = (code: FeedFaultCode, message: string) => void;
 
-/** Longest cursor that is kept. */
+/** Longest cursor that is accepted. */
 const MAX_CURSOR = 4096;
 
 /** The records of an answer that are objects, also when the rest of it is no page. */
@@ -49,12 +49,12 @@ export function looseRecords(json: unknown): readonly Readonly<Record<string, un
 
 /**
  * Reads a page of a feed.
- * @param place where the page was asked for; the number is `undefined` when only the cursor is known. With a filter numbers only ascend.
+ * @param position that the page begins after; the number is `undefined` when only the cursor is known. With a filter numbers only ascend.
  * @throws {FeedFault} when it is no page
  */
 export function readFeedPage(
   json: unknown,
-  place: { readonly cursor: string | null; readonly after: number | undefined; readonly filtered?: boolean },
+  position: { readonly cursor: string | null; readonly after: number | undefined; readonly filtered?: boolean },
   report: Report,
 ): FeedPage {
   const page = asPage(json);
@@ -66,43 +66,43 @@ export function readFeedPage(
   }
   const records = numbered(page.records, report);
   const gaps: Gap[] = [];
-  let last = place.after;
+  let last = position.after;
   for (const { sequenceNumber } of records) {
     if (last !== undefined && sequenceNumber <= last) {
       report('numbers', `number ${sequenceNumber} comes after ${last}`);
-    } else if (last !== undefined && sequenceNumber > last + 1 && place.filtered !== true) {
+    } else if (last !== undefined && sequenceNumber > last + 1 && position.filtered !== true) {
       gaps.push({ from: last + 1, to: sequenceNumber - 1 });
     }
     last = sequenceNumber;
   }
   if (last !== undefined && head < last) report('numbers', `head ${head} is lower than number ${last}`);
-  if (cursor === place.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not move');
+  if (cursor === position.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not move');
   return {
     records,
     cursor,
     head,
-    hasMore: hasMore || (place.filtered !== true && last !== undefined && last < head),
+    hasMore: hasMore || (position.filtered !== true && last !== undefined && last < head),
     gaps: withoutNamed(gaps, namedNumbers(page.records)),
   };
 }
 
 /**
  * Reads a page of a snapshot. The last one need not have a cursor, and the `feedCursor` of the first page counts.
- * @param place the cursor that was asked with, and the `feedCursor` of the first page
+ * @param position the cursor that was asked with, and the `feedCursor` of the first page
  * @throws {FeedFault} when it is no page
  */
 export function readSnapshotPage(
   json: unknown,
-  place: { readonly cursor: string | null; readonly feedCursor: string | null },
+  position: { readonly cursor: string | null; readonly feedCursor: string | null },
   report: Report,
 ): SnapshotPage {
   const page = asPage(json);
   const { cursor, hasMore } = page;
-  const feedCursor = place.feedCursor ?? page.feedCursor;
+  const feedCursor = position.feedCursor ?? page.feedCursor;
   if (!isCursor(feedCursor)) throw new FeedFault('page', 'the snapshot has no feedCursor');
   if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the snapshot does not say hasMore');
   if (hasMore && !isCursor(cursor)) throw new FeedFault('page', 'the snapshot has more, but no cursor');
-  if (hasMore && cursor === place.cursor) {
+  if (hasMore && cursor === position.cursor) {
     throw new FeedFault('cursor-stands-still', 'the cursor of the snapshot did not move');
   }
   return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
@@ -113,7 +113,7 @@ export function sequenceNumberOf({ sequenceNumber }: Readonly<Record<string, unk
   return isNumber(sequenceNumber) ? sequenceNumber : undefined;
 }
 
-/** The numbers whose content a redaction says is gone, as far as they are numbers. */
+/** The numbers that a redaction names, as far as they are numbers. */
 export function redactedNumbers({
   op,
   geredigeerdeSequenceNumbers: numbers,
@@ -257,12 +257,12 @@ export function notePage(
   };
 }
 
-/** Reads progress that was kept as JSON; what is none begins anew. */
+/** Reads progress that was saved as JSON; anything else starts from the beginning. */
 export function toProgress(value: unknown): ReadingProgress {
   if (typeof value !== 'object' || value === null) return NO_PROGRESS;
-  const { checkpoint, ...kept }: Record<string, unknown> = { ...value };
+  const { checkpoint, ...saved }: Record<string, unknown> = { ...value };
   const number = (name: string, least: number): number => {
-    const found = kept[name];
+    const found = saved[name];
     return typeof found === 'number' && found >= least ? found : least;
   };
   return {

@@ -51,7 +51,7 @@ export interface Removal extends Common {
 
 export type Change = Upsert | Removal;
 
-/** Members of a resource that the writer itself looks at; the contract knows all of them. */
+/** The members of a resource that the writer itself reads; the contract has all of them. */
 export interface ResourceData {
   readonly bronidentificatie: string;
   readonly gewijzigdop?: string;

@@ -43,7 +43,7 @@ function canonicalText(text: string): string {
 }
 
 /**
- * Whether a name stands twice in an object of a JSON text. `JSON.parse` keeps the last one unnoticed, and RFC 8785 (section 3.1, I-JSON)
+ * Whether a name stands twice in an object of a JSON text. `JSON.parse` silently takes the last one, and RFC 8785 (section 3.1, I-JSON)
  * knows no such object: what is published would not be what the source wrote.
  * @param value what `JSON.parse` made of the text
  */

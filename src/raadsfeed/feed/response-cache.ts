@@ -291,7 +291,7 @@ function keyOf(request: FastifyRequest): string | undefined {
 
 /** The parameters of a list, each in one form; `undefined` for a value that the contract refuses. */
 const PARAMETERS: Readonly<Record<string, (value: string) => string | undefined>> = {
-  // Only what a cursor is written as is one, so its text stands for its position.
+  // A position has only one cursor.
   cursor: (value) => (/^[\w-]{1,2000}$/.test(value) ? value : undefined),
   limit: (value) => (/^([1-9]\d{0,2}|1000)$/.test(value) ? value : undefined),
   organisatiecode: (value) => (/^(gm\d{4}|pv\d{2}|ws\d{4})$/i.test(value) ? value.toLowerCase() : undefined),

@@ -36,7 +36,7 @@ export function streamRoute(
     if (open >= settings.streamMax || services.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }
-    // A client that has gone closes no second time.
+    // Of a connection that is closed already there is no `close` event any more.
     if (reply.raw.destroyed) return reply.hijack();
     perAddress.open(clientAddress(request), reply);
     // Counted before the first wait, or many at once would all pass; until the exchange ends, a stream or not.

@@ -8,7 +8,7 @@ import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
 import { lastThatFits, MissingNumberError, PAGE_OCTETS, type Read } from './read-log.ts';
 
-/** A record as it is kept: text, never parsed on its way out. */
+/** A record as it is stored: text, never parsed when it is served. */
 export interface StoredRecord extends RecordText {
   readonly sequenceNumber: number;
   readonly epoch: number;
@@ -68,7 +68,7 @@ export async function readFiltered(
 }
 
 /**
- * The first `limit` resources of the current state whose record stands after `after` and not after `upTo`, in the order of the feed, or as
+ * The first `limit` resources of the current state whose record is after `after` and not after `upTo`, in the order of the feed, or as
  * many as `PAGE_OCTETS` allow.
  * What changes while a snapshot is read gets a higher number than `upTo`, so it is not here any more, and the feed after `upTo` has it.
  * @param upTo position of the snapshot: `epoch` is that of the record there

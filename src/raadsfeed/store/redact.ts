@@ -1,6 +1,6 @@
 /**
- * Redaction of any number of resources in a fixed number of statements, for nobody else publishes meanwhile: everything that the redactions
- * of a batch can reach is read first, who reaches what is decided in memory, and then all of it is written.
+ * Redaction of any number of resources in a fixed number of statements, because all other writers wait meanwhile: everything that the
+ * redactions of a batch can reach is read first, which one reaches what is decided in memory, and then all of it is written.
  */
 import { arrayOf } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
@@ -126,7 +126,7 @@ async function readContent(
 
 /**
  * Replaces the texts of stored records, by number, by those of redacted ones, and removes the current state that they were. A statement for
- * each partition, and three more. The files are written anew later (`rewritePartitions`).
+ * each partition, and three more. The files are rewritten later (`rewritePartitions`).
  */
 export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>): Promise<void> {
   if (texts.size === 0) return;
@@ -145,7 +145,7 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
       ],
     });
   }
-  // Behind the texts: who writes a partition anew takes its locks in the same order.
+  // After the texts: rewriting a partition takes its locks in the same order.
   await markForRewrite(db, numbers);
   await db.query({
     name: 'raadsfeed-redact',

@@ -20,7 +20,7 @@ export async function listFeeds(
   limit: number,
   organisatiecode: string | undefined,
 ): Promise<RegisterFeed[]> {
-  // Two statements: a plan that serves with and without a code cannot look codes up.
+  // Two statements: one plan for both could not use the index of codes.
   const ofOne = organisatiecode !== undefined;
   const { rows } = await db.query<Row>({
     name: `register-list${ofOne ? '-organisation' : ''}`,

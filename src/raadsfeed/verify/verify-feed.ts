@@ -40,7 +40,7 @@ const STEP = 1000;
 const LISTED_FAULTS = 1000;
 
 /**
- * Goes through the whole log up to where it stands now. Memory: the identity and hash of each resource that is there.
+ * Checks the whole log up to its head of now. Memory: the identity and hash of each current resource.
  * @throws the signal's reason
  */
 export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOptions): Promise<VerifyResult> {
@@ -65,9 +65,9 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
     after = end;
   }
   const { beyondHead, unwritten } = await readLeftovers(db, (await readFeedRow(db)).head.sequenceNumber);
-  if (beyondHead > 0) report(`${beyondHead} rows stand beyond the head`);
+  if (beyondHead > 0) report(`${beyondHead} rows are beyond the head`);
   if (unwritten > 0)
-    report(`${unwritten} parts may still hold what was removed; run feed redact or restart the service`);
+    report(`${unwritten} partitions may still hold what was removed; run feed redact or restart the service`);
   const { resources, suspects, unnamed } = replay.finish();
   // A redaction that was published while this ran is beyond the head that was read up to.
   if (unnamed.length > 0 && !(await hasRedactionSince(db, head))) {

@@ -98,10 +98,10 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 function sentence({ instancePath, message, params, keyword }: ErrorObject): string {
-  const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  const member = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
   const other: unknown = params.additionalProperty ?? params.unevaluatedProperty;
   const extra = other === undefined ? '' : ` (${String(other)})`;
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
   const said = SAID[keyword] ?? message ?? keyword;
-  return `${place === '' ? 'the line' : place} ${said}${extra}${allowed}`;
+  return `${member === '' ? 'the line' : member} ${said}${extra}${allowed}`;
 }
