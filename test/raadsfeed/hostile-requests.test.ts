@@ -51,7 +51,7 @@ describe('the memory for answers', () => {
     expect(await cacheBytes()).toBeLessThan(before + 20_000);
   });
 
-  it('is not used for a parameter that nobody knows', async () => {
+  it('is not used for an unknown parameter', async () => {
     const before = await cacheBytes();
     expect(await ask(40, (i) => ({ query: `&onbekend${i}=1` }))).toEqual([400]);
     expect(await cacheBytes()).toBe(before);

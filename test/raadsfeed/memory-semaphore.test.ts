@@ -1,11 +1,11 @@
-/** Answers that are being made take no more memory together than there is for them. */
+/** Answers that are being made stay within a bound of memory together. */
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/kernel/problem.ts';
 import { createMemorySemaphore } from '../../src/raadsfeed/feed/memory-semaphore.ts';
 
 const here = new AbortController().signal;
 
-it('lets in what fits, and one that is larger than all of it when it is alone', async () => {
+it('grants what fits, and a request larger than the bound when nothing else holds memory', async () => {
   const room = createMemorySemaphore(100, 20);
   const large = await room.acquire(1000, here);
   const refused = await room.acquire(1, here).catch((error: unknown) => error);
@@ -18,7 +18,7 @@ it('lets in what fits, and one that is larger than all of it when it is alone', 
   await expect(room.acquire(1, here)).rejects.toBeInstanceOf(Problem);
 });
 
-it('lets those who wait in by their turn, as soon as an answer turns out smaller or is made', async () => {
+it('grants waiting requests in order, as soon as a lease is resized or released', async () => {
   const room = createMemorySemaphore(100, 5000);
   const first = await room.acquire(90, here);
   const order: string[] = [];

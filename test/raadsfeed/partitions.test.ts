@@ -1,4 +1,4 @@
-/** Texts lie in partitions of 100 000 numbers, made ahead; what is removed from one is gone from its file, and nobody waits for that. */
+/** Texts are in partitions of 100 000 numbers, created ahead; what is removed from one disappears from its file, and nobody waits for that. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
@@ -70,7 +70,7 @@ it('gives a page over the border in order', async () => {
   );
 });
 
-it('is written anew while others read and publish, at the head too, and keeps what they publish', async () => {
+it('is rewritten while others read and publish, at the head too, and has what they publish', async () => {
   let isDone = false;
   let longest = 0;
   let published = 0;
@@ -104,7 +104,7 @@ it('is written anew while others read and publish, at the head too, and keeps wh
   expect(longest).toBeLessThan(2500);
 }, 120_000);
 
-it('is tried again when a reader keeps it open, and nobody waits behind it meanwhile', async () => {
+it('is retried when a reader keeps it open, and nobody queues behind it meanwhile', async () => {
   await feed.publish([document('open', { omschrijving: SECRET })]);
   await redactOnly('open');
   await owner.query('begin; select count(*) from raadsfeed.tekst where sequence_number > 100000');

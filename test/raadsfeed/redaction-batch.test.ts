@@ -44,7 +44,7 @@ it('takes as many statements for many redactions as for one', async () => {
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
 });
 
-it('goes by the order of the lines: each redaction names what was there when its turn came', async () => {
+it('goes by the order of the lines: each redaction names what held content at that point', async () => {
   await feed.publish([document('a', { omschrijving: 'een' }), document('b', { omschrijving: 'een' })]);
   const outcomes = await feed.publish([
     document('a', { omschrijving: SECRET }),

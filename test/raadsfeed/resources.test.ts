@@ -76,7 +76,7 @@ it('gives each of them in the feed, the snapshot, its collection and by itself a
   }
 });
 
-it('does not record the same again with its members in another order, and does when one is gone', async () => {
+it('does not record the same again with its members in another order, and does when one is missing', async () => {
   const turned = Object.values(FULL).map((line) => ({
     ...line,
     data: Object.fromEntries(Object.entries(dataOf(line)).reverse()),

@@ -169,7 +169,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   }
 });
 
-it('does not take a redaction that comes while it looks for a fault', async () => {
+it('does not report a redaction that is published while it runs', async () => {
   const other = await startFeed();
   const lines = Array.from({ length: 1500 }, (_, i) => document(`d-${i}`));
   await other.publish(lines.slice(0, 1000));

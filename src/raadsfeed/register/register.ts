@@ -1,4 +1,4 @@
-import type { components } from '../../contracts/raadsfeed.ts';
+/** The register: where other feeds are, refreshed daily. */
 import { discover, FeedFault, readServiceDocument } from '../../feed-client/client.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
@@ -7,17 +7,16 @@ import { createOutboundClient, type OutboundClient } from '../../kernel/outbound
 import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import {
+  type DiscoveredFeed,
   findEntryOfFeed,
   listFeeds,
   noteUnreachable,
   type RegisterEntry,
+  type RegisterFeed,
   removeFeed,
   saveFeed,
   takeDue,
 } from '../store/register.ts';
-
-/** A feed that a register knows: only where it is, nothing of its content. */
-export type RegisterFeed = components['schemas']['RegisterFeed'];
 
 /** What `GET /register` lists. */
 export interface Register {
@@ -136,16 +135,13 @@ export async function addFeed(pool: Pool, client: OutboundClient, given: string,
 }
 
 /** A feed is in the register once: of two documents that name the same feed one is not its own. */
-async function assertOwnFeed(db: Db, { serviceUrl, document }: Discovered, known: string): Promise<void> {
+async function assertOwnFeed(db: Db, { serviceUrl, document }: DiscoveredFeed, known: string): Promise<void> {
   const other = await findEntryOfFeed(db, document.feedUrl, known);
   if (other !== undefined && other !== serviceUrl) {
     throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is in the register already, by ${other}`);
   }
 }
 
-/** Where a feed of the register is, and what it says of itself. */
-export type Discovered = Awaited<ReturnType<typeof discoverFeed>>;
-
-function discoverFeed(client: OutboundClient, given: string, signal: AbortSignal) {
+function discoverFeed(client: OutboundClient, given: string, signal: AbortSignal): Promise<DiscoveredFeed> {
   return discover((url) => client.getJson({ url, signal, redirects: 'any-host' }), given, readServiceDocument);
 }

@@ -1,6 +1,17 @@
 /** The register: where feeds are, and nothing of their content. */
+
+import type { components } from '../../contracts/raadsfeed.ts';
+import type { ServiceDocument } from '../../feed-client/client.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import type { Discovered, RegisterFeed } from '../register/register.ts';
+
+/** A feed that a register knows: only where it is, nothing of its content. */
+export type RegisterFeed = components['schemas']['RegisterFeed'];
+
+/** Where a feed is, and what it says of itself. */
+export interface DiscoveredFeed {
+  readonly serviceUrl: string;
+  readonly document: ServiceDocument;
+}
 
 interface Row {
   readonly serviceUrl: string;
@@ -39,7 +50,7 @@ export async function listFeeds(
 export async function saveFeed(
   db: Db,
   given: string,
-  { serviceUrl, document }: Discovered,
+  { serviceUrl, document }: DiscoveredFeed,
   again: number,
 ): Promise<void> {
   await db.query(

@@ -15,7 +15,7 @@ it('sorts members by UTF-16 code units, at every depth (RFC 8785 section 3.2.3)'
   expect(canonical('[{"b":[{"z":1,"a":2}],"a":{}},[]]')).toBe('[{"a":{},"b":[{"a":2,"z":1}]},[]]');
 });
 
-it('sorts names that look like numbers as texts, and keeps a member that is called __proto__', () => {
+it('sorts names that look like numbers as texts, and preserves a member that is called __proto__', () => {
   expect(canonical('{"10":1,"9":2,"2":3,"__proto__":{"b":1,"a":2}}')).toBe(
     '{"10":1,"2":3,"9":2,"__proto__":{"a":2,"b":1}}',
   );
