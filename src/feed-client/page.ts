@@ -196,9 +196,10 @@ function isCursor(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_CURSOR && !value.includes('\0');
 }
 
-/** Whether reading gets anywhere: what a source answers page by page can go round, or have no end. */
-
-/** What is remembered of the pages since the snapshot or the feed was begun; small, whatever was read. */
+/**
+ * Progress through pages that are read: a faulty feed can lead in circles, or have no end. Small, whatever was read since the start of the
+ * snapshot or the feed.
+ */
 interface ReadingProgress {
   /** A cursor that was met; it is moved further apart each time (Brent's cycle detection). */
   readonly checkpoint: string | null;
@@ -225,7 +226,7 @@ interface PageStep {
 }
 
 /**
- * Takes note of a page that has more after it.
+ * Records a page that is not the last.
  * @throws {FeedFault} `cursor-circle`, `snapshot-endless`
  */
 export function notePage(

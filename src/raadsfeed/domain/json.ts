@@ -1,3 +1,4 @@
+/** What JSON of resources must be: written in one way, hashed, without duplicate names, not too deep. */
 import { hash } from 'node:crypto';
 
 /**

@@ -1,3 +1,4 @@
+/** The current state of the feed: its resources and organisations. */
 import { arrayOf } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';

@@ -107,7 +107,6 @@ function numbers(value: unknown): number[] {
  * The one rule that goes over two resources: an agenda item that has begun also has its end, once its meeting has ended. The two come
  * in any order and in different batches, so it can only be judged on the state.
  */
-
 interface MeetingTimes {
   /** What is there now of a resource (`resourceKey`), instead of what was; `data` undefined: nothing. */
   note(key: string, of: { sequenceNumber: number; organisatiecode: string; data: unknown }): void;
