@@ -1,7 +1,9 @@
 /** An answer that is given again is the same as the one before it, to the byte, and counts as much. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asPage, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
+import { transaction } from '../../src/kernel/database/transaction.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
+import { asPage, changeOf, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
 let limited: FeedServer;
@@ -92,6 +94,24 @@ describe('a cached response', () => {
     const redacted = await exchange(feed, path);
     expect(redacted).toContain('"geredigeerdeSequenceNumbers":[3]');
     expect(await exchange(feed, path)).toBe(redacted);
+  });
+
+  it('is never a snapshot of the feed as it was before its rows were read', async () => {
+    const snapshot = async () => asPage((await feed.api.call('GET', '/snapshot?limit=77')).json);
+    const before = await transaction(feed.pool, async (client) => {
+      await client.query('lock table raadsfeed.stand in access exclusive mode');
+      const asked = snapshot();
+      const waiting = async () =>
+        (await client.query(`select from pg_locks where not granted and relation = 'raadsfeed.stand'::regclass`))
+          .rowCount;
+      await expect.poll(waiting, PATIENT).toBe(1);
+      await publishBatch(client, [changeOf(document('tussendoor'))], new Date());
+      // Not waited for: it is answered when the lock is released.
+      return { asked };
+    });
+    await before.asked;
+    const { feedCursor } = await snapshot();
+    expect(asPage((await feed.api.call('GET', `/feed?cursor=${feedCursor}`)).json).records).toEqual([]);
   });
 
   it('is not used for another method, another media type or a request with a body', async () => {

@@ -147,6 +147,7 @@ function pageBytes(records: readonly string[], end: string): Buffer {
 
 export interface SnapshotPage {
   readonly records: string;
+  /** The head that the page holds for. */
   readonly head: FeedHead;
   readonly feedCursor: string;
   /** `null` on the last page. */
@@ -173,7 +174,8 @@ export async function readSnapshotPage(source: PageSource, query: FeedQuery): Pr
   const { feedId } = found.head;
   return {
     records: joinRecords(records, mountUrl()),
-    head: found.head,
+    // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier head.
+    head: query.cursor === undefined ? { ...found.head, head: feed } : found.head,
     feedCursor: encodeFeedCursor(feedId, feed),
     cursor: hasMore ? encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber }) : null,
   };
