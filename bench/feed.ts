@@ -40,6 +40,7 @@ const options = { databaseUrl: postgres.url, loader, seconds: seconds ?? 1, roun
 try {
   console.log(`load by ${loader.name}, ${rounds} rounds of ${seconds} s in turns`);
   const needsRecords = ['publishing', 'pages', 'history'].some((part) => parts.includes(part));
+  await migrate(postgres.url);
   if (needsRecords) await measurePublishing(postgres.url, dir, records ?? 0);
   if (parts.includes('pages')) await measurePages(options);
   if (parts.includes('history')) await measureHistory(options);
@@ -70,8 +71,7 @@ async function besideShort(long: number): Promise<void> {
       [other.url, SHORT],
       [postgres.url, long],
     ] as const) {
-      // A server that starts migrates its database.
-      await (await startChild(new URL('./support/feed-server.ts', import.meta.url), { DATABASE_URL: url })).stop();
+      await migrate(url);
       await growHistory(url, count);
     }
     const short = { databaseUrl: other.url, records: SHORT };
@@ -79,4 +79,9 @@ async function besideShort(long: number): Promise<void> {
   } finally {
     await other.stop();
   }
+}
+
+/** A server that starts migrates its database. */
+async function migrate(databaseUrl: string): Promise<void> {
+  await (await startChild(new URL('./support/feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl })).stop();
 }

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { addSource } from '../../src/raadsfeed/aggregator/store/manage-sources.ts';
-import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';
+import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { type Child, startChild } from './children.ts';

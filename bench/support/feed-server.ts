@@ -11,6 +11,9 @@ const env = {
   PORT: '0',
   MANAGEMENT_PORT: '0',
   RAADSFEED_RATE_LIMIT: process.env.RAADSFEED_RATE_LIMIT ?? '0',
+  // All streams of the bench come from one address; more than it opens, for those of the round before may not have ended yet.
+  RAADSFEED_STREAM_MAX_PER_ADDRESS: process.env.RAADSFEED_STREAM_MAX_PER_ADDRESS ?? '0',
+  RAADSFEED_STREAM_MAX: process.env.RAADSFEED_STREAM_MAX ?? '20000',
 };
 const service = await serve({ config: readConfig(env, 'serve'), log: createLogger('error') });
 

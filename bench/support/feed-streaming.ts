@@ -2,8 +2,8 @@ import process from 'node:process';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { type Child, startChild } from './children.ts';
 import { sampleLine } from './sample-records.ts';
@@ -59,9 +59,8 @@ export async function measureStreams(databaseUrl: string): Promise<void> {
 
 /** Milliseconds from a moment (what `write` gives) until every stream has had its event. */
 async function waited(readers: Child, write: () => Promise<number>): Promise<number> {
-  const all = readers.ask({});
-  const from = await write();
-  return Object(await all).at - from;
+  const [all, from] = await Promise.all([readers.ask({}), write()]);
+  return Object(all).at - from;
 }
 
 function show(ms: readonly number[]): string {

@@ -2,10 +2,16 @@
 import { connect, type Socket } from 'node:net';
 import { serveParent } from './children.ts';
 
+const OPEN_TIMEOUT_MS = 30_000;
+const EVENT_TIMEOUT_MS = 30_000;
+
 const sockets: Socket[] = [];
 let seen = 0;
 let wanted = 0;
 let found: (at: number) => void = () => undefined;
+/** A stream that was refused or cut has no events: whoever waits for all of them would wait for ever. */
+let broken: Error | undefined;
+let fail: (reason: Error) => void = () => undefined;
 
 function open(url: URL): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -13,16 +19,30 @@ function open(url: URL): Promise<void> {
     sockets.push(socket);
     let text = '';
     let ready = false;
-    socket.on('error', reject);
+    const end = (reason: string): void => {
+      if (!sockets.includes(socket)) return;
+      broken ??= new Error(reason);
+      reject(broken);
+      fail(broken);
+    };
+    socket.setTimeout(OPEN_TIMEOUT_MS, () => end(`a stream was not answered within ${OPEN_TIMEOUT_MS} ms`));
+    socket.on('error', (error) => end(`a stream failed: ${error.message}`));
+    socket.on('close', () => end('a stream was closed by the server'));
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
-      if (!ready && text.includes('retry: 3000\n\n')) {
+      if (!ready) {
+        const [head, body] = text.split('\r\n\r\n', 2);
+        if (body === undefined) return;
+        const status = head?.split(' ', 2)[1];
+        if (status !== '200') return end(`a stream was refused with status ${status}: ${body}`);
+        if (!body.includes('retry: 3000\n\n')) return;
         ready = true;
         text = '';
+        socket.setTimeout(0);
         resolve();
       }
       // The end of an event: its text has no empty line in it.
-      if (ready && text.includes('id: ') && text.includes('}\n\n')) {
+      if (text.includes('id: ') && text.includes('}\n\n')) {
         text = '';
         seen += 1;
         if (seen === wanted) found(performance.timeOrigin + performance.now());
@@ -37,17 +57,24 @@ await serveParent(
     const { url, count } = Object(message);
     if (typeof url === 'string') {
       for (const socket of sockets.splice(0)) socket.destroy();
+      broken = undefined;
       for (let from = 0; from < count; from += 100) {
         await Promise.all(Array.from({ length: Math.min(100, count - from) }, () => open(new URL(url))));
       }
       return { open: sockets.length };
     }
     // Asked before the event is published, answered when all have it.
+    if (broken !== undefined) throw broken;
     seen = 0;
     wanted = sockets.length;
-    const at = await new Promise<number>((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const at = await new Promise<number>((resolve, reject) => {
       found = resolve;
-    });
+      fail = reject;
+      const late = (): void =>
+        reject(new Error(`${seen} of ${wanted} streams had the event in ${EVENT_TIMEOUT_MS} ms`));
+      timer = setTimeout(late, EVENT_TIMEOUT_MS);
+    }).finally(() => clearTimeout(timer));
     return { at };
   },
   async () => undefined,

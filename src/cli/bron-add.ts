@@ -120,7 +120,7 @@ function toSource(value: Record<string, unknown>, place: string): NewSource {
 async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
   const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
-  const { readServiceDocument } = await import('../feed-client/service-document.ts');
+  const { readServiceDocument } = await import('../feed-client/client.ts');
   const { findFeedHolder } = await import('../raadsfeed/aggregator/store/save-document.ts');
   const needs = openAggregatorNeeds(platform);
   let feedUrl: string;

@@ -3,7 +3,7 @@ import type { FollowState } from '../feed-client/follow.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { RESOURCE_TYPES } from '../raadsfeed/domain/resource-type.ts';
+import { RESOURCE_TYPES } from '../raadsfeed/domain/resource.ts';
 import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
 import { openRecordOutput } from './record-output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
@@ -65,7 +65,7 @@ async function followWith(
   options: Options,
   { terminal, output, interrupted: signal }: ToolContext,
 ): Promise<void> {
-  const { FeedFault } = await import('../feed-client/feed-fault.ts');
+  const { FeedFault } = await import('../feed-client/client.ts');
   const { findFeed, followFeed, readFollowState, writeFollowState } = await import('../feed-client/follow.ts');
   const file = options.state ?? `council-feed-${new URL(address).host.replaceAll(':', '-')}.json`;
   const calls = {

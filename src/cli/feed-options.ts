@@ -1,7 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import type { Verwijderreden } from '../raadsfeed/domain/change.ts';
-import { normaliseOrganisatiecode, type Resource } from '../raadsfeed/domain/resource.ts';
-import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../raadsfeed/domain/resource-type.ts';
+import {
+  isResourceType,
+  normaliseOrganisatiecode,
+  RESOURCE_TYPES,
+  type Resource,
+  type ResourceType,
+} from '../raadsfeed/domain/resource.ts';
 import { UsageError } from './run-command.ts';
 
 export interface NamedResource {

@@ -20,9 +20,9 @@ export function feedPruneCommand(terminal: Terminal): Command {
       runCommand(terminal, { json: json ?? false }, async ({ platform, output, interrupted }) => {
         const { clock, pool } = platform;
         if (before > clock.now()) throw new UsageError('--before lies in the future');
-        const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune-history.ts');
+        const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune.ts');
         const { readFeedRow } = await import('../raadsfeed/store/feed-row.ts');
-        const { rewriteParts } = await import('../raadsfeed/store/text-partitions.ts');
+        const { rewritePartitions } = await import('../raadsfeed/store/text-partitions.ts');
         if (dryRun) {
           const upTo = await findPruneEnd(pool, before);
           output.result({ upTo, dryRun }, () =>
@@ -36,7 +36,7 @@ export function feedPruneCommand(terminal: Terminal): Command {
           signal: interrupted,
           progress: (done, of) => output.progress(`${done} of ${of} numbers`),
         });
-        await rewriteParts(pool);
+        await rewritePartitions(pool);
         const { historieVanaf } = await readFeedRow(pool);
         output.result({ ...pruned, historieVanaf: historieVanaf.toISOString().slice(0, 10) }, () => {
           output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);

@@ -31,7 +31,7 @@ export function feedRedactCommand(terminal: Terminal): Command {
         const { reden: verwijderreden, toelichting } = options;
         requireToelichting(verwijderreden, toelichting);
         const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
-        const { vacuumFeed } = await import('../raadsfeed/store/vacuum-feed.ts');
+        const { vacuumFeed } = await import('../raadsfeed/store/text-partitions.ts');
         const changes = options.resource.map(
           (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
         );

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
 import { resourceKey } from '../raadsfeed/domain/resource.ts';
-import type { Missing } from '../raadsfeed/writer/sync-state.ts';
+import type { Missing } from '../raadsfeed/writer/publisher.ts';
 import { parseOrganisatie, requireToelichting } from './feed-options.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
@@ -33,7 +33,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
         const { organisatie, reden, toelichting } = options;
         requireToelichting(reden, toelichting);
         const { publishFeedLines } = await import('./feed-lines.ts');
-        const { findMissing, publishRemovals } = await import('../raadsfeed/writer/sync-state.ts');
+        const { findMissing, publishRemovals } = await import('../raadsfeed/writer/publisher.ts');
         const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
         const { platform, output, interrupted } = context;
         const keys = new Set<string>();

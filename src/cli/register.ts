@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { RegisterEntry } from '../raadsfeed/register/store/feeds.ts';
+import type { RegisterEntry } from '../raadsfeed/store/register.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
@@ -26,8 +26,8 @@ function addCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { addFeed } = await import('../raadsfeed/register/refresh-feed.ts');
-        const { createRegisterClient } = await import('../raadsfeed/register/keep-register.ts');
+        const { addFeed } = await import('../raadsfeed/register/register.ts');
+        const { createRegisterClient } = await import('../raadsfeed/register/register.ts');
         const client = createRegisterClient(platform);
         try {
           const serviceUrl = await addFeed(platform.pool, client, given, interrupted);
@@ -48,7 +48,7 @@ function listCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register list')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readEntries } = await import('../raadsfeed/register/store/feeds.ts');
+        const { readEntries } = await import('../raadsfeed/store/register.ts');
         const entries = await readEntries(platform.pool);
         output.result(entries, () => {
           if (entries.length === 0) output.line('No feeds; see koppelvlak register add --help.');
@@ -75,7 +75,7 @@ function removeCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register remove www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { removeFeed } = await import('../raadsfeed/register/store/feeds.ts');
+        const { removeFeed } = await import('../raadsfeed/store/register.ts');
         if (!(await removeFeed(platform.pool, given))) throw new CommandError(`${given} is not in the register`);
         output.result({ removed: given }, () => output.line(`Removed: ${given}`));
       }),
@@ -89,9 +89,9 @@ function refreshCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register refresh')
     .action((options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { readEntries } = await import('../raadsfeed/register/store/feeds.ts');
-        const { refreshFeed } = await import('../raadsfeed/register/refresh-feed.ts');
-        const { createRegisterClient } = await import('../raadsfeed/register/keep-register.ts');
+        const { readEntries } = await import('../raadsfeed/store/register.ts');
+        const { refreshFeed } = await import('../raadsfeed/register/register.ts');
+        const { createRegisterClient } = await import('../raadsfeed/register/register.ts');
         const client = createRegisterClient(platform);
         try {
           const results = [];

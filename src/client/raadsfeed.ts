@@ -2,10 +2,8 @@
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { createPool } from '../kernel/database/pool.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
-import type { Change } from '../raadsfeed/domain/change.ts';
-import { prepareChange } from '../raadsfeed/domain/prepare-change.ts';
-import type { PubliceerRegel } from '../raadsfeed/domain/publiceer-regel.ts';
-import type { Outcome } from '../raadsfeed/store/publish-batch.ts';
+import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
+import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { BATCH_CHANGES, createPublisher } from '../raadsfeed/writer/publisher.ts';
 

@@ -1,29 +1,36 @@
-/** Follows a feed for `feed follow`: the snapshot to its end, then the feed for ever; what is wrong is told, and it goes on. */
+/** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../kernel/is-record.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
-import { unwritable } from '../raadsfeed/domain/writable-json.ts';
-import { askPage, askPatiently, type Patience } from './client.ts';
-import { FeedFault } from './feed-fault.ts';
+import { unwritable } from '../raadsfeed/domain/json.ts';
+import {
+  askPage,
+  askPatiently,
+  discover,
+  type FeedAddresses,
+  FeedFault,
+  type Patience,
+  readAddresses,
+} from './client.ts';
 import {
   describeGap,
   type FeedRecord,
   type Gap,
   judgeHash,
+  NO_PROGRESS,
   namedNumbers,
+  notePage,
   readFeedPage,
   readSnapshotPage,
   withoutNamed,
 } from './page.ts';
-import { NO_PROGRESS, notePage } from './progress.ts';
-import { discover, type FeedAddresses, readAddresses } from './service-document.ts';
 
-/** How far a follower is; kept between runs. */
+/** How far a follower is; saved between runs. */
 export interface FollowState extends FeedAddresses {
   /** Address of the service document. */
   readonly service: string;
-  /** The filters that the cursor was reached with: with others the state held would not be whole. */
+  /** The filters that the cursor was reached with: with others the follower's copy would be incomplete. */
   readonly query: string;
   readonly phase: 'snapshot' | 'feed';
   /** Of the snapshot or of the feed, by `phase`. */
@@ -38,12 +45,12 @@ export interface FollowOptions extends Patience {
   readonly client: OutboundClient;
   /** End when the feed has been caught up with. */
   readonly once: boolean;
-  /** Takes a page; when it returns, `state` may be kept. */
+  /** Handles a page; when it returns, `state` may be saved. */
   readonly page: (records: readonly FeedRecord[], state: FollowState) => Promise<void>;
   readonly fault: (text: string) => void;
-  /** Hears what is allowed and worth knowing, once. */
+  /** Called once for what is allowed and worth knowing. */
   readonly notice: (text: string) => void;
-  /** Hears when there was nothing more. */
+  /** Called when there is nothing more. */
   readonly caughtUp: (state: FollowState) => void;
 }
 
@@ -65,8 +72,7 @@ export async function findFeed(address: string, { client, ...patience }: Patienc
 }
 
 /**
- * Follows a feed. A page is handed over before the place after it is kept, so after a crash something may come twice, and nothing is
- * missed.
+ * Follows a feed. A page is handled before its cursor is saved, so after a crash records may come twice, and none is missed.
  * @throws {FeedFault}
  * @throws the signal's reason
  */
@@ -118,18 +124,18 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
 }
 
 /**
- * What of a record can be written as it was read; the rest is told. A redaction must not be lost over a member that nobody asked for, and
- * content without its data is none.
+ * The members of a record that can be written as they were read; the others are reported. A redaction must not be lost over a member that
+ * nobody asked for; an upsert without its data is left out.
  */
 function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord[] {
   if (unwritable(record) === undefined) return [{ sequenceNumber, record }];
-  const kept: [string, unknown][] = [];
+  const writable: [string, unknown][] = [];
   for (const [name, member] of Object.entries(record)) {
     const wrong = unwritable(member);
-    if (wrong === undefined) kept.push([name, member]);
+    if (wrong === undefined) writable.push([name, member]);
     else fault(`number ${sequenceNumber}: ${name} ${wrong}; it is left out`);
   }
-  const part = Object.fromEntries(kept);
+  const part = Object.fromEntries(writable);
   return record.data !== undefined && part.data === undefined ? [] : [{ sequenceNumber, record: part }];
 }
 
@@ -149,8 +155,8 @@ function advance(state: FollowState, json: unknown, fault: (text: string) => voi
       : { records, gaps: [], hasMore: true, state: { ...state, cursor, feedCursor } };
   }
   const filtered = state.query !== '';
-  const place = { cursor: state.cursor, after: state.lastNumber ?? undefined, filtered };
-  const { records, cursor, head, hasMore, gaps } = readFeedPage(json, place, report);
+  const position = { cursor: state.cursor, after: state.lastNumber ?? undefined, filtered };
+  const { records, cursor, head, hasMore, gaps } = readFeedPage(json, position, report);
   const lastNumber = records.at(-1)?.sequenceNumber ?? state.lastNumber;
   const isBehind = !filtered && lastNumber !== null && lastNumber < head;
   const saysEnd = isRecord(json) && json.hasMore === false;
@@ -158,7 +164,7 @@ function advance(state: FollowState, json: unknown, fault: (text: string) => voi
   return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
 }
 
-/** Tells what is wrong with single records. Of hashes only when others of the same feed are those that we would make. */
+/** Reports what is wrong with single records; a hash only when other hashes of the same feed are made as ours are. */
 function recordJudge({ fault, notice }: FollowOptions): (record: FeedRecord, phase: FollowState['phase']) => void {
   let matched = false;
   let noticed = false;
@@ -191,7 +197,7 @@ function faultsOf(
 }
 
 /**
- * The place that was kept in a file; `undefined` when there is none.
+ * The state that was saved in a file; `undefined` when there is none.
  * @throws {Error} when the file holds something else
  */
 export async function readFollowState(file: string): Promise<FollowState | undefined> {
@@ -208,11 +214,11 @@ export async function readFollowState(file: string): Promise<FollowState | undef
   } catch {
     value = undefined;
   }
-  if (!isFollowState(value)) throw new Error(`${file} does not hold the place of a follower`);
+  if (!isFollowState(value)) throw new Error(`${file} does not hold the state of a follower`);
   return value;
 }
 
-/** Keeps a place; a crash leaves the old one or the new one, never half of one. */
+/** Saves the state; a crash leaves the old one or the new one, never half of one. */
 export async function writeFollowState(file: string, state: FollowState): Promise<void> {
   const draft = `${file}.new`;
   await writeFile(draft, `${JSON.stringify(state)}\n`, { flush: true });

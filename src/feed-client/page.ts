@@ -3,8 +3,8 @@
  * answer unusable is thrown; what can be doubted is reported, so that one reader may stop at it and another go on.
  */
 import { isRecord } from '../kernel/is-record.ts';
-import { contentHash } from '../raadsfeed/domain/content-hash.ts';
-import { FeedFault, type FeedFaultCode } from './feed-fault.ts';
+import { contentHash } from '../raadsfeed/domain/json.ts';
+import { FeedFault, type FeedFaultCode } from './client.ts';
 
 /** A record with its number; its members are not judged. */
 export interface FeedRecord {
@@ -28,7 +28,7 @@ export interface FeedPage {
   readonly gaps: readonly Gap[];
 }
 
-export interface SnapshotPage {
+interface SnapshotPage {
   readonly records: readonly FeedRecord[];
   /** That of the first page, whatever later ones say. */
   readonly feedCursor: string;
@@ -36,10 +36,10 @@ export interface SnapshotPage {
   readonly cursor: string | null;
 }
 
-/** Hears what can be doubted; may throw. */
+/** Called for what is doubtful; may throw. */
 export type Report = (code: FeedFaultCode, message: string) => void;
 
-/** Longest cursor that is kept. */
+/** Longest cursor that is accepted. */
 const MAX_CURSOR = 4096;
 
 /** The records of an answer that are objects, also when the rest of it is no page. */
@@ -49,12 +49,12 @@ export function looseRecords(json: unknown): readonly Readonly<Record<string, un
 
 /**
  * Reads a page of a feed.
- * @param place where the page was asked for; the number is `undefined` when only the cursor is known. With a filter numbers only ascend.
+ * @param position that the page begins after; the number is `undefined` when only the cursor is known. With a filter numbers only ascend.
  * @throws {FeedFault} when it is no page
  */
 export function readFeedPage(
   json: unknown,
-  place: { readonly cursor: string | null; readonly after: number | undefined; readonly filtered?: boolean },
+  position: { readonly cursor: string | null; readonly after: number | undefined; readonly filtered?: boolean },
   report: Report,
 ): FeedPage {
   const page = asPage(json);
@@ -66,43 +66,43 @@ export function readFeedPage(
   }
   const records = numbered(page.records, report);
   const gaps: Gap[] = [];
-  let last = place.after;
+  let last = position.after;
   for (const { sequenceNumber } of records) {
     if (last !== undefined && sequenceNumber <= last) {
       report('numbers', `number ${sequenceNumber} comes after ${last}`);
-    } else if (last !== undefined && sequenceNumber > last + 1 && place.filtered !== true) {
+    } else if (last !== undefined && sequenceNumber > last + 1 && position.filtered !== true) {
       gaps.push({ from: last + 1, to: sequenceNumber - 1 });
     }
     last = sequenceNumber;
   }
   if (last !== undefined && head < last) report('numbers', `head ${head} is lower than number ${last}`);
-  if (cursor === place.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not move');
+  if (cursor === position.cursor && records.length > 0) report('cursor-stands-still', 'the cursor did not move');
   return {
     records,
     cursor,
     head,
-    hasMore: hasMore || (place.filtered !== true && last !== undefined && last < head),
+    hasMore: hasMore || (position.filtered !== true && last !== undefined && last < head),
     gaps: withoutNamed(gaps, namedNumbers(page.records)),
   };
 }
 
 /**
  * Reads a page of a snapshot. The last one need not have a cursor, and the `feedCursor` of the first page counts.
- * @param place the cursor that was asked with, and the `feedCursor` of the first page
+ * @param position the cursor that was asked with, and the `feedCursor` of the first page
  * @throws {FeedFault} when it is no page
  */
 export function readSnapshotPage(
   json: unknown,
-  place: { readonly cursor: string | null; readonly feedCursor: string | null },
+  position: { readonly cursor: string | null; readonly feedCursor: string | null },
   report: Report,
 ): SnapshotPage {
   const page = asPage(json);
   const { cursor, hasMore } = page;
-  const feedCursor = place.feedCursor ?? page.feedCursor;
+  const feedCursor = position.feedCursor ?? page.feedCursor;
   if (!isCursor(feedCursor)) throw new FeedFault('page', 'the snapshot has no feedCursor');
   if (typeof hasMore !== 'boolean') throw new FeedFault('page', 'the snapshot does not say hasMore');
   if (hasMore && !isCursor(cursor)) throw new FeedFault('page', 'the snapshot has more, but no cursor');
-  if (hasMore && cursor === place.cursor) {
+  if (hasMore && cursor === position.cursor) {
     throw new FeedFault('cursor-stands-still', 'the cursor of the snapshot did not move');
   }
   return { records: numbered(page.records, report), feedCursor, cursor: hasMore && isCursor(cursor) ? cursor : null };
@@ -113,7 +113,7 @@ export function sequenceNumberOf({ sequenceNumber }: Readonly<Record<string, unk
   return isNumber(sequenceNumber) ? sequenceNumber : undefined;
 }
 
-/** The numbers whose content a redaction says is gone, as far as they are numbers. */
+/** The numbers that a redaction names, as far as they are numbers. */
 export function redactedNumbers({
   op,
   geredigeerdeSequenceNumbers: numbers,
@@ -160,7 +160,7 @@ export function describeGap({ from, to }: Gap): string {
 }
 
 /** What an upsert says of its content; the draft does not say how a hash is made. */
-export type HashVerdict = 'matches' | 'differs' | 'absent';
+type HashVerdict = 'matches' | 'differs' | 'absent';
 
 /** Whether the hash of an upsert is the one that we would make; `undefined` without data, or when that has no hash. */
 export function judgeHash({ data, contentHash: said }: Readonly<Record<string, unknown>>): HashVerdict | undefined {
@@ -194,4 +194,84 @@ function isNumber(value: unknown): value is number {
 
 function isCursor(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_CURSOR && !value.includes('\0');
+}
+
+/**
+ * Progress through pages that are read: a faulty feed can lead in circles, or have no end. Small, whatever was read since the start of the
+ * snapshot or the feed.
+ */
+interface ReadingProgress {
+  /** A cursor that was met; it is moved further apart each time (Brent's cycle detection). */
+  readonly checkpoint: string | null;
+  readonly steps: number;
+  readonly span: number;
+  /** Pages in a row without a record, with more to come. */
+  readonly empty: number;
+  /** Records of the snapshot, and the highest number among them. */
+  readonly records: number;
+  readonly highest: number;
+}
+
+export const NO_PROGRESS: ReadingProgress = { checkpoint: null, steps: 0, span: 1, empty: 0, records: 0, highest: 0 };
+
+/** Pages without a record, with more to come: what is read is not filtered, so there is no reason for one. */
+const MAX_EMPTY = 200;
+
+interface PageStep {
+  readonly cursor: string;
+  readonly numbers: readonly number[];
+  readonly isSnapshot: boolean;
+  /** Records of a snapshot at most. */
+  readonly maxRecords: number;
+}
+
+/**
+ * Records a page that is not the last.
+ * @throws {FeedFault} `cursor-circle`, `snapshot-endless`
+ */
+export function notePage(
+  before: ReadingProgress,
+  { cursor, numbers, isSnapshot, maxRecords }: PageStep,
+): ReadingProgress {
+  if (cursor === before.checkpoint) throw new FeedFault('cursor-circle', 'its cursors come back to where they were');
+  const empty = numbers.length === 0 ? before.empty + 1 : 0;
+  const endless = isSnapshot ? 'snapshot-endless' : 'cursor-circle';
+  if (empty > MAX_EMPTY) throw new FeedFault(endless, `${empty} pages in a row have no records, and there is more`);
+  const records = isSnapshot ? before.records + numbers.length : 0;
+  const highest = isSnapshot ? numbers.reduce((most, number) => Math.max(most, number), before.highest) : 0;
+  // Each resource stands in a snapshot by the record that made it, and that has a number of its own.
+  if (records > highest) {
+    throw new FeedFault(
+      'snapshot-endless',
+      `the snapshot has ${records} records, and its highest number is ${highest}`,
+    );
+  }
+  if (records > maxRecords) throw new FeedFault('snapshot-endless', `the snapshot has more than ${maxRecords} records`);
+  const moves = before.checkpoint === null || before.steps + 1 >= before.span;
+  return {
+    checkpoint: moves ? cursor : before.checkpoint,
+    steps: moves ? 0 : before.steps + 1,
+    span: moves ? before.span * 2 : before.span,
+    empty,
+    records,
+    highest,
+  };
+}
+
+/** Reads progress that was saved as JSON; anything else starts from the beginning. */
+export function toProgress(value: unknown): ReadingProgress {
+  if (typeof value !== 'object' || value === null) return NO_PROGRESS;
+  const { checkpoint, ...saved }: Record<string, unknown> = { ...value };
+  const number = (name: string, least: number): number => {
+    const found = saved[name];
+    return typeof found === 'number' && found >= least ? found : least;
+  };
+  return {
+    checkpoint: typeof checkpoint === 'string' ? checkpoint : null,
+    steps: number('steps', 0),
+    span: number('span', 1),
+    empty: number('empty', 0),
+    records: number('records', 0),
+    highest: number('highest', 0),
+  };
 }

@@ -1,3 +1,4 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
 import { type Area, mount } from '../http/mount.ts';
@@ -6,30 +7,25 @@ import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createAggregator } from './aggregator/aggregator.ts';
 import { createHeadCache } from './feed/head.ts';
-import { createPageCache } from './feed/page.ts';
+
 import { createFeedReader } from './feed/reader.ts';
-import { createResponseCache } from './feed/response-cache.ts';
+import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
-import { measureFeed } from './feed-metrics.ts';
-import type { RaadsfeedParts } from './parts.ts';
 import { raadsfeedProblems } from './problems.ts';
-import { keepRegister } from './register/keep-register.ts';
-import type { Register } from './register.ts';
+import { createRegister, type Register } from './register/register.ts';
 import { collectionRoutes } from './routes/collections.ts';
-import { feedRoute } from './routes/feed.ts';
-import { registerRoute } from './routes/register.ts';
-import { serviceRoute } from './routes/service.ts';
-import { snapshotRoute } from './routes/snapshot.ts';
+import { feedRoute, snapshotRoute } from './routes/feed.ts';
+import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
-import { wellKnownRoutes } from './routes/well-known.ts';
-import { rewriteParts } from './store/text-partitions.ts';
+import type { RaadsfeedServices } from './services.ts';
+import { rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
-/** Milliseconds between looks for files that what was redacted may still stand in. */
+/** Milliseconds between checks for files that may still hold what was redacted. */
 const REWRITE_MS = 300_000;
 
-export interface RaadsfeedNeeds {
+interface RaadsfeedNeeds {
   /** What `/register` lists; absent when this service is no register. */
   readonly register?: Register | undefined;
 }
@@ -43,7 +39,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const mountUrl = (): string => `${platform.publicBaseUrl()}${prefix}`;
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
-  // Half for pages of history, half for whole answers that still hold.
+  // Half for pages of history, half for whole responses.
   const cacheBytes = (settings.cacheMb * 1024 * 1024) / 2;
   const pages = createPageCache(cacheBytes, heads);
   const responses = createResponseCache(cacheBytes, heads);
@@ -57,53 +53,78 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     bufferBytes: settings.streamBufferBytes,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
-  const parts: RaadsfeedParts = { settings, heads, reader, pages, responses, mountUrl, log, stopping };
+  const services: RaadsfeedServices = { settings, heads, reader, pages, responses, mountUrl, log, stopping };
   measureFeed(platform.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
     cacheBytes: () => pages.bytes() + responses.bytes(),
   });
   const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
-  const kept = settings.register ? keepRegister(platform) : undefined;
+  const ownRegister = settings.register ? createRegister(platform) : undefined;
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);
     responses.register(app);
-    serviceRoute(app, contract, parts);
-    feedRoute(app, contract, parts);
-    streamRoute(app, contract, parts, streams);
-    snapshotRoute(app, contract, parts);
-    collectionRoutes(app, contract, parts, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
-    collectionRoutes(app, contract, parts, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
-    collectionRoutes(app, contract, parts, 'Informatieobject', {
+    serviceRoute(app, contract, services);
+    feedRoute(app, contract, services);
+    streamRoute(app, contract, services, streams);
+    snapshotRoute(app, contract, services);
+    collectionRoutes(app, contract, services, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
+    collectionRoutes(app, contract, services, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
+    collectionRoutes(app, contract, services, 'Informatieobject', {
       list: 'getInformatieobjecten',
       one: 'getInformatieobject',
     });
-    registerRoute(app, contract, parts, register ?? kept);
+    registerRoute(app, contract, services, register ?? ownRegister);
   };
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
-    rewriteParts(pool).catch((error: unknown) =>
-      log.error({ err: error }, 'what was redacted may still stand in files of the database; it is tried again'),
+    rewritePartitions(pool).catch((error: unknown) =>
+      log.error({ err: error }, 'files of the database may still hold what was redacted; the rewrite is tried again'),
     );
   };
   return {
     problems: raadsfeedProblems,
     checks: replicaPool === undefined ? [] : [{ name: 'read-replica', vital: false, check: reader.checkReplica }],
     start: async () => {
-      // A redaction whose process died between its commit and the end of its work is finished here.
+      // Finishes the redaction of a process that died after its commit.
       finishRewrites();
       rewriting = setInterval(finishRewrites, REWRITE_MS).unref();
       aggregator?.start();
-      kept?.start();
+      ownRegister?.start();
     },
     close: async () => {
       clearInterval(rewriting);
       await aggregator?.close();
-      await kept?.close();
+      await ownRegister?.close();
       streams.close();
       heads.close();
     },
     root: (app) => wellKnownRoutes(app, mountUrl),
     mounts: [mount({ platform, prefix, contract, rateLimit: settings.rateLimit, routes })],
   };
+}
+
+interface FeedGauges {
+  /** The highest number that this process knows; `undefined` before the first read. */
+  readonly head: () => number | undefined;
+  readonly streams: () => number;
+  readonly cacheBytes: () => number;
+}
+
+/** Metrics of the feed of this process; read when they are asked for. */
+function measureFeed(metrics: Registry, { head, streams, cacheBytes }: FeedGauges): void {
+  gauge(metrics, 'raadsfeed_head', 'Highest sequence number that this process knows', () => head() ?? 0);
+  gauge(metrics, 'raadsfeed_streams', 'Streams that are open on this process', streams);
+  gauge(metrics, 'raadsfeed_cache_bytes', 'Memory that pages and answers take on this process', cacheBytes);
+}
+
+function gauge(metrics: Registry, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.set(value());
+    },
+  });
 }

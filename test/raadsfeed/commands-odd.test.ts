@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import type { Ended } from '../support/program.ts';
 import { type FeedOperator, startFeedOperator } from './cli.ts';
 import { filesWith } from './database-files.ts';
@@ -44,7 +44,7 @@ describe('feed publish', () => {
     expect(await ended).toMatchObject({ status: 1, stderr: expect.stringContaining('interrupted') });
   });
 
-  it('tells the first wrong line with `--strict` for machines too', async () => {
+  it('reports the first wrong line with `--strict` for machines too', async () => {
     const { status, stdout } = await run(['publish', '--strict', '--json'], toText([vergadering('goed'), {}, {}]));
     expect([status, JSON.parse(stdout)]).toMatchObject([
       1,
@@ -115,7 +115,7 @@ describe('feed redact', () => {
 });
 
 describe('feed sync', () => {
-  it('deletes exactly a tenth, and one more than that only when it is told to', async () => {
+  it('deletes exactly a tenth, and one more only with `--allow-mass-delete`', async () => {
     const organisatie = { provincie: 'pv27', naam: 'Provincie' };
     const all = Array.from({ length: 30 }, (_, i) => vergadering(`p-${i}`, {}, organisatie));
     await feed.publish(all);
@@ -145,7 +145,7 @@ describe('feed prune', () => {
 });
 
 describe('feed follow', () => {
-  it('does not go on with the place of another feed', async () => {
+  it('does not continue with the state of another feed', async () => {
     const words = ['--state', 'plaats.json', '--once', '--output', 'uit.ndjson'];
     expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
     expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
@@ -153,7 +153,7 @@ describe('feed follow', () => {
     expect([other.status, other.stderr]).toEqual([1, expect.stringContaining('plaats.json')]);
   });
 
-  it('goes on with the place that was found through the host', async () => {
+  it('continues with a state that was found through the host', async () => {
     const words = ['--state', 'gastheer.json', '--once', '--output', 'uit.ndjson'];
     for (const _ of ['first', 'second']) {
       expect((await run(['follow', feed.server.url, ...words])).status).toBe(0);
@@ -164,7 +164,7 @@ describe('feed follow', () => {
     expect((await run(['follow', feed.mount, '--json'])).status).toBe(2);
   });
 
-  it('ends quietly when nobody reads its output any more', async () => {
+  it('ends without an error when its output is closed', async () => {
     const { child, output, ended } = operator.start(['follow', feed.mount, '--state', 'p.json']);
     await expect.poll(() => output().stdout, PATIENT).toContain('"sequenceNumber"');
     child.stdout?.destroy();

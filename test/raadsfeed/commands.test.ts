@@ -92,7 +92,7 @@ describe('feed sync', () => {
     ]);
   });
 
-  it('refuses to delete more than a tenth, unless it is told to', async () => {
+  it('refuses to delete more than a tenth without `--allow-mass-delete`', async () => {
     const before = await head();
     const path = await file('klein.ndjson', [vergadering('v-1')]);
     const refused = await run(['sync', '--organisatie', 'gm9901', path]);
@@ -159,7 +159,7 @@ describe('feed follow', () => {
 });
 
 describe('feed verify', () => {
-  it('tells of an agenda item that has begun and has no end, once its meeting has ended, and only of that', async () => {
+  it('reports an agenda item that has begun and has no end, once its meeting has ended, and only that', async () => {
     const times = { aanvang: '2026-01-15T19:30:00+01:00', einde: '2026-01-15T22:10:00+01:00' };
     const begun = { vergadering: { bronidentificatie: 'v-einde' }, starttijd: '2026-01-15T20:00:00+01:00' };
     const verified = async () => JSON.parse((await run(['verify', '--json'])).stdout).faults;
@@ -175,7 +175,7 @@ describe('feed verify', () => {
     expect(await verified()).toEqual([]);
   });
 
-  it('finds nothing wrong with all of the above, and tells what is once it is', async () => {
+  it('finds no fault in all of the above, and reports one that is made', async () => {
     const fine = await run(['verify', '--json']);
     expect([fine.status, JSON.parse(fine.stdout).faults]).toEqual([0, []]);
     const end = await head();

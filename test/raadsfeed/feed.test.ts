@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
+import { contentHash } from '../../src/raadsfeed/domain/json.ts';
 import {
   agendapunt,
   asPage,

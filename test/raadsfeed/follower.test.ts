@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/is-record.ts';
-import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
+import { contentHash } from '../../src/raadsfeed/domain/json.ts';
 import { callProgram, type Ended } from '../support/program.ts';
 
 interface Answer {
@@ -116,7 +116,7 @@ it.each([
   expect(lines.map((line) => JSON.parse(line))).toEqual([upsert(1), redact(3, [1])]);
 });
 
-describe('tells what is wrong with a feed and ends with status 1:', () => {
+describe('reports what is wrong with a feed and ends with status 1:', () => {
   it.each<[string, Answer[], string]>([
     ['a number that is missing', [page('a', 9, false, upsert(6), upsert(9))], 'the numbers 7 to 8 are missing'],
     ['numbers that go back', [page('a', 9, true, upsert(9)), page('b', 9, false, upsert(8))], 'number 8 comes after 9'],
@@ -149,13 +149,13 @@ describe('tells what is wrong with a feed and ends with status 1:', () => {
   });
 });
 
-describe('a feed that does not know the place any more', () => {
+describe('a feed that does not know the cursor any more', () => {
   const invalid: Answer = {
     status: 400,
     body: { type: 'https://x.example/problems/ongeldige-cursor', detail: 'Begin opnieuw bij /snapshot.' },
   };
 
-  it('is read anew only when that is asked for', async () => {
+  it('is read from the start only when that is asked for', async () => {
     answers = { '/dienst': [service], '/snapshot': [snapshot(upsert(2))], '/feed': [page('a', 3, false, upsert(3))] };
     expect((await follow('oud.json')).status).toBe(0);
     answers['/feed'] = [invalid, page('b', 9, false, upsert(9))];

@@ -76,7 +76,7 @@ it.each([undefined, '', 'onzin', '7 1', text(4)])(
   },
 );
 
-it('reads again for who has seen a later number, by a read that begins after he came', async () => {
+it('reads again for a client that has seen a later number, by a read that begins after its request', async () => {
   await heads.head();
   let release: (value: string) => void = () => undefined;
   answer = () => new Promise((resolve) => (release = resolve));
@@ -121,14 +121,14 @@ it.each([
   expect(seen).toHaveLength(1);
 });
 
-it('fails for who waits while the database cannot be read, and goes on afterwards', async () => {
+it('fails for waiting requests while the database cannot be read, and recovers afterwards', async () => {
   answer = () => Promise.reject(new Error('the database is gone'));
   await expect(heads.head()).rejects.toThrow('the database is gone');
   answer = async () => stored;
   expect(await number()).toBe(5);
 });
 
-it('goes on when one who listens fails', async () => {
+it('continues when a callback fails', async () => {
   await heads.head();
   const seen: number[] = [];
   heads.onChange(() => {

@@ -1,8 +1,11 @@
 /** What strangers choose of a request takes no memory that is not counted. */
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createByteCache } from '../../src/raadsfeed/feed/byte-cache.ts';
-import { chooseEncoding } from '../../src/raadsfeed/feed/compression.ts';
-import { document, type FeedServer, startFeed } from './support.ts';
+import { acceptedEncoding } from '../../src/http/request-head.ts';
+import { ENCODINGS } from '../../src/raadsfeed/feed/compression.ts';
+import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
+import { createByteCache, createPageCache } from '../../src/raadsfeed/feed/response-cache.ts';
+import { document, type FeedServer, quiet, silentListener, startFeed } from './support.ts';
 
 let feed: FeedServer;
 beforeAll(async () => {
@@ -48,7 +51,7 @@ describe('the memory for answers', () => {
     expect(await cacheBytes()).toBeLessThan(before + 20_000);
   });
 
-  it('is not used for a parameter that nobody knows', async () => {
+  it('is not used for an unknown parameter', async () => {
     const before = await cacheBytes();
     expect(await ask(40, (i) => ({ query: `&onbekend${i}=1` }))).toEqual([400]);
     expect(await cacheBytes()).toBe(before);
@@ -57,14 +60,34 @@ describe('the memory for answers', () => {
   it('counts its keys', () => {
     const cache = createByteCache<Buffer>(100_000, (value) => value.length);
     for (let i = 0; i < 1000; i += 1) cache.set(`${'k'.repeat(2000)}${i}`, Buffer.alloc(1));
-    expect(cache.bytes()).toBeLessThanOrEqual(100_000);
-    expect(cache.bytes()).toBeGreaterThan(90_000);
+    expect(cache.calculatedSize).toBeLessThanOrEqual(100_000);
+    expect(cache.calculatedSize).toBeGreaterThan(90_000);
     expect(cache.get(`${'k'.repeat(2000)}${0}`)).toBeUndefined();
+  });
+
+  it('counts what pages are compressed to', async () => {
+    const away = { query: () => Promise.reject(new Error('away')) };
+    const heads = createHeadCache({ primary: away, listener: silentListener, log: quiet });
+    const pages = createPageCache(1_000_000, heads);
+    const position = { sequenceNumber: 0, epoch: 0 };
+    // Random, so that it does not become smaller.
+    pages.set('page', { from: position, last: position, bytes: randomBytes(50_000) });
+    expect(pages.bytes()).toBeLessThan(60_000);
+    await Promise.all(ENCODINGS.map((encoding) => pages.get('page')?.compressed(encoding)));
+    expect(pages.bytes()).toBeGreaterThan(200_000);
+    heads.close();
+  });
+
+  it('keeps nothing when there is none', () => {
+    const cache = createByteCache<Buffer>(0, (value) => value.length);
+    cache.set('', Buffer.alloc(0));
+    expect([cache.get(''), cache.calculatedSize]).toEqual([undefined, 0]);
   });
 });
 
 it('a long `Accept-Encoding` is not read', () => {
   const startedAt = performance.now();
-  for (let i = 0; i < 100; i += 1) expect(chooseEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`)).toBe('identity');
+  for (let i = 0; i < 100; i += 1)
+    expect(acceptedEncoding(`gzip, ${'br;q=0.1,'.repeat(6000)}`, ENCODINGS)).toBe('identity');
   expect(performance.now() - startedAt).toBeLessThan(100);
 });

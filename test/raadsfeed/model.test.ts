@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
-import { pruneHistory } from '../../src/raadsfeed/store/prune-history.ts';
-import { rewriteParts } from '../../src/raadsfeed/store/text-partitions.ts';
+import { contentHash } from '../../src/raadsfeed/domain/json.ts';
+import { pruneHistory } from '../../src/raadsfeed/store/prune.ts';
+import { rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import {
   agendapunt,
@@ -128,7 +128,7 @@ async function run(steps: readonly Step[]): Promise<Model> {
         signal: new AbortController().signal,
         progress: () => undefined,
       });
-      await rewriteParts(feed.pool);
+      await rewritePartitions(feed.pool);
       model.prune(upTo);
     }
   }

@@ -175,7 +175,7 @@ describe('the service document', () => {
   });
 });
 
-it('tells who asks with the tag of the page that the document has changed', async () => {
+it('answers 200 to the tag of the page when the document is asked for', async () => {
   const tags = [await get('/'), await get('/', { accept: 'text/html' })].map(
     ({ headers }) => headers.get('etag') ?? '',
   );
@@ -184,7 +184,7 @@ it('tells who asks with the tag of the page that the document has changed', asyn
   expect((await get('/', { 'if-none-match': `"a,b", ${tags[0]}, W/"c"` })).status).toBe(304);
 });
 
-it('asks nobody who he is, whatever he says of it', async () => {
+it('asks for no authentication, whatever the request says of it', async () => {
   for (const authorization of ['Bearer x', 'Basic eDp5', 'wat']) {
     const answer = await get('/feed?limit=1', { authorization, 'fsc-authorization': authorization });
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([200, null]);

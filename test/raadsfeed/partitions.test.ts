@@ -1,10 +1,10 @@
-/** Texts lie in partitions of 100 000 numbers, made ahead; what is removed from one is gone from its file, and nobody waits for that. */
+/** Texts are in partitions of 100 000 numbers, created ahead; what is removed from one disappears from its file, and nobody waits for that. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { lockFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
-import { ensureTextPartitions, rewriteParts } from '../../src/raadsfeed/store/text-partitions.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
+import { ensureTextPartitions, rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { filesWith } from './database-files.ts';
 import { generateHistory } from './generate-history.ts';
 import { asPage, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
@@ -70,7 +70,7 @@ it('gives a page over the border in order', async () => {
   );
 });
 
-it('is written anew while others read and publish, at the head too, and keeps what they publish', async () => {
+it('is rewritten while others read and publish, at the head too, and has what they publish', async () => {
   let isDone = false;
   let longest = 0;
   let published = 0;
@@ -104,11 +104,11 @@ it('is written anew while others read and publish, at the head too, and keeps wh
   expect(longest).toBeLessThan(2500);
 }, 120_000);
 
-it('is tried again when a reader keeps it open, and nobody waits behind it meanwhile', async () => {
+it('is retried when a reader keeps it open, and nobody queues behind it meanwhile', async () => {
   await feed.publish([document('open', { omschrijving: SECRET })]);
   await redactOnly('open');
   await owner.query('begin; select count(*) from raadsfeed.tekst where sequence_number > 100000');
-  const rewriting = rewriteParts(feed.pool);
+  const rewriting = rewritePartitions(feed.pool);
   const waits: number[] = [];
   for (let i = 0; i < 10; i += 1) {
     const startedAt = performance.now();
@@ -124,14 +124,14 @@ it('is tried again when a reader keeps it open, and nobody waits behind it meanw
 it('is thrown away when all of it was pruned', async () => {
   await owner.query(`update raadsfeed.record set opgeslagen = '2020-01-01' where sequence_number <= ${BORDER}`);
   await owner.query('delete from raadsfeed.stand where sequence_number < 100000');
-  const { pruneHistory } = await import('../../src/raadsfeed/store/prune-history.ts');
+  const { pruneHistory } = await import('../../src/raadsfeed/store/prune.ts');
   await pruneHistory(feed.pool, {
     before: new Date('2021-01-01'),
     graceMs: 0,
     signal: new AbortController().signal,
     progress: () => undefined,
   });
-  await rewriteParts(feed.pool);
+  await rewritePartitions(feed.pool);
   expect(await partitions()).not.toContain('raadsfeed.tekst_from_0');
   await expect
     .poll(async () => asPage((await feed.api.call('GET', '/feed?limit=1')).json).records[0]?.sequenceNumber, PATIENT)

@@ -30,7 +30,7 @@ describe('a clock that goes back', () => {
 });
 
 describe('a feed restored from a backup', () => {
-  it('refuses cursors ahead of its head, and those of the numbers it has given anew since', async () => {
+  it('refuses cursors ahead of its head, and those of numbers that it has given again since', async () => {
     const restored = await startFeed();
     await restored.publish([vergadering('v-1'), vergadering('v-2')]);
     const backup = asPage((await restored.api.call('GET', '/feed')).json);

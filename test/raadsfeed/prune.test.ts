@@ -1,5 +1,6 @@
 /** Reading while history is pruned away: never a hole that is not told. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findPruneEnd, pruneHistory } from '../../src/raadsfeed/store/prune.ts';
 import { pruneTo, withLock } from './locks.ts';
 import { asPage, type FeedServer, PATIENT, readRecords, removal, startFeed, vergadering } from './support.ts';
 
@@ -53,4 +54,12 @@ it('redacts current state from before the history, and names its number', async 
   expect(await feed.publish([removal('redact', 'Vergadering', 'v-0')])).toEqual([{ recorded: 22, redacted: [11] }]);
   expect((await readRecords(feed.api)).at(-1)).toMatchObject({ op: 'redact', geredigeerdeSequenceNumbers: [11] });
   expect((await feed.api.call('GET', '/snapshot')).text).not.toContain('"v-0"');
+});
+
+it('removes nothing before a moment that the clock of the database has not reached', async () => {
+  const before = new Date(Date.now() + 3_600_000);
+  const options = { before, graceMs: 0, signal: new AbortController().signal, progress: () => undefined };
+  await expect(pruneHistory(feed.pool, options)).rejects.toThrow(/future by the clock of the database/);
+  await expect(findPruneEnd(feed.pool, before)).rejects.toThrow(/future by the clock of the database/);
+  expect((await readRecords(feed.api))[0]).toMatchObject({ sequenceNumber: 13 });
 });

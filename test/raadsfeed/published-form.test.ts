@@ -118,7 +118,7 @@ describe('for clients of the published draft', () => {
     });
   });
 
-  it('the form of `data` is told by `dossiertype` in the contract', () => {
+  it('`dossiertype` decides the form of `data` in the contract', () => {
     const { components } = readOpenapi(new URL('../../openapi/raadsfeed.yaml', import.meta.url));
     expect(components?.schemas?.FeedRecord).toMatchObject({
       properties: { data: { oneOf: expect.any(Array), discriminator: { propertyName: 'dossiertype' } } },

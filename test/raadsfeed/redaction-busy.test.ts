@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { transaction } from '../../src/kernel/database/transaction.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish-batch.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { filesWith } from './database-files.ts';
 import {

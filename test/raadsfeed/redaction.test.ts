@@ -78,7 +78,7 @@ it('serves the text everywhere, from disk, memory and compressed copies, before 
   expect(await filesWith(feed.databaseUrl, LONG.slice(5000, 5040))).not.toEqual([]);
 });
 
-it('publishes the redaction at the head and leaves a redacted record at every place that held content', async () => {
+it('publishes the redaction at the head and leaves a redacted record at every number that held content', async () => {
   const stream = await openStream(`${second.mount}/feed/stream`);
   const outcomes = await feed.publish([
     removal('redact', 'Informatieobject', 'd-1', { verwijderreden: 'overig', toelichting: 'Op verzoek' }),

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readOpenapi } from '../../src/http/openapi-document.ts';
 import { isRecord } from '../../src/kernel/is-record.ts';
-import { canonicalJson } from '../../src/raadsfeed/domain/canonical-json.ts';
-import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
+import { canonicalJson, contentHash } from '../../src/raadsfeed/domain/json.ts';
 import { agendapunt, asPage, document, type FeedServer, readRecords, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
@@ -77,7 +76,7 @@ it('gives each of them in the feed, the snapshot, its collection and by itself a
   }
 });
 
-it('does not record the same again with its members in another order, and does when one is gone', async () => {
+it('does not record the same again with its members in another order, and does when one is missing', async () => {
   const turned = Object.values(FULL).map((line) => ({
     ...line,
     data: Object.fromEntries(Object.entries(dataOf(line)).reverse()),

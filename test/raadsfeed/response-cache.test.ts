@@ -1,7 +1,9 @@
 /** An answer that is given again is the same as the one before it, to the byte, and counts as much. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asPage, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
+import { transaction } from '../../src/kernel/database/transaction.ts';
+import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
+import { asPage, changeOf, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
 let limited: FeedServer;
@@ -47,7 +49,7 @@ function exchange(
 /** An address that no other test asks, so that its first answer comes the ordinary way. */
 const fresh = (path: string, n: number): string => `${path}${path.includes('?') ? '&' : '?'}limit=${n}`;
 
-describe('an answer given again', () => {
+describe('a cached response', () => {
   it.each([
     ['a full page', {}],
     ['a full page, gzip', { 'accept-encoding': 'gzip' }],
@@ -82,7 +84,7 @@ describe('an answer given again', () => {
     expect(await exchange(feed, path, { 'if-none-match': '"x"' })).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('is never given once the feed has moved', async () => {
+  it('is not used once the feed has moved', async () => {
     const path = fresh('/ori/v1/feed', 9);
     await exchange(feed, path);
     await exchange(feed, path);
@@ -94,7 +96,25 @@ describe('an answer given again', () => {
     expect(await exchange(feed, path)).toBe(redacted);
   });
 
-  it('is not what is given to another method, another form or a body', async () => {
+  it('is never a snapshot of the feed as it was before its rows were read', async () => {
+    const snapshot = async () => asPage((await feed.api.call('GET', '/snapshot?limit=77')).json);
+    const before = await transaction(feed.pool, async (client) => {
+      await client.query('lock table raadsfeed.stand in access exclusive mode');
+      const asked = snapshot();
+      const waiting = async () =>
+        (await client.query(`select from pg_locks where not granted and relation = 'raadsfeed.stand'::regclass`))
+          .rowCount;
+      await expect.poll(waiting, PATIENT).toBe(1);
+      await publishBatch(client, [changeOf(document('tussendoor'))], new Date());
+      // Not waited for: it is answered when the lock is released.
+      return { asked };
+    });
+    await before.asked;
+    const { feedCursor } = await snapshot();
+    expect(asPage((await feed.api.call('GET', `/feed?cursor=${feedCursor}`)).json).records).toEqual([]);
+  });
+
+  it('is not used for another method, another media type or a request with a body', async () => {
     const path = fresh('/ori/v1/feed', 6);
     const first = await exchange(feed, path);
     expect(await exchange(feed, path, {}, 'HEAD')).toBe(first.slice(0, first.indexOf('\r\n\r\n') + 4));
@@ -123,7 +143,7 @@ describe('the limit per client', () => {
   const ask = (address: string) => exchange(limited, '/ori/v1/feed?limit=3', { 'x-forwarded-for': address });
   const remaining = (answer: string): number => Number(/x-ratelimit-remaining: (\d+)/i.exec(answer)?.[1]);
 
-  it('counts an answer that is given again, by the address that the trusted proxy tells', async () => {
+  it('counts a cached response, by the address that the trusted proxy gives', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 12; i += 1) answers.push(await ask('192.0.2.1'));
     expect(answers.slice(0, 10).map(remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);

@@ -1,20 +1,16 @@
 /** An answer that is asked for by many at once, and is in no cache yet, is compressed once; who has it already makes no body. */
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import type { Listener } from '../../src/kernel/database/listen.ts';
 import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
 import { createResponseCache } from '../../src/raadsfeed/feed/response-cache.ts';
-import { quiet } from './support.ts';
-
-const listener: Listener = {
-  subscribe: () => () => undefined,
-  isLive: () => true,
-  state: () => 'live',
-  close: async () => undefined,
-};
+import { quiet, silentListener } from './support.ts';
 
 it('shares the work among requests for the very same, and does none for a 304', async () => {
-  const heads = createHeadCache({ primary: { query: () => Promise.reject(new Error('away')) }, listener, log: quiet });
+  const heads = createHeadCache({
+    primary: { query: () => Promise.reject(new Error('away')) },
+    listener: silentListener,
+    log: quiet,
+  });
   const responses = createResponseCache(0, heads);
   const app = Fastify();
   responses.register(app);

@@ -26,7 +26,7 @@ function ask(headers = '', at = feed): Promise<Socket> {
 }
 
 describe('a client that goes away before its stream has begun', () => {
-  it('gives its place back', async () => {
+  it('gives its slot back', async () => {
     const places = async () => (await feed.api.call('HEAD', '/feed/stream')).status;
     // Every question of how the feed stands waits, and so does every stream that is asked for.
     await withLock(feed.databaseUrl, 'raadsfeed.feed', async () => {
@@ -45,7 +45,7 @@ describe('a client that goes away before its stream has begun', () => {
 });
 
 describe('a stream that does not come about', () => {
-  it('takes no place when it is refused', async () => {
+  it('takes no slot when it is refused', async () => {
     for (let i = 0; i < 2 * MAX; i += 1) {
       expect((await feed.api.call('GET', '/feed/stream?cursor=x')).status).toBe(400);
       expect((await feed.api.call('HEAD', '/feed/stream')).status).toBe(200);
@@ -120,7 +120,7 @@ describe('a client that lets what is new wait', () => {
 });
 
 describe('a stream that catches up while its history is pruned away', () => {
-  it('is cut off, and its client is told to begin anew', async () => {
+  it('is cut, and its client is told to start again', async () => {
     const pruned = await startFeed();
     const twice = ['eerst', 'daarna'].map((locatie) =>
       Array.from({ length: 10 }, (_, i) => vergadering(`v-${i}`, { locatie })),

@@ -82,7 +82,7 @@ describe('a client that does not read', () => {
   });
 });
 
-it('has given back every place when all are gone', async () => {
+it('has given back every slot when all have ended', async () => {
   const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(`${feed.mount}/feed/stream`)));
   await feed.publish([vergadering('laatste')]);
   for (const stream of streams) await stream.waitFor(1);

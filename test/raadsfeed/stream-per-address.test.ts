@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-it('one address has so many streams at once; others have theirs, and room comes back when one ends', async () => {
+it('limits the streams of one address, not those of others, and accepts a new one when one has ended', async () => {
   const from = (address: string) => openStream(`${feed.mount}/feed/stream`, { 'x-forwarded-for': address });
   const streams = await Promise.all([1, 2, 3].map(() => from('192.0.2.1')));
   expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);

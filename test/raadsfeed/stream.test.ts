@@ -66,7 +66,7 @@ describe('the stream', () => {
     expect(answer.headers.get('content-type')).toContain('text/event-stream');
   });
 
-  it('takes no more streams than configured, and gives places back', async () => {
+  it('takes no more streams than configured, and gives slots back', async () => {
     const streams = await Promise.all(Array.from({ length: 50 }, () => openStream(`${feed.mount}/feed/stream`)));
     const refused = await feed.api.call('GET', '/feed/stream');
     expect(refused.status).toBe(503);

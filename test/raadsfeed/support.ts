@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import type { Listener } from '../../src/kernel/database/listen.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { isRecord } from '../../src/kernel/is-record.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import type { Change, Herkomst } from '../../src/raadsfeed/domain/change.ts';
-import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';
-import type { Outcome } from '../../src/raadsfeed/store/publish-batch.ts';
+import { type Change, type Herkomst, prepareChange } from '../../src/raadsfeed/domain/change.ts';
+import type { Outcome } from '../../src/raadsfeed/store/publish.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { type Api, createApi } from '../support/api.ts';
@@ -15,6 +15,14 @@ import { startServer, type TestServer } from '../support/server.ts';
 export const PATIENT = { timeout: 15_000, interval: 50 };
 
 export const quiet = createLogger('silent');
+
+/** Hears nothing. */
+export const silentListener: Listener = {
+  subscribe: () => () => undefined,
+  isLive: () => true,
+  state: () => 'live',
+  close: async () => undefined,
+};
 
 export interface FeedServer {
   readonly server: TestServer;

@@ -132,7 +132,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
     ['update raadsfeed.feed set head_merk = head_merk # 1'],
     { sequenceNumber: 9, fault: 'the epoch of the head is another' },
   ],
-  ['the head stands too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows stand beyond the head' }],
+  ['the head stands too low', ['update raadsfeed.feed set head = 8'], { fault: '3 rows are beyond the head' }],
   ['the head stands too high', ['update raadsfeed.feed set head = 10'], { fault: 'the numbers 10 to 10 are missing' }],
   [
     'current state is missing',
@@ -157,7 +157,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   [
     'a file was not written anew',
     ['insert into raadsfeed.pending_rewrites (first_number) values (0)'],
-    { fault: '1 parts may still hold what was removed; run feed redact or restart the service' },
+    { fault: '1 partitions may still hold what was removed; run feed redact or restart the service' },
   ],
 ])('tells that %s', async (_what, statements, fault) => {
   await client.query('begin');
@@ -169,7 +169,7 @@ it.each<[string, string[], { sequenceNumber?: number; fault: string }]>([
   }
 });
 
-it('does not take a redaction that comes while it looks for a fault', async () => {
+it('does not report a redaction that is published while it runs', async () => {
   const other = await startFeed();
   const lines = Array.from({ length: 1500 }, (_, i) => document(`d-${i}`));
   await other.publish(lines.slice(0, 1000));

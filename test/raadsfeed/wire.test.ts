@@ -96,7 +96,7 @@ describe('a cursor that cannot be followed', () => {
 });
 
 describe('headers', () => {
-  it('lets history be kept longer than the page that reaches the head', async () => {
+  it('lets clients cache history longer than the page that reaches the head', async () => {
     expect((await get('/feed?limit=5')).headers.get('cache-control')).toBe('public, max-age=61');
     expect((await get('/feed')).headers.get('cache-control')).toBe('public, max-age=6');
   });
@@ -124,7 +124,7 @@ describe('headers', () => {
 });
 
 describe('conditional requests', () => {
-  it('answers 304 while nothing has changed, and anew when something has', async () => {
+  it('answers 304 while nothing has changed, and 200 when something has', async () => {
     for (const path of [
       '/feed',
       '/feed?limit=5',

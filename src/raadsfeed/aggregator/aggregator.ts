@@ -4,7 +4,7 @@ import { limitYoungGeneration } from '../../kernel/limit-young-generation.ts';
 import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { openNotubiz } from '../notubiz/open-notubiz.ts';
-import { rewriteParts } from '../store/text-partitions.ts';
+import { rewritePartitions } from '../store/text-partitions.ts';
 import { createLineValidator } from '../writer/line-validator.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
@@ -99,7 +99,7 @@ export function createAggregator(platform: Platform): Aggregator {
       cleaning ??= setInterval(() => {
         if (isRewriting) return;
         isRewriting = true;
-        rewriteParts(pool)
+        rewritePartitions(pool)
           .catch((error: unknown) => log.warn({ err: error }, 'redacted content still stands in files'))
           .finally(() => {
             isRewriting = false;

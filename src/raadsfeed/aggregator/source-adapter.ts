@@ -1,6 +1,5 @@
-import type { Verwijderreden } from '../domain/change.ts';
-import type { ResourceData } from '../domain/publiceer-regel.ts';
-import type { ResourceType } from '../domain/resource-type.ts';
+import type { ResourceData, Verwijderreden } from '../domain/change.ts';
+import type { ResourceType } from '../domain/resource.ts';
 
 /**
  * What the aggregator asks of a source that is not a feed. An adapter reads; it publishes nothing and keeps nothing: what it

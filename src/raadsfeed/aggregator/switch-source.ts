@@ -1,14 +1,10 @@
 /** Goes over from one source to another for the same organisations. Identities are kept: what both have is not published again. */
-import { askPage } from '../../feed-client/client.ts';
-import { FeedFault } from '../../feed-client/feed-fault.ts';
-import { readSnapshotPage } from '../../feed-client/page.ts';
-import { NO_PROGRESS, notePage } from '../../feed-client/progress.ts';
-import { readServiceDocument } from '../../feed-client/service-document.ts';
+import { askPage, FeedFault, readServiceDocument } from '../../feed-client/client.ts';
+import { NO_PROGRESS, notePage, readSnapshotPage } from '../../feed-client/page.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { isRecord } from '../../kernel/is-record.ts';
 import type { Platform } from '../../kernel/platform.ts';
-import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { isResourceType } from '../domain/resource-type.ts';
+import { isResourceType, normaliseOrganisatiecode } from '../domain/resource.ts';
 import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
 import { compareIdentities, type IdentityComparison } from './compare-identities.ts';
 import type { AggregatorNeeds } from './needs.ts';

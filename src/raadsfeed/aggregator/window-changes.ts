@@ -1,4 +1,4 @@
-import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
+import type { PubliceerRegel } from '../domain/change.ts';
 import { joinDocument } from './join-document.ts';
 import { mergePlace } from './merge-place.ts';
 import { partKey } from './part-key.ts';

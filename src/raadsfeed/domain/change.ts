@@ -1,6 +1,6 @@
 import type { components } from '../../contracts/raadsfeed.ts';
-import type { Resource } from './resource.ts';
-import type { ResourceType } from './resource-type.ts';
+import { contentHash } from './json.ts';
+import type { Resource, ResourceType } from './resource.ts';
 
 export const VERWIJDERREDENEN = [
   'ingetrokken',
@@ -11,7 +11,7 @@ export const VERWIJDERREDENEN = [
 ] as const satisfies readonly components['schemas']['Verwijderreden'][];
 export type Verwijderreden = (typeof VERWIJDERREDENEN)[number];
 
-/** Where an aggregator has a record from. */
+/** Where an aggregator got a record from. */
 export interface Herkomst {
   readonly feedUrl: string;
   readonly sequenceNumber: number;
@@ -34,7 +34,7 @@ export interface Upsert extends Common {
   /** `data` as it will be served for ever. */
   readonly dataText: string;
   readonly contentHash: string;
-  /** As the source published it, when it makes its hashes otherwise: it is passed on, and `contentHash` tells whether anything changed. */
+  /** As the source published it, when it makes its hashes otherwise: it is passed on, and `contentHash` decides whether anything changed. */
   readonly sourceHash?: string | undefined;
   /** Name of the organisation, for the service document. */
   readonly organisatienaam: string;
@@ -50,3 +50,67 @@ export interface Removal extends Common {
 }
 
 export type Change = Upsert | Removal;
+
+/** The members of a resource that the writer itself reads; the contract has all of them. */
+export interface ResourceData {
+  readonly bronidentificatie: string;
+  readonly gewijzigdop?: string;
+  readonly organisatie: { readonly gemeente?: string; readonly provincie?: string; readonly waterschap?: string } & {
+    readonly naam: string;
+  };
+}
+
+/** One line that a source holder publishes with: `PubliceerRegel` in the contract. */
+export type PubliceerRegel =
+  | { readonly op: 'upsert'; readonly resourceType: ResourceType; readonly data: ResourceData }
+  | {
+      readonly op: 'delete' | 'redact';
+      readonly resourceType: ResourceType;
+      readonly resource: Resource;
+      readonly verwijderreden: Verwijderreden;
+      readonly toelichting?: string;
+    };
+
+/** The organisation that a resource says it is of. */
+function organisatiecodeOf({ organisatie }: ResourceData): string {
+  return organisatie.gemeente ?? organisatie.provincie ?? organisatie.waterschap ?? '';
+}
+
+/** What an aggregator adds to a line. */
+export interface Origin {
+  readonly herkomst: Herkomst;
+  /** As the source gave it; absent: from `data`. */
+  readonly gewijzigdOp?: string | undefined;
+  readonly aggregatorId?: string | undefined;
+  /** Members of the source's record that we do not know. */
+  readonly other?: Readonly<Record<string, unknown>> | undefined;
+  /** As the source published it, when it makes its hashes otherwise. */
+  readonly sourceHash?: string | undefined;
+  /** Of a redaction: `geredigeerdeSequenceNumbers` of the source. */
+  readonly sourceNumbers?: readonly number[] | undefined;
+}
+
+/**
+ * Makes a valid line ready to be written: identity, text and hash.
+ * @throws {TypeError} when `data` has no canonical form
+ */
+export function prepareChange(line: PubliceerRegel, origin?: Origin): Change {
+  const { op, resourceType } = line;
+  if (op === 'upsert') {
+    const { data } = line;
+    const { sourceNumbers: _, ...shared } = origin ?? {};
+    return {
+      op,
+      resourceType,
+      resource: { organisatiecode: organisatiecodeOf(data), bronidentificatie: data.bronidentificatie },
+      organisatienaam: data.organisatie.naam,
+      dataText: JSON.stringify(data),
+      contentHash: contentHash(data),
+      ...shared,
+      gewijzigdOp: origin?.gewijzigdOp ?? data.gewijzigdop,
+    };
+  }
+  const { resource, verwijderreden, toelichting } = line;
+  const { sourceHash: _, ...shared } = origin ?? {};
+  return { op, resourceType, resource, verwijderreden, toelichting, ...shared };
+}

@@ -40,25 +40,18 @@ export function recordText(
   return { prefix: JSON.stringify({ ...common, verwijderreden, toelichting, ...numbers }), suffix: null };
 }
 
-/** What a place of history says once its content is gone: the same place and resource, the reason of the redaction, its own number. */
-export function redactedPlace(
-  place: {
-    sequenceNumber: number;
-    storedAt: string;
-    resourceType: Change['resourceType'];
-    resource: Change['resource'];
-    herkomst?: Change['herkomst'];
-  },
-  redaction: Removal,
+/** What a record becomes once its content is gone: its number, its resource, the reason of the redaction. */
+export function redactedRecord(
+  { sequenceNumber, storedAt, resourceType, resource, herkomst }: RedactedRecord,
+  { verwijderreden, toelichting }: Removal,
 ): string {
-  const { sequenceNumber, storedAt, resourceType, resource, herkomst } = place;
-  const { verwijderreden, toelichting } = redaction;
-  return recordText(
-    { op: 'redact', resourceType, resource, verwijderreden, toelichting, herkomst },
-    sequenceNumber,
-    storedAt,
-    [sequenceNumber],
-  ).prefix;
+  const change = { op: 'redact', resourceType, resource, verwijderreden, toelichting, herkomst } as const;
+  return recordText(change, sequenceNumber, storedAt, [sequenceNumber]).prefix;
+}
+
+interface RedactedRecord extends Pick<Change, 'resourceType' | 'resource' | 'herkomst'> {
+  readonly sequenceNumber: number;
+  readonly storedAt: string;
 }
 
 /** Joins a stored record with the address of the mount. */
@@ -66,7 +59,7 @@ export function joinRecord(text: RecordText, mountUrl: string): string {
   return text.suffix === null ? text.prefix : text.prefix + mountUrl + text.suffix;
 }
 
-/** Joins stored records to the inside of a JSON array. One text grows: joining many small ones first would copy all of it twice. */
+/** Joins stored records to the inside of a JSON array. Appending to one text copies less than joining many. */
 export function joinRecords(texts: readonly RecordText[], mountUrl: string): string {
   let joined = '';
   for (const text of texts) joined += (joined === '' ? '' : ',') + joinRecord(text, mountUrl);

@@ -1,4 +1,4 @@
-import { COLLECTIONS, type ResourceType } from './resource-type.ts';
+import type { components } from '../../contracts/raadsfeed.ts';
 
 /** The identity of a resource, together with its kind; goes unchanged through an aggregator. */
 export interface Resource {
@@ -22,4 +22,23 @@ export function resourcePath(resourceType: ResourceType, { organisatiecode, bron
 /** One text for one resource of one kind, for use as the key of a map. */
 export function resourceKey(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
   return `${organisatiecode}/${resourceType}/${bronidentificatie}`;
+}
+
+/** The kinds of resource in the feed, as the draft spells them. */
+export const RESOURCE_TYPES = [
+  'Vergadering',
+  'Agendapunt',
+  'Informatieobject',
+] as const satisfies readonly components['schemas']['ResourceType'][];
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+/** The path segment of the collection of each kind. */
+export const COLLECTIONS = {
+  Vergadering: 'vergaderingen',
+  Agendapunt: 'agendapunten',
+  Informatieobject: 'informatieobjecten',
+} as const satisfies Record<ResourceType, string>;
+
+export function isResourceType(value: unknown): value is ResourceType {
+  return RESOURCE_TYPES.some((known) => known === value);
 }

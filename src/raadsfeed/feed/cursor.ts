@@ -1,13 +1,13 @@
 /**
- * Cursors: opaque to who uses them, bound to this feed. A position in the feed is a number with the epoch of the record there, so that
- * a number given a second time (a restored backup) is not taken for the same position.
+ * Cursors: opaque to clients, bound to this feed. A position is a number with the epoch of the record there, so that a number that is given
+ * a second time, after a backup was restored, is not taken for the same position.
  */
 import { Problem } from '../../kernel/problem.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import type { HeadCache } from './head.ts';
 
-/** A position in a snapshot: where the feed stood when it began, and the last number that was looked at. */
+/** A position in a snapshot: where the feed stood when it began, and the last number that was read. */
 export interface SnapshotPosition {
   readonly feed: FeedPosition;
   readonly after: number;
@@ -61,7 +61,7 @@ export function decodeSnapshotCursor(feedId: string, cursor: string): Decoded<Sn
 export function decodeListCursor(feedId: string, cursor: string): Decoded<string> {
   return decode(LIST, feedId, cursor, (bytes) => {
     const text = bytes.toString('utf8', HEAD_BYTES);
-    // A zero byte is no text for the database; bytes that are no UTF-8 do not come back as they were.
+    // Postgres refuses a zero byte in a text; bytes that are not UTF-8 do not survive decoding.
     return text.includes('\0') || !Buffer.from(text).equals(bytes.subarray(HEAD_BYTES)) ? undefined : text;
   });
 }
@@ -76,7 +76,7 @@ function start(kind: number, feedId: string, size: number, fill: (bytes: Buffer)
 
 function decode<T>(kind: number, feedId: string, cursor: string, read: (bytes: Buffer) => T | undefined): Decoded<T> {
   const bytes = Buffer.from(cursor, 'base64url');
-  // The decoder skips what it does not know; only what it would itself have written counts.
+  // The decoder skips characters that it does not know: only what encodes to the same text is a cursor.
   if (bytes.length < HEAD_BYTES || bytes[0] !== kind || bytes.toString('base64url') !== cursor) {
     return { fault: 'onleesbaar' };
   }
@@ -102,7 +102,7 @@ const REASONS = {
   'andere-geschiedenis': 'is van een geschiedenis die deze feed niet meer heeft',
 } as const satisfies Record<CursorFault | string, string>;
 
-/** The problem of a cursor, or of a `Last-Event-ID`, that cannot be followed; it says where to begin anew. */
+/** The problem of a cursor, or of a `Last-Event-ID`, that cannot be used; it says where to start again. */
 export function invalidCursor(why: keyof typeof REASONS, name: 'cursor' | 'Last-Event-ID' = 'cursor'): Problem {
   const reason = REASONS[why];
   return new Problem(raadsfeedProblems.invalidCursor, {
@@ -113,7 +113,7 @@ export function invalidCursor(why: keyof typeof REASONS, name: 'cursor' | 'Last-
 
 /**
  * The position that a request begins after: that of its cursor, or the beginning of the history. A cursor that is ahead of what this
- * instance knows makes it look first. The epoch is not yet checked: that goes with the read (`assertSameEpoch`).
+ * instance knows refreshes the head first. The epoch is checked with what was read (`assertSameEpoch`).
  * @throws {Problem} `ongeldige-cursor`; or what reading the head throws
  */
 export async function resolveCursor(
@@ -129,7 +129,7 @@ export async function resolveCursor(
 }
 
 /**
- * How the feed stands at a moment when a number is in it.
+ * A head that a number lies within.
  * @throws {Problem} `ongeldige-cursor`; or what reading the head throws
  */
 export async function resolveNumber(
@@ -142,7 +142,7 @@ export async function resolveNumber(
   return head;
 }
 
-/** @throws {Problem} `ongeldige-cursor` when the number was pruned away, or is still to come */
+/** @throws {Problem} `ongeldige-cursor` when the number was pruned or is not there yet */
 export function assertInRange(
   { head, historyAfter }: FeedHead,
   sequenceNumber: number,
@@ -154,7 +154,7 @@ export function assertInRange(
 
 /**
  * @param found the epoch of the record at the position; needed unless the position is one of the two ends of the feed
- * @throws {Problem} `ongeldige-cursor` when the number was given anew since
+ * @throws {Problem} `ongeldige-cursor` when the number was given again since
  */
 export function assertSameEpoch(
   { head, historyAfter }: FeedHead,

@@ -1,6 +1,6 @@
 /**
- * How the feed stands, as far as this instance knows. It is read on the primary; notifications say what it has become, and a poll is the net
- * below that. Readers answer from it and from memory as long as it was confirmed within the last second.
+ * How the feed stands, as far as this instance knows. It is read on the primary; notifications bring the changes, and a poll covers for a
+ * notification that was lost. Readers answer from it, and from memory, while it was confirmed within the last second.
  */
 import type { Db } from '../../kernel/database/db.ts';
 import type { Listener } from '../../kernel/database/listen.ts';
@@ -17,21 +17,21 @@ const READ_TIMEOUT_MS = 2000;
 export interface HeadCache {
   /** The head when it was confirmed within the last second; the same object as long as nothing has changed. */
   cachedHead(): FeedHead | undefined;
-  /** The same, read anew when it was not. @throws when it cannot be read */
+  /** The same, refreshed when it was not. @throws when it cannot be read */
   head(): Promise<FeedHead>;
-  /** The same, read anew also when it is behind a number: somebody has seen that. @throws when it cannot be read */
+  /** The same, refreshed also when it is behind a number that a client has seen. @throws when it cannot be read */
   headAtLeast(sequenceNumber: number): Promise<FeedHead>;
-  /** Reads it by a statement that begins after this call; whoever calls meanwhile shares the next one. @throws when it cannot be read */
+  /** Reads it by a statement that begins after this call; concurrent calls share one. @throws when it cannot be read */
   refreshHead(): Promise<FeedHead>;
-  /** Takes in a head that was read on the primary by a statement that began at `since` (`now()` of this cache). */
+  /** Takes a head that was read on the primary by a statement that began at `since` (`now()` of this cache). */
   observe(head: FeedHead, since: number): void;
   /** Whether what was read under a head may still be answered, whatever was published since. */
   isCurrentHistory(head: FeedHead): boolean;
   /** Number that every read must have reached: the head that was known at the last poll. */
   requiredNumber(): number;
-  /** For showing only: it may be old. */
+  /** For metrics: it may be old. */
   knownHead(): FeedHead | undefined;
-  /** Calls back whenever it has changed. Returns the end of it. */
+  /** Calls back whenever it has changed. @returns what ends that */
   onChange(callback: (head: FeedHead) => void): () => void;
   readonly now: () => number;
   close(): void;
@@ -64,11 +64,11 @@ export function createHeadCache({
       try {
         callback(head);
       } catch (error) {
-        log.error({ err: error }, 'a change of the feed was not taken in');
+        log.error({ err: error }, 'a change of the feed could not be handled');
       }
     }
   };
-  /** One feed only moves forward: what is behind was read too early, unless it was read later. Then a backup was put back. */
+  /** One feed only moves forward. A head that is behind is an old read, unless it was read later: then a backup was restored. */
   const observe = (head: FeedHead, since: number): void => {
     const isForward = known === undefined || isAtLeast(head, known);
     if (!isForward && since < changedAt) return;
@@ -81,24 +81,24 @@ export function createHeadCache({
   const refreshHead = coalesce(async (): Promise<FeedHead> => {
     const since = now();
     observe(await inTime(readFeedHead(primary)), since);
-    if (known === undefined) throw new Error('the head of the feed was not taken in');
+    if (known === undefined) throw new Error('the head of the feed was not accepted');
     return known;
   });
-  const refreshBeside = (): void => {
+  const refreshInBackground = (): void => {
     refreshHead().catch((error: unknown) => log.warn({ err: error }, 'the head of the feed cannot be read'));
   };
   const cachedHead = (): FeedHead | undefined => (now() - confirmedAt < FRESH_MS ? known : undefined);
 
   const unsubscribe = listener.subscribe(FEED_CHANNEL, (payload) => {
-    const told = parseFeedHead(payload ?? '');
+    const notified = parseFeedHead(payload ?? '');
     // It confirms nothing: it may have waited in a buffer.
-    if (told !== undefined && known !== undefined && isAtLeast(told, known)) {
-      if (!isSameHead(told, known)) replace(told);
-    } else refreshBeside();
+    if (notified !== undefined && known !== undefined && isAtLeast(notified, known)) {
+      if (!isSameHead(notified, known)) replace(notified);
+    } else refreshInBackground();
   });
   const poll = setInterval(() => {
     requiredNumber = known?.head.sequenceNumber ?? 0;
-    refreshBeside();
+    refreshInBackground();
   }, POLL_MS);
   poll.unref();
 
@@ -127,7 +127,7 @@ export function createHeadCache({
   };
 }
 
-/** Whether both tell of the same feed with the same redactions and the same beginning of the history. */
+/** Whether both are of the same feed with the same redactions and the same beginning of the history. */
 export function isSameHistory(a: FeedHead, b: FeedHead): boolean {
   return (
     a.feedId === b.feedId &&
@@ -145,26 +145,26 @@ export function hasHistoryOf(a: FeedHead, b: FeedHead): boolean {
   );
 }
 
-/** Whether both tell the very same. */
+/** Whether both are equal in everything. */
 export function isSameHead(a: FeedHead, b: FeedHead): boolean {
   return isSameHistory(a, b) && a.head.sequenceNumber === b.head.sequenceNumber && a.head.epoch === b.head.epoch;
 }
 
-/** Whether `a` can be what became of `b`. */
+/** Whether `a` is `b` or a later state of the same feed. */
 export function isAtLeast(a: FeedHead, b: FeedHead): boolean {
   if (!hasHistoryOf(a, b) || a.head.sequenceNumber < b.head.sequenceNumber) return false;
   return a.head.sequenceNumber > b.head.sequenceNumber || a.head.epoch === b.head.epoch;
 }
 
-/** At most one call is under way; whoever comes meanwhile shares the next one, for what is under way may have begun too early for him. */
-function coalesce<T>(ask: () => Promise<T>): () => Promise<T> {
+/** At most one call runs; callers meanwhile share the next one, for the running one may have read too early for them. */
+function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | undefined;
   const begin = (): Promise<T> => {
     next = undefined;
-    const answer = ask();
-    last = answer.catch(() => undefined);
-    return answer;
+    const result = read();
+    last = result.catch(() => undefined);
+    return result;
   };
   return () => {
     next ??= last.then(begin);
@@ -172,7 +172,7 @@ function coalesce<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** @throws {Error} that counts as a database that cannot be reached, when it takes too long */
+/** @throws {Error} with the code of a database that cannot be reached, when it takes too long */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,10 +1,9 @@
-/** Pages of the feed and of its current state. */
-
+/** Pages of the feed, and of its current state (the snapshot). */
 import { joinRecord, joinRecords } from '../domain/record-text.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import { MissingNumberError, readRange } from '../store/read-log.ts';
 import { type RecordFilter, readFiltered, readSnapshot } from '../store/read-texts.ts';
-import { type ByteCache, createByteCache } from './byte-cache.ts';
+import { type CompressedEncoding, closeBody } from './compression.ts';
 import {
   assertInRange,
   assertSameEpoch,
@@ -15,9 +14,9 @@ import {
   resolveCursor,
   resolveNumber,
 } from './cursor.ts';
-import { type HeadCache, isAtLeast, isSameHistory } from './head.ts';
+import type { HeadCache } from './head.ts';
 import type { FeedReader } from './reader.ts';
-import { type CompressedEncoding, closeBody, type OpenBody, openBody } from './splice.ts';
+import type { PageCache } from './response-cache.ts';
 
 export interface FeedQuery extends RecordFilter {
   readonly cursor?: string | undefined;
@@ -32,30 +31,6 @@ export interface PageSource {
   readonly mountUrl: () => string;
 }
 
-/** The records of a full page as bytes, `{"records":[…]`: what never changes of it but by a redaction. */
-interface PageRecords {
-  readonly from: FeedPosition;
-  /** The last position that was looked at. */
-  readonly last: FeedPosition;
-  readonly bytes: Buffer;
-  /** Compressed once, however many ask; those that are ready count. */
-  readonly encodings: Map<CompressedEncoding, Promise<OpenBody>>;
-  compressedBytes: number;
-}
-
-/** Full pages of history in memory, plain and compressed. All of it goes whenever something earlier has changed. */
-export type PageCache = ByteCache<PageRecords>;
-
-export function createPageCache(maxBytes: number, heads: HeadCache): PageCache {
-  const pages = createByteCache<PageRecords>(maxBytes, ({ bytes, compressedBytes }) => bytes.length + compressedBytes);
-  let known: FeedHead | undefined;
-  heads.onChange((head) => {
-    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) pages.clear();
-    known = head;
-  });
-  return pages;
-}
-
 export interface FeedPage {
   readonly from: FeedPosition;
   readonly last: FeedPosition;
@@ -64,9 +39,9 @@ export interface FeedPage {
   readonly hasMore: boolean;
   /** Of its records. */
   readonly bytes: number;
-  /** The page with what follows its records; a full one is kept. */
+  /** The page with what follows its records; a full one is cached. */
   body(end: string): Buffer;
-  /** The same compressed; absent when it is to be compressed as it is. */
+  /** The same compressed, from the cache; absent for a page that was not in it. */
   readonly compressed: ((encoding: CompressedEncoding, end: string) => Promise<Buffer>) | undefined;
 }
 
@@ -75,25 +50,20 @@ export async function readFeedPage(source: PageSource, query: FeedQuery): Promis
   const { heads, pages } = source;
   const { position: from, head: known } = await resolveCursor(heads, query.cursor);
   const key = `${from.sequenceNumber} ${query.limit} ${query.organisatiecode ?? ''} ${query.resourceType ?? ''}`;
-  const kept = pages.get(key);
-  if (kept !== undefined) {
-    if (kept.from.epoch !== from.epoch) throw invalidCursor('andere-geschiedenis');
+  const cached = pages.get(key);
+  if (cached !== undefined) {
+    const { last, bytes } = cached;
+    if (cached.from.epoch !== from.epoch) throw invalidCursor('andere-geschiedenis');
     // It may come from a replica that knew more than this instance.
-    const head = await heads.headAtLeast(kept.last.sequenceNumber);
+    const head = await heads.headAtLeast(last.sequenceNumber);
     return {
-      ...{
-        from,
-        last: kept.last,
-        head,
-        hasMore: kept.last.sequenceNumber < head.head.sequenceNumber,
-        bytes: kept.bytes.length,
-      },
-      body: (end) => Buffer.concat([kept.bytes, Buffer.from(end)]),
-      compressed: async (encoding, end) => closeBody(await compressed(pages, key, kept, encoding), Buffer.from(end)),
+      ...{ from, last, head, hasMore: last.sequenceNumber < head.head.sequenceNumber, bytes: bytes.length },
+      body: (end) => Buffer.concat([bytes, Buffer.from(end)]),
+      compressed: async (encoding, end) => closeBody(await cached.compressed(encoding), Buffer.from(end)),
     };
   }
   const found = await readRecords(source, known, from, query).catch((error: unknown) => {
-    // Nobody is led over a hole: the snapshot has what is current.
+    // A client must not read past a hole; the snapshot has what is current.
     throw error instanceof MissingNumberError ? invalidCursor('voor-de-geschiedenis') : error;
   });
   const { records, last, head, epoch } = found;
@@ -102,7 +72,8 @@ export async function readFeedPage(source: PageSource, query: FeedQuery): Promis
     await heads.refreshHead();
     return readFeedPage(source, query);
   }
-  assertFollows(head, from, epoch);
+  assertInRange(head, from.sequenceNumber);
+  assertSameEpoch(head, from, epoch);
   const hasMore = last.sequenceNumber < head.head.sequenceNumber;
   // A full page is the same for ever; the page that reaches the head is not.
   const isFull = records.length === query.limit || hasMore;
@@ -112,7 +83,7 @@ export async function readFeedPage(source: PageSource, query: FeedQuery): Promis
       const bytes = pageBytes(records, end);
       if (isFull && heads.isCurrentHistory(head)) {
         const ofRecords = bytes.subarray(0, bytes.length - Buffer.byteLength(end));
-        pages.set(key, { from, last, bytes: ofRecords, encodings: new Map(), compressedBytes: 0 });
+        pages.set(key, { from, last, bytes: ofRecords });
       }
       return bytes;
     },
@@ -124,7 +95,7 @@ interface Found {
   readonly records: readonly string[];
   readonly last: FeedPosition;
   readonly head: FeedHead;
-  /** Of the record at the position that it begins after, unless that is an end of the feed. */
+  /** Of the record at the position that the page begins after; `undefined` when there is none. */
   readonly epoch: number | undefined;
 }
 
@@ -135,7 +106,7 @@ async function readRecords(
   { limit, ...filter }: FeedQuery,
 ): Promise<Found> {
   const after = from.sequenceNumber;
-  // Who polls at the head costs the database nothing.
+  // A poll at the head costs the database nothing.
   if (after === known.head.sequenceNumber) {
     return { records: [], last: from, head: known, epoch: undefined };
   }
@@ -146,7 +117,7 @@ async function readRecords(
     return { records, last: records.length === 0 ? from : last, head, epoch };
   }
   const { records, isAll, epoch, head } = await reader.read((db) => readFiltered(db, after, limit, filter), after);
-  // Less than was asked for: everything up to the head was looked at.
+  // Fewer than asked for: everything up to the head was read.
   const last = isAll ? head.head : (records.at(-1) ?? head.head);
   return {
     records: records.map((text) => joinRecord(text, url)),
@@ -156,31 +127,10 @@ async function readRecords(
   };
 }
 
-function assertFollows(head: FeedHead, from: FeedPosition, epoch: number | undefined): void {
-  assertInRange(head, from.sequenceNumber);
-  assertSameEpoch(head, from, epoch);
-}
-
-function compressed(pages: PageCache, key: string, page: PageRecords, encoding: CompressedEncoding): Promise<OpenBody> {
-  const present = page.encodings.get(encoding);
-  if (present !== undefined) return present;
-  const body = openBody(page.bytes, encoding);
-  page.encodings.set(encoding, body);
-  body.then(
-    ({ bytes }) => {
-      page.compressedBytes += bytes.length;
-      // Counted anew, if it is still there.
-      if (pages.get(key) === page) pages.set(key, page);
-    },
-    () => page.encodings.delete(encoding),
-  );
-  return body;
-}
-
 const START = '{"records":[';
 const COMMA = 0x2c;
 
-/** A page of records as bytes. Written record by record: joined first, half a megabyte of text would be copied twice. */
+/** Written record by record: to join the texts first would copy half a megabyte twice. */
 function pageBytes(records: readonly string[], end: string): Buffer {
   const tail = `]${end}`;
   let size = START.length + Buffer.byteLength(tail) + Math.max(0, records.length - 1);
@@ -197,6 +147,7 @@ function pageBytes(records: readonly string[], end: string): Buffer {
 
 export interface SnapshotPage {
   readonly records: string;
+  /** The head that the page holds for. */
   readonly head: FeedHead;
   readonly feedCursor: string;
   /** `null` on the last page. */
@@ -215,14 +166,16 @@ export async function readSnapshotPage(source: PageSource, query: FeedQuery): Pr
     (db) => readSnapshot(db, after, sequenceNumber, query.limit + 1, query),
     sequenceNumber,
   );
-  assertFollows(found.head, feed, found.epoch);
+  assertInRange(found.head, feed.sequenceNumber);
+  assertSameEpoch(found.head, feed, found.epoch);
   const records = found.records.slice(0, query.limit);
   const last = records.at(-1);
   const hasMore = !(found.isAll && found.records.length <= query.limit) && last !== undefined;
   const { feedId } = found.head;
   return {
     records: joinRecords(records, mountUrl()),
-    head: found.head,
+    // The position of a first page was fixed before its rows were read: once the head has moved on, the page is that of an earlier head.
+    head: query.cursor === undefined ? { ...found.head, head: feed } : found.head,
     feedCursor: encodeFeedCursor(feedId, feed),
     cursor: hasMore ? encodeSnapshotCursor(feedId, { feed, after: last.sequenceNumber }) : null,
   };

@@ -9,15 +9,15 @@ import { type HeadCache, hasHistoryOf } from './head.ts';
 
 /** Milliseconds that a replica may take; the primary answers after that. */
 const REPLICA_TIMEOUT_MS = 2000;
-/** Milliseconds that a replica is left alone after it failed. */
+/** Milliseconds that a replica is not read after it failed. */
 const REPLICA_REST_MS = 5000;
-/** Milliseconds that a replica may be behind without a word in the readiness. */
+/** Milliseconds that a replica may be behind before the readiness warns. */
 const STALLED_MS = 5000;
 
 export interface FeedReader {
   /**
    * Runs a read. Its result is at least as new as the redactions, the pruning and the head of the last poll that this instance knows.
-   * @param reach a number that somebody has seen; the result has it
+   * @param reach a number that the client has seen; the result has it
    */
   read<T extends Read>(query: (db: Db) => Promise<T>, reach?: number): Promise<T>;
   /** For operators: whether the replica keeps up. A stalled one still serves: its reads go to the primary. */
@@ -36,7 +36,7 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
   let restUntil = Number.NEGATIVE_INFINITY;
   let behindSince: number | undefined;
 
-  /** Compared with what is known now, not with what was when the read began. */
+  /** Compared with what is known now, not with what was known when the read began. */
   const isEnough = (found: FeedHead, reach: number): boolean => {
     const known = heads.cachedHead();
     const enough =
@@ -54,7 +54,7 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
     reach: number,
   ): Promise<T | undefined> => {
     try {
-      const found = await within(REPLICA_TIMEOUT_MS, query(db));
+      const found = await withTimeout(REPLICA_TIMEOUT_MS, query(db));
       return isEnough(found.head, reach) ? found : undefined;
     } catch (error) {
       restUntil = heads.now() + REPLICA_REST_MS;
@@ -78,11 +78,11 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
     async checkReplica() {
       if (replica === undefined) return { ok: true };
       try {
-        isEnough(await within(REPLICA_TIMEOUT_MS, readFeedHead(replica)), 0);
+        isEnough(await withTimeout(REPLICA_TIMEOUT_MS, readFeedHead(replica)), 0);
         restUntil = Number.NEGATIVE_INFINITY;
       } catch (error) {
         restUntil = heads.now() + REPLICA_REST_MS;
-        return { ok: true, warning: `the replica is away and the primary is read: ${reasonOf(error)}` };
+        return { ok: true, warning: `the replica is unavailable and the primary is read: ${reasonOf(error)}` };
       }
       const ms = behindSince === undefined ? 0 : heads.now() - behindSince;
       if (ms < STALLED_MS) return { ok: true };
@@ -92,7 +92,7 @@ export function createFeedReader({ primary, replica, heads, log }: FeedReaderOpt
 }
 
 /** @throws {Error} when it takes longer; the work itself ends with the time-out of its statement */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,23 +1,99 @@
 /**
- * Sends the public answers of the feed, and keeps them: the same request gets the same answer until the feed changes. A hook answers from
- * memory before the route is reached; addresses, limits, deadlines and metrics are those of every request.
+ * What is kept in memory of public answers, each bounded in bytes: full pages of history, which stay as they are until something earlier
+ * changes, and whole responses, which hold until anything is published. A hook answers from memory before the route is reached; addresses,
+ * limits, deadlines and metrics are those of every request.
  */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { requestClosedSignal } from '../../http/connections.ts';
-import { RESOURCE_TYPES } from '../domain/resource-type.ts';
-import type { FeedHead } from '../store/feed-row.ts';
-import { createByteCache } from './byte-cache.ts';
-import { chooseEncoding, compress, type Encoding, WORTH_COMPRESSING_BYTES } from './compression.ts';
-import { type HeadCache, isSameHead } from './head.ts';
-import { createMakingRoom } from './making-room.ts';
-import type { CompressedEncoding } from './splice.ts';
+import { acceptedEncoding } from '../../http/request-head.ts';
+import { RESOURCE_TYPES } from '../domain/resource.ts';
+import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
+import {
+  type CompressedEncoding,
+  compress,
+  ENCODINGS,
+  type OpenBody,
+  openBody,
+  WORTH_COMPRESSING_BYTES,
+} from './compression.ts';
+import { type HeadCache, isAtLeast, isSameHead, isSameHistory } from './head.ts';
+import { createMemorySemaphore } from './memory-semaphore.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the answer to this request depends on beside the feed; absent when it is not kept. */
+    /** What the response to this request depends on beside the feed; absent when it is not cached. */
     responseKey?: string | undefined;
   }
+}
+
+/** What an entry takes beside its key and its bytes, at most about. */
+const ENTRY_BYTES = 1000;
+
+/** Keeps what was used last, up to a number of bytes, keys counted. @param maxBytes 0 keeps nothing */
+export function createByteCache<V extends object>(maxBytes: number, sizeOf: (value: V) => number): LRUCache<string, V> {
+  return new LRUCache<string, V>({
+    // No entry fits into one byte.
+    maxSize: Math.max(1, Math.floor(maxBytes)),
+    sizeCalculation: (value, key) => ENTRY_BYTES + 2 * key.length + sizeOf(value),
+  });
+}
+
+/** The records of a full page, `{"records":[…]`: what never changes of it but by a redaction. */
+export interface PageRecords {
+  readonly from: FeedPosition;
+  /** The last position that was read. */
+  readonly last: FeedPosition;
+  readonly bytes: Buffer;
+}
+
+interface CachedPage extends PageRecords {
+  /** Compressed once, however many ask. */
+  compressed(encoding: CompressedEncoding): Promise<OpenBody>;
+}
+
+export interface PageCache {
+  get(key: string): CachedPage | undefined;
+  set(key: string, page: PageRecords): void;
+  readonly bytes: () => number;
+}
+
+/** Full pages of history, plain and compressed. All of it goes whenever something earlier has changed. */
+export function createPageCache(maxBytes: number, heads: HeadCache): PageCache {
+  const pages = createByteCache<CachedPage & { readonly compressedBytes: number }>(
+    maxBytes,
+    ({ bytes, compressedBytes }) => bytes.length + compressedBytes,
+  );
+  let known: FeedHead | undefined;
+  heads.onChange((head) => {
+    if (known === undefined || !isSameHistory(head, known) || !isAtLeast(head, known)) pages.clear();
+    known = head;
+  });
+  const countCompressed = (key: string, page: CachedPage['compressed'], { bytes }: OpenBody): void => {
+    const entry = pages.peek(key);
+    // Another object: the cache does not measure the one that it has a second time.
+    if (entry?.compressed === page) pages.set(key, { ...entry, compressedBytes: entry.compressedBytes + bytes.length });
+  };
+  return {
+    get: (key) => pages.get(key),
+    set(key, page) {
+      const bodies = new Map<CompressedEncoding, Promise<OpenBody>>();
+      const compressed = (encoding: CompressedEncoding): Promise<OpenBody> => {
+        const body = bodies.get(encoding) ?? openBody(page.bytes, encoding);
+        if (!bodies.has(encoding)) {
+          bodies.set(encoding, body);
+          body.then(
+            (made) => countCompressed(key, compressed, made),
+            () => bodies.delete(encoding),
+          );
+        }
+        return body;
+      };
+      pages.set(key, { ...page, compressed, compressedBytes: 0 });
+    },
+    bytes: () => pages.calculatedSize,
+  };
 }
 
 interface CachedResponse {
@@ -31,15 +107,16 @@ interface CachedResponse {
 }
 
 export interface ResponseCache {
-  /** Answers what is kept, and notes on every other request under which key its answer may be. */
+  /** Answers from memory what is there, and gives every other request the key that its response is stored under. */
   register(app: FastifyInstance): void;
+  /** Sends a body that was read, and stores the response when it still holds. */
   send(request: FastifyRequest, reply: FastifyReply, options: BodyOptions): Promise<FastifyReply>;
   /**
-   * Reads what an answer is made of, and sends it, when there is memory for it.
+   * Reads what an answer is made of, once there is memory for it, and sends it.
    * @param records that it may hold
-   * @throws {Problem} `unavailable` when there is none in time
+   * @throws {Problem} `unavailable` when there is no memory in time
    */
-  make(
+  readAndSend(
     request: FastifyRequest,
     reply: FastifyReply,
     records: number,
@@ -52,7 +129,7 @@ export interface BodyOptions {
   /** Makes the plain body, when it is needed; and how it is compressed when there is a better way than doing it now. */
   readonly body: () => Buffer | string;
   readonly compressed?: ((encoding: CompressedEncoding) => Promise<Buffer>) | undefined;
-  /** Of the records that were read, when they are not in memory anyway. */
+  /** Of the records that were read, unless they are cached anyway. */
   readonly bytes?: number | undefined;
   /** Called when the client has it already, instead of making a body. */
   readonly unchanged?: (() => void) | undefined;
@@ -63,7 +140,7 @@ export interface BodyOptions {
   readonly contentType?: string;
   /** Names of request headers beside `Accept-Encoding` that the answer depends on. */
   readonly vary?: string;
-  /** How the feed stood when the body was read. Absent: it is not kept. */
+  /** How the feed stood when the body was read. Absent: the response is not cached. */
   readonly head?: FeedHead;
 }
 
@@ -77,16 +154,16 @@ const CACHED_OPERATIONS = new Set([
 
 /** What a record takes, about, before it is known. */
 const RECORD_BYTES = 2048;
-/** What was read stands in memory as texts, as the body, and compressed. */
+/** What was read is in memory as texts, as the body, and compressed. */
 const COPIES = 3;
 const WAIT_MS = 5000;
-/** Pages of a thousand ordinary records, a dozen at once; one page of the largest alone is as much. */
-const MAKING_BYTES = 64 * 1024 * 1024;
+/** A dozen pages of a thousand ordinary records, or one page of the largest. */
+const READING_BYTES = 64 * 1024 * 1024;
 
 export function createResponseCache(
   maxBytes: number,
   heads: HeadCache,
-  room = createMakingRoom(MAKING_BYTES, WAIT_MS),
+  memory = createMemorySemaphore(READING_BYTES, WAIT_MS),
 ): ResponseCache {
   const responses = createByteCache<CachedResponse>(
     maxBytes,
@@ -94,30 +171,30 @@ export function createResponseCache(
       body.length + 2 * (etag.length + Object.values({ ...headers, ...bodyHeaders }).join('').length),
   );
   heads.onChange(() => responses.clear());
-  /** Bodies that are being compressed: whoever asks for the very same meanwhile shares it. */
-  const underWay = new Map<string, Promise<Buffer>>();
+  /** Bodies that are being compressed: requests for the very same share one. */
+  const pending = new Map<string, Promise<Buffer>>();
 
   /** The tag says what the body is, so with the parameters it says who may share it. */
   const encode = async (
     key: string | undefined,
     etag: string,
-    encoding: Encoding,
+    encoding: CompressedEncoding | 'identity',
     { body, compressed }: Pick<BodyOptions, 'body' | 'compressed'>,
   ): Promise<{ bytes: Buffer; isCompressed: boolean }> => {
     if (encoding === 'identity') return { bytes: asBuffer(body()), isCompressed: false };
     if (compressed !== undefined) return { bytes: await compressed(encoding), isCompressed: true };
     const shared = key === undefined ? undefined : `${key} ${etag}`;
-    const present = shared === undefined ? undefined : underWay.get(shared);
+    const present = shared === undefined ? undefined : pending.get(shared);
     if (present !== undefined) return { bytes: await present, isCompressed: true };
     const plain = asBuffer(body());
     if (plain.length < WORTH_COMPRESSING_BYTES) return { bytes: plain, isCompressed: false };
     const work = compress(plain, encoding);
     if (shared === undefined) return { bytes: await work, isCompressed: true };
-    underWay.set(shared, work);
-    return { bytes: await work.finally(() => underWay.delete(shared)), isCompressed: true };
+    pending.set(shared, work);
+    return { bytes: await work.finally(() => pending.delete(shared)), isCompressed: true };
   };
 
-  const answer = (request: FastifyRequest, reply: FastifyReply): boolean => {
+  const answerFromMemory = (request: FastifyRequest, reply: FastifyReply): boolean => {
     const { responseKey } = request;
     if (responseKey === undefined || !acceptsJson(request.headers.accept)) return false;
     const found = responses.get(responseKey);
@@ -149,7 +226,7 @@ export function createResponseCache(
       options.unchanged?.();
       return reply.code(304).send();
     }
-    const encoding = chooseEncoding(request.headers['accept-encoding']);
+    const encoding = acceptedEncoding(request.headers['accept-encoding'], ENCODINGS);
     const { bytes, isCompressed } = await encode(request.responseKey, etag, encoding, { ...options, body });
     const bodyHeaders = {
       'content-type': options.contentType ?? 'application/json; charset=utf-8',
@@ -173,34 +250,34 @@ export function createResponseCache(
       app.decorateRequest('responseKey');
       app.addHook('onRequest', (request, reply, done) => {
         request.responseKey = keyOf(request);
-        if (!answer(request, reply)) done();
+        if (!answerFromMemory(request, reply)) done();
       });
     },
     send,
-    async make(request, reply, records, read) {
-      const gone = requestClosedSignal(reply);
-      const place = await room.enter(records * RECORD_BYTES * COPIES, gone).catch((error: unknown) => {
-        if (gone.aborted) return undefined;
+    async readAndSend(request, reply, records, read) {
+      const closed = requestClosedSignal(reply);
+      const lease = await memory.acquire(records * RECORD_BYTES * COPIES, closed).catch((error: unknown) => {
+        if (closed.aborted) return undefined;
         throw error;
       });
-      // Nobody is there to be answered, or the deadline has answered.
-      if (place === undefined) return reply.sent ? reply : reply.hijack();
+      // The client has gone, or the deadline has answered.
+      if (lease === undefined) return reply.sent ? reply : reply.hijack();
       try {
         const options = await read();
-        place.resize((options.bytes ?? 0) * COPIES);
+        lease.resize((options.bytes ?? 0) * COPIES);
         return await send(request, reply, options);
       } finally {
-        place.leave();
+        lease.release();
       }
     },
-    bytes: responses.bytes,
+    bytes: () => responses.calculatedSize,
   };
 }
 
-/** Longest key that is kept: a `bronidentificatie` in a cursor makes the longest. */
+/** Longest key: that of a cursor with a `bronidentificatie` in it. */
 const MAX_KEY_LENGTH = 2500;
 
-/** Made of understood parameters only, in one form: anything else about a request makes no other answer, or a refusal. */
+/** Made of known parameters only, in one form: nothing else about a request changes its response, or it is refused. */
 function keyOf(request: FastifyRequest): string | undefined {
   const { operationId = '' } = request.routeOptions.config;
   if (request.method !== 'GET' || !CACHED_OPERATIONS.has(operationId)) return undefined;
@@ -208,13 +285,13 @@ function keyOf(request: FastifyRequest): string | undefined {
   if (query === undefined) return undefined;
   const { organisatiecode = '', bronidentificatie = '' } = { ...Object(request.params) };
   const path = `${String(organisatiecode).toLowerCase()} ${encodeURIComponent(String(bronidentificatie))}`;
-  const key = `${operationId} ${chooseEncoding(request.headers['accept-encoding'])} ${query} ${path}`;
+  const key = `${operationId} ${acceptedEncoding(request.headers['accept-encoding'], ENCODINGS)} ${query} ${path}`;
   return key.length > MAX_KEY_LENGTH ? undefined : key;
 }
 
-/** What each parameter of a list may be, in the form in which it counts. */
+/** The parameters of a list, each in one form; `undefined` for a value that the contract refuses. */
 const PARAMETERS: Readonly<Record<string, (value: string) => string | undefined>> = {
-  // Only what a cursor is written as is one, so its text stands for its position.
+  // A position has only one cursor.
   cursor: (value) => (/^[\w-]{1,2000}$/.test(value) ? value : undefined),
   limit: (value) => (/^([1-9]\d{0,2}|1000)$/.test(value) ? value : undefined),
   organisatiecode: (value) => (/^(gm\d{4}|pv\d{2}|ws\d{4})$/i.test(value) ? value.toLowerCase() : undefined),
@@ -222,19 +299,19 @@ const PARAMETERS: Readonly<Record<string, (value: string) => string | undefined>
 };
 
 function keyOfQuery(query: unknown): string | undefined {
-  const given = new Map(Object.entries(Object(query)));
+  const unread = new Map(Object.entries(Object(query)));
   const parts: string[] = [];
   for (const [name, read] of Object.entries(PARAMETERS)) {
-    const value = given.get(name);
-    given.delete(name);
+    const value = unread.get(name);
+    unread.delete(name);
     const known = typeof value === 'string' ? read(value) : undefined;
     if (value !== undefined && known === undefined) return undefined;
     parts.push(known ?? '');
   }
-  return given.size > 0 ? undefined : parts.join(' ');
+  return unread.size > 0 ? undefined : parts.join(' ');
 }
 
-/** Whether JSON is surely welcome; the rest the contract decides. */
+/** Whether the client takes JSON for certain; anything else is left to the contract. */
 function acceptsJson(accept: string | undefined): boolean {
   return accept === undefined || accept === '*/*' || accept === 'application/json';
 }

@@ -1,10 +1,10 @@
-/** One open stream: what is written to its client, and when it is cut off. */
+/** One open stream: what is written to its client, and when it is cut. */
 
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { RecordFilter } from '../store/read-texts.ts';
 
-/** The first thing on a stream: how long a client waits before it connects again, in milliseconds. */
+/** Sent first: milliseconds that a client waits before it connects again. */
 const RETRY_LINE = 'retry: 3000\n\n';
 
 /** Heartbeats after which what was sent counts as received: with the default a minute. */
@@ -12,23 +12,23 @@ const RECENT_HEARTBEATS = 4;
 
 export interface OpenStream {
   readonly filter: RecordFilter;
-  /** Everything up to here has been sent, or was kept back by the filter. */
+  /** Everything up to here has been sent, or does not pass the filter. */
   position: number;
-  /** Notes the position of now; called at every heartbeat. */
+  /** Remembers the position; called at every heartbeat. */
   notePosition(): void;
-  /** Where it was some heartbeats ago: what was sent after that may not have arrived. */
+  /** The position of some heartbeats ago: what was sent since may not have arrived. */
   recentPosition(): number;
   /** Writes bytes; a stream whose client does not read is cut. */
   send(bytes: Buffer): void;
-  /** What still waits for the client must not reach it any more: when something does, the stream is cut. */
+  /** Something was redacted: the stream is cut when anything still waits for the client. */
   discardUnsent(): void;
-  /** Resolves when the client has taken what was sent; one that takes longer than it may is cut. */
+  /** Resolves when the client has taken what was sent; a client that takes too long is cut. */
   drained(): Promise<void>;
   /** Fires when the stream has ended. */
   readonly ended: AbortSignal;
-  /** Ends it hard, with what is on its way: the client connects again and resumes. */
+  /** Resets the connection: the client connects again and resumes. */
   cut(): void;
-  /** Ends the answer in good order. */
+  /** Ends the response in good order. */
   end(): void;
 }
 
@@ -42,13 +42,13 @@ export interface OpenStreamOptions {
   readonly onEnd: (stream: OpenStream) => void;
 }
 
-/** Makes a stream of an answer whose head was written. */
+/** Makes a stream of a response whose head was written. */
 export function openStream(response: ServerResponse, options: OpenStreamOptions): OpenStream {
   const { bufferBytes, drainTimeoutMs, onEnd, stopping } = options;
   const ending = new AbortController();
   const ended = ending.signal;
   const cut = (): void => {
-    // A reset also drops what the system holds for the client.
+    // A reset also drops what the operating system still holds for the client.
     if (response.socket instanceof Socket && !response.socket.destroyed) reset(response.socket);
     response.destroy();
   };
@@ -69,8 +69,8 @@ export function openStream(response: ServerResponse, options: OpenStreamOptions)
     recentPosition: () => earlier[0] ?? options.position,
     send(bytes) {
       if (ended.aborted) return;
-      // What waits grows without end for a client that does not read: it resumes with Last-Event-ID. Looked at before the write, for
-      // one large record must reach a client that does.
+      // A client that does not read is cut, and resumes with Last-Event-ID. Checked before the write: one large record must reach a
+      // client that reads.
       if (response.writableLength > bufferBytes) cut();
       else response.write(bytes);
     },
@@ -95,12 +95,12 @@ function reset(socket: Socket): void {
   try {
     socket.resetAndDestroy();
   } catch {
-    // Only a connection of TCP can be reset.
+    // Only a TCP connection can be reset.
     socket.destroy();
   }
 }
 
-/** Waits until little is left to be sent; a client that takes longer than it may is cut off. */
+/** Waits until little is left to be sent; a client that takes too long is cut. */
 function drained(response: ServerResponse, timeoutMs: number, ended: AbortSignal, cut: () => void): Promise<void> {
   return new Promise((resolve) => {
     if (!response.writableNeedDrain || ended.aborted) return resolve();

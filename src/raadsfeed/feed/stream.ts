@@ -1,6 +1,6 @@
 /**
- * Streams of server-sent events. A stream first catches up by itself and then joins the others, who share one read of the database and one
- * encoding. Numbers are given in the order of the commits, so a single number says what a stream has had.
+ * Streams of server-sent events. A stream first catches up by itself and then joins the live ones, which share one read of the database and
+ * one encoding. Numbers are in the order of the commits, so a single number says what a stream has been sent.
  */
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '../../kernel/log.ts';
@@ -19,7 +19,7 @@ export interface StreamsOptions {
   readonly heartbeatSeconds: number;
   /** Bytes that may wait for a client that does not read. */
   readonly bufferBytes: number;
-  /** Time in milliseconds that a client may leave what was sent unread while it catches up. */
+  /** Milliseconds that a client that catches up may leave what was sent unread. */
   readonly drainTimeoutMs: number;
   readonly log: Logger;
   readonly stopping: AbortSignal;
@@ -28,41 +28,40 @@ export interface StreamsOptions {
 export interface Streams {
   /** Sends what comes after a position to an answer whose head was written, until it ends. */
   open(response: ServerResponse, position: number, filter: RecordFilter): void;
-  /** Streams that have caught up. */
+  /** Streams that have caught up: the live ones. */
   readonly count: () => number;
   /** Ends all streams. */
   close(): void;
 }
 
-/** Records of one read, when many were published at once, and of one that catches up. */
+/** Records of one read for the live streams, and for one that catches up. */
 const READ_LIMIT = 500;
 const CATCH_UP_LIMIT = 200;
-/** Wait in milliseconds before a read that failed is tried again. */
+/** Milliseconds before a read that failed is tried again. */
 const RETRY_MS = 500;
-/** Characters that are sent at once to who catches up, or one record when that is larger. */
+/** Characters that are sent at once to a stream that catches up, or one record when that is larger. */
 const PIECE = 64 * 1024;
-/** Keeps proxies from taking an idle stream for a dead one. */
+/** A comment line: proxies close idle connections. */
 const HEARTBEAT = Buffer.from(':\n\n');
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { heads, reader, mountUrl, log } = options;
-  /** Every open stream, and those of them that have caught up. */
+  const { heads, reader, log } = options;
+  /** Every open stream; `live` are those that have caught up. */
   const open = new Set<OpenStream>();
   const live = new Set<OpenStream>();
-  /**
-   * How far the live ones are, and how far redactions were looked for, which concern those that catch up too; `undefined`: no stream is
-   * open.
-   */
+  /** How far the live streams are, and up to where redactions were applied to every open stream; `undefined`: no stream is open. */
   let position: number | undefined;
   let sending = false;
   let closed = false;
   let known: FeedHead | undefined;
+  /** Known once the server listens. */
+  let mountUrl = '';
 
   const unsubscribe = heads.onChange((head) => {
     const before = known;
     known = head;
     if (before !== undefined && !isSameHistory(before, head)) for (const stream of [...open]) stream.discardUnsent();
-    // A feed that was restored from a backup: its next numbers would be taken for ones that were sent.
+    // The feed was restored from a backup: its next numbers would be taken for ones that were sent.
     if (before !== undefined && head.head.sequenceNumber < before.head.sequenceNumber) {
       for (const stream of [...open]) stream.cut();
       if (position !== undefined) position = head.head.sequenceNumber;
@@ -82,7 +81,7 @@ export function createStreams(options: StreamsOptions): Streams {
       while (!closed && position !== undefined && position < (known?.head.sequenceNumber ?? 0)) {
         const after = position;
         const { head, events } = await reader.read((db) => readEvents(db, after, READ_LIMIT), after + 1);
-        // Something was redacted while this was read: it is read again.
+        // Something was redacted meanwhile: read again.
         if (!heads.isCurrentHistory(head)) await heads.refreshHead();
         else if (after < head.historyAfter.sequenceNumber) {
           for (const stream of [...live]) stream.cut();
@@ -97,8 +96,8 @@ export function createStreams(options: StreamsOptions): Streams {
     }
   };
 
-  /** What was sent lately the system may still hold for its client, where nobody can see it: a reset drops that. */
-  const cutThoseWhoGot = (numbers: readonly number[]): void => {
+  /** The operating system may still hold what was sent lately; a reset drops it. */
+  const cutRecipients = (numbers: readonly number[]): void => {
     for (const stream of [...open]) {
       const from = stream.recentPosition();
       if (numbers.some((number) => number > from && number <= stream.position)) stream.cut();
@@ -106,9 +105,9 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 
   const sendToAll = (events: readonly StoredEvent[], after: number): void => {
-    cutThoseWhoGot(events.flatMap(redactedNumbers));
-    const texts = events.map((event) => ({ event, text: eventText(event, mountUrl()) }));
-    // Streams with the same filter that are equally far get the very same bytes.
+    cutRecipients(events.flatMap(redactedNumbers));
+    const texts = events.map((event) => ({ event, text: eventText(event, mountUrl) }));
+    // Streams with the same filter and position share the bytes.
     const encoded = new Map<string, Buffer>();
     position = after + events.length;
     for (const stream of [...live]) {
@@ -126,7 +125,7 @@ export function createStreams(options: StreamsOptions): Streams {
     }
   };
 
-  /** Takes a stream in when it has had everything that was sent to the others; false: it must catch up further. */
+  /** Makes a stream live once it was sent everything that the live ones were; false: it must catch up further. */
   const join = (stream: OpenStream): boolean => {
     if (stream.position < (position ?? 0)) return false;
     live.add(stream);
@@ -140,7 +139,7 @@ export function createStreams(options: StreamsOptions): Streams {
     if (open.size === 0) position = undefined;
   };
 
-  /** Sends what is there already, in order; nothing is missed before it joins the others, and nothing comes twice. */
+  /** Sends what is in the feed already, in order, without a gap or a repetition before it becomes live. */
   const catchUp = async (stream: OpenStream): Promise<void> => {
     while (!stream.ended.aborted) {
       const { head } = await heads.head();
@@ -148,9 +147,9 @@ export function createStreams(options: StreamsOptions): Streams {
       const from = stream.position;
       const read = await readAfter(stream);
       if (from < read.head.historyAfter.sequenceNumber) throw new Error('its history was pruned away meanwhile');
-      // Piece by piece, so that what waits for a slow client stays small however large the records are.
-      for (const { text, last } of pieces(read.records, mountUrl())) {
-        // The client may have taken minutes: what was redacted by now must not be sent from memory.
+      // In pieces, so that little waits for a slow client however large the records are.
+      for (const { text, last } of pieces(read.records, mountUrl)) {
+        // The client may have taken minutes: what was redacted meanwhile must not be sent.
         if (!heads.isCurrentHistory(read.head)) break;
         stream.send(Buffer.from(text));
         stream.position = last;
@@ -159,12 +158,12 @@ export function createStreams(options: StreamsOptions): Streams {
       }
       if (read.end !== undefined && stream.position === (read.records.at(-1)?.sequenceNumber ?? from))
         stream.position = Math.max(stream.position, read.end);
-      // What was read is older than what this instance has heard of.
+      // The read is older than what this instance knows.
       if (!heads.isCurrentHistory(read.head)) await heads.refreshHead();
     }
   };
 
-  /** `end`: everything up to there was looked at. */
+  /** `end`: everything up to there was read. */
   const readAfter = async ({ position: after, filter }: OpenStream) => {
     if (filter.organisatiecode === undefined && filter.resourceType === undefined) {
       const { head, events } = await reader.read((db) => readEvents(db, after, CATCH_UP_LIMIT), after);
@@ -177,6 +176,7 @@ export function createStreams(options: StreamsOptions): Streams {
   return {
     open(response, from, filter) {
       const stream = openStream(response, { ...options, position: from, filter, onEnd: forget });
+      mountUrl = options.mountUrl();
       open.add(stream);
       position ??= known?.head.sequenceNumber ?? from;
       catchUp(stream).catch((error: unknown) => {
@@ -194,7 +194,7 @@ export function createStreams(options: StreamsOptions): Streams {
   };
 }
 
-/** A record as a server-sent event, without a name so that `onmessage` gets it; the text of a record has no line break in it. */
+/** A record as a server-sent event, unnamed so that `onmessage` gets it; the text of a record has no line break. */
 function eventText(record: Pick<StoredEvent, 'sequenceNumber' | 'prefix' | 'suffix'>, mountUrl: string): string {
   return `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl)}\n\n`;
 }
@@ -206,7 +206,7 @@ function passes(record: Required<RecordFilter>, filter: RecordFilter): boolean {
   );
 }
 
-/** The numbers whose content a record takes away. */
+/** The numbers whose content a record redacts. */
 function redactedNumbers({ prefix, suffix }: StoredEvent): number[] {
   if (suffix !== null || !prefix.includes('"op":"redact"')) return [];
   const { geredigeerdeSequenceNumbers: numbers }: { geredigeerdeSequenceNumbers?: number[] } = JSON.parse(prefix);

@@ -3,12 +3,11 @@ import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { COLLECTIONS, type ResourceType } from '../domain/resource-type.ts';
+import { COLLECTIONS, normaliseOrganisatiecode, type ResourceType } from '../domain/resource.ts';
 import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
-import type { RaadsfeedParts } from '../parts.ts';
+import type { RaadsfeedServices } from '../services.ts';
 import { readCollection, readResource } from '../store/read-texts.ts';
-import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './query.ts';
+import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './feed.ts';
 
 type ListOperation = 'getVergaderingen' | 'getAgendapunten' | 'getInformatieobjecten';
 type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';
@@ -17,11 +16,11 @@ type OneOperation = 'getVergadering' | 'getAgendapunt' | 'getInformatieobject';
 export function collectionRoutes(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedParts,
+  services: RaadsfeedServices,
   resourceType: ResourceType,
   operationIds: { readonly list: ListOperation; readonly one: OneOperation },
 ): void {
-  const { heads, reader, settings, mountUrl, responses } = parts;
+  const { heads, reader, settings, mountUrl, responses } = services;
 
   contract.serve(app, operationIds.list, {}, async (request, reply) => {
     const organisatiecode = codeOf(request.params.organisatiecode);
@@ -30,7 +29,7 @@ export function collectionRoutes(
     const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
     if ('fault' in after) throw invalidCursor(after.fault);
     const size = limit ?? DEFAULT_LIMIT;
-    return responses.make(request, reply, size, async () => {
+    return responses.readAndSend(request, reply, size, async () => {
       const { found, isAll, head } = await reader.read((db) =>
         readCollection(db, { organisatiecode, resourceType }, after.position, size + 1),
       );

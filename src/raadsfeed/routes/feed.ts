@@ -2,22 +2,22 @@ import { crc32 } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
+import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { WORTH_COMPRESSING_BYTES } from '../feed/compression.ts';
 import { encodeFeedCursor } from '../feed/cursor.ts';
-import { type FeedPage, readFeedPage } from '../feed/page.ts';
-import type { RaadsfeedParts } from '../parts.ts';
-import { DEFAULT_LIMIT, pageUrl, readPageQuery } from './query.ts';
+import { type FeedPage, type FeedQuery, readFeedPage, readSnapshotPage } from '../feed/page.ts';
+import type { RaadsfeedServices } from '../services.ts';
 
 /** `GET /feed`: the log after a position. */
-export function feedRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
-  const { settings, responses } = parts;
+export function feedRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
+  const { settings, responses } = services;
   contract.serve(app, 'getFeed', {}, async (request, reply) => {
     const query = readPageQuery(request);
     const limit = query.limit ?? DEFAULT_LIMIT;
-    return responses.make(request, reply, limit, async () => {
-      const page = await readFeedPage(parts, { ...query, limit });
+    return responses.readAndSend(request, reply, limit, async () => {
+      const page = await readFeedPage(services, { ...query, limit });
       const { head, hasMore, compressed } = page;
-      const mountUrl = parts.mountUrl();
+      const mountUrl = services.mountUrl();
       const feedUrl = `${mountUrl}/feed`;
       const cursor = encodeFeedCursor(head.feedId, page.last);
       const next = pageUrl(feedUrl, { ...query, cursor });
@@ -28,7 +28,7 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>, 
       return {
         body: () => page.body(end),
         compressed: isLarge && compressed !== undefined ? (encoding) => compressed(encoding, end) : undefined,
-        // Who asks whether it has changed will ask again.
+        // A client that asks whether it has changed will ask again: the page is cached.
         unchanged: compressed === undefined ? () => void page.body(end) : undefined,
         etag: etagOf(page, mountUrl),
         maxAgeSeconds: hasMore ? settings.historyMaxAgeSeconds : settings.headMaxAgeSeconds,
@@ -40,9 +40,70 @@ export function feedRoute(app: FastifyInstance, contract: Contract<operations>, 
   });
 }
 
-/** Everything that the body of one address follows from; `head` is in the body of every page, so it is in the tag. */
+/** Everything that determines the body at one address; `head` is in the body of every page, so it is in the tag. */
 function etagOf({ from, last, head: { feedId, head, redactions } }: FeedPage, mountUrl: string): string {
-  const place = crc32(mountUrl, crc32(feedId)).toString(36);
+  const base = crc32(mountUrl, crc32(feedId)).toString(36);
   const epoch = (last.epoch >>> 0).toString(36);
-  return `W/"${place}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${epoch}.${head.sequenceNumber}"`;
+  return `W/"${base}.${redactions}.${from.sequenceNumber}.${last.sequenceNumber}.${epoch}.${head.sequenceNumber}"`;
+}
+
+/** `GET /snapshot`: the current state, and where the feed goes on from it. */
+export function snapshotRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
+  contract.serve(app, 'getSnapshot', {}, async (request, reply) => {
+    const query = readPageQuery(request);
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    return services.responses.readAndSend(request, reply, limit, async () => {
+      const page = await readSnapshotPage(services, { ...query, limit });
+      const next =
+        page.cursor === null ? null : pageUrl(`${services.mountUrl()}/snapshot`, { ...query, cursor: page.cursor });
+      return {
+        body: () => `{"records":[${page.records}],"feedCursor":"${page.feedCursor}",${pageEnd(page.cursor, next)}`,
+        maxAgeSeconds: services.settings.headMaxAgeSeconds,
+        link: nextLink(next),
+        head: page.head,
+        bytes: page.records.length,
+      };
+    });
+  });
+}
+
+/** Records or resources on a page when the query does not say. */
+export const DEFAULT_LIMIT = 500;
+
+/** The query parameters of all lists; not every list has all of them. */
+type ListQuerystring = Partial<operations['getFeed']['parameters']['query']>;
+
+/** The parameters that made a page, for the address of the next one. */
+type PageQuery = Omit<FeedQuery, 'limit'> & { readonly limit?: number | undefined };
+
+/** The query of a list, after the contract has checked it: codes in lower case, `limit` only when it was asked for. */
+export function readPageQuery({ query }: { readonly query: ListQuerystring }): PageQuery {
+  const { cursor, limit, organisatiecode, resourceType } = query;
+  return {
+    cursor,
+    limit: limit === DEFAULT_LIMIT ? undefined : limit,
+    organisatiecode: organisatiecode === undefined ? undefined : normaliseOrganisatiecode(organisatiecode),
+    resourceType,
+  };
+}
+
+/** Address of a page of a list, with only the parameters that were asked for, so that one page has one address. */
+export function pageUrl(listUrl: string, { cursor, limit, organisatiecode, resourceType }: PageQuery): string {
+  const parameters = new URLSearchParams();
+  if (cursor !== undefined) parameters.set('cursor', cursor);
+  if (limit !== undefined) parameters.set('limit', String(limit));
+  if (organisatiecode !== undefined) parameters.set('organisatiecode', organisatiecode);
+  if (resourceType !== undefined) parameters.set('resourceType', resourceType);
+  const query = parameters.toString();
+  return query === '' ? listUrl : `${listUrl}?${query}`;
+}
+
+/** The last members of a page of a list, its closing brace included. */
+export function pageEnd(cursor: string | null, next: string | null): string {
+  return `"cursor":${JSON.stringify(cursor)},"hasMore":${cursor !== null},"next":${JSON.stringify(next)}}`;
+}
+
+/** `Link` of a list: the next page, when there is one. */
+export function nextLink(next: string | null): string | undefined {
+  return next === null ? undefined : `<${next}>; rel="next"`;
 }

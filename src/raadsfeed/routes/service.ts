@@ -1,16 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import type { operations } from '../../contracts/raadsfeed.ts';
+import type { components, operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
+import { escapeHtml, htmlPage } from '../../http/pages.ts';
+import { platformProblems } from '../../http/problems.ts';
 import { acceptedTypes } from '../../http/request-head.ts';
-import type { RaadsfeedParts } from '../parts.ts';
-import { serviceDocument } from '../service-document.ts';
-import { servicePage } from '../service-page.ts';
-import { readFeedRow } from '../store/feed-row.ts';
-import { readOrganisations } from '../store/read-organisations.ts';
+import type { Config } from '../../kernel/config/read-config.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { RESOURCE_TYPES } from '../domain/resource.ts';
+import { decodeListCursor, encodeListCursor, invalidCursor } from '../feed/cursor.ts';
+import type { Register } from '../register/register.ts';
+import type { RaadsfeedServices } from '../services.ts';
+import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
+import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
+import { DEFAULT_LIMIT, nextLink, pageEnd, pageUrl, readPageQuery } from './feed.ts';
 
 /** `GET /`: the service document, for people as a page. */
-export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, parts: RaadsfeedParts): void {
-  const { heads, reader, settings, responses, mountUrl } = parts;
+export function serviceRoute(app: FastifyInstance, contract: Contract<operations>, services: RaadsfeedServices): void {
+  const { heads, reader, settings, responses, mountUrl } = services;
   contract.serve(app, 'getServicedocument', {}, async (request, reply) => {
     await heads.head();
     const { head, organisations } = await reader.read(async (db) => ({
@@ -28,7 +34,126 @@ export function serviceRoute(app: FastifyInstance, contract: Contract<operations
   });
 }
 
-/** Whether HTML is what is wanted: liked more than JSON, or as much and named before it (RFC 9110 12.5.1). */
+/** Whether the client prefers HTML to JSON, or takes both and names it first (RFC 9110 12.5.1). */
 function prefersHtml(accept: string | undefined): boolean {
   return acceptedTypes(accept, ['application/json', 'text/html'])[0] === 'text/html';
+}
+
+/** What the feed says of itself. */
+type ServiceDocument = components['schemas']['Servicedocument'];
+
+function serviceDocument(
+  mountUrl: string,
+  settings: Config['raadsfeed'],
+  feed: FeedRow,
+  organisations: readonly FeedOrganisation[],
+): ServiceDocument {
+  return {
+    rol: settings.rol,
+    organisaties: organisations.map(({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) => ({
+      organisatiecode,
+      naam,
+      ...(laatstBijgewerkt === null ? {} : { laatstBijgewerkt: laatstBijgewerkt.toISOString() }),
+      ...(herkomst === null ? {} : { herkomst }),
+      herkomstSoort,
+    })),
+    resourceTypes: RESOURCE_TYPES,
+    feedUrl: `${mountUrl}/feed`,
+    snapshotUrl: `${mountUrl}/snapshot`,
+    streamUrl: `${mountUrl}/feed/stream`,
+    historieVanaf: feed.historieVanaf.toISOString().slice(0, 10),
+    retentie: settings.retentie,
+    ...(settings.contact === undefined ? {} : { contact: settings.contact }),
+    ...(settings.licentie === undefined ? {} : { licentie: settings.licentie }),
+  };
+}
+
+const SOORTEN = { eigen: 'eigen', feed: 'feed', 'leveranciers-api': 'API van een leverancier' } as const;
+
+/** The service document as a page for people. */
+function servicePage(document: ServiceDocument, mountUrl: string): string {
+  const { organisaties, rol, historieVanaf, retentie } = document;
+  return htmlPage({
+    title: 'Raadsfeed',
+    paragraphs: [
+      rol === 'aggregator'
+        ? 'Deze dienst verzamelt openbare raadsinformatie van anderen en geeft die door als een feed.'
+        : 'Deze dienst geeft openbare raadsinformatie door als een feed.',
+      `Begin bij de huidige stand en lees daarna de feed verder vanaf \`feedCursor\`. De geschiedenis gaat terug tot ${historieVanaf} (${retentie === 'permanent' ? 'blijvend bewaard' : `bewaard voor ${retentie}`}).`,
+    ],
+    html:
+      `<h2>Adressen</h2>${links([
+        ['Huidige stand', document.snapshotUrl],
+        ['Feed', document.feedUrl],
+        ['Stroom', document.streamUrl],
+        ['Beschrijving van de interface', `${mountUrl}/docs`],
+        ...(document.contact === undefined ? [] : [['Contact', document.contact] as const]),
+        ...(document.licentie === undefined ? [] : [['Licentie', document.licentie] as const]),
+      ])}<h2>Organisaties</h2>` +
+      (organisaties.length === 0
+        ? '<p>Er is nog niets gepubliceerd.</p>'
+        : `<table><thead><tr><th>Code</th><th>Naam</th><th>Bijgewerkt</th><th>Herkomst</th></tr></thead><tbody>${organisaties
+            .map(
+              ({ organisatiecode, naam, laatstBijgewerkt, herkomst, herkomstSoort }) =>
+                `<tr><td>${link(`${mountUrl}/organisaties/${organisatiecode}/vergaderingen`, organisatiecode)}</td>` +
+                `<td>${escapeHtml(naam)}</td><td>${laatstBijgewerkt ?? 'nog niet'}</td>` +
+                `<td>${herkomst === undefined ? SOORTEN[herkomstSoort] : link(herkomst, SOORTEN[herkomstSoort])}</td></tr>`,
+            )
+            .join('')}</tbody></table>`),
+  });
+}
+
+function links(rows: readonly (readonly [string, string])[]): string {
+  return `<table><tbody>${rows.map(([name, url]) => `<tr><th>${name}</th><td>${link(url, url)}</td></tr>`).join('')}</tbody></table>`;
+}
+
+/** A link only where a click cannot run anything. */
+function link(url: string, text: string): string {
+  const shown = escapeHtml(text);
+  return /^(https?|mailto):/.test(url) ? `<a href="${escapeHtml(url)}">${shown}</a>` : shown;
+}
+
+/** The well-known names of a feed: ours, and that of the published draft. */
+const NAMES = ['council-feed', 'ori-feed'];
+
+/** Redirects the well-known addresses of the host to the service document. */
+export function wellKnownRoutes(app: FastifyInstance, mountUrl: () => string): void {
+  for (const name of NAMES) {
+    app.get(`/.well-known/${name}`, { config: { public: true } }, (_request, reply) =>
+      reply
+        .headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' })
+        .redirect(mountUrl(), 307),
+    );
+  }
+}
+
+/** `GET /register`: where feeds are. A service that is no register answers 404. */
+export function registerRoute(
+  app: FastifyInstance,
+  contract: Contract<operations>,
+  services: RaadsfeedServices,
+  register: Register | undefined,
+): void {
+  contract.serve(app, 'getRegister', {}, async (request, reply) => {
+    if (register === undefined)
+      throw new Problem(platformProblems.notFound, { detail: 'Deze dienst is geen register.' });
+    const { cursor, limit, organisatiecode } = readPageQuery(request);
+    const { feedId } = await services.heads.head();
+    const after = cursor === undefined ? { position: '' } : decodeListCursor(feedId, cursor);
+    if ('fault' in after) throw invalidCursor(after.fault);
+    const size = limit ?? DEFAULT_LIMIT;
+    const found = await register.list(after.position, size + 1, organisatiecode);
+    const results = found.slice(0, size);
+    const last = results.at(-1);
+    const nextCursor = found.length > size && last !== undefined ? encodeListCursor(feedId, last.serviceUrl) : null;
+    const next =
+      nextCursor === null
+        ? null
+        : pageUrl(`${services.mountUrl()}/register`, { limit, organisatiecode, cursor: nextCursor });
+    return services.responses.send(request, reply, {
+      body: () => `{"results":${JSON.stringify(results)},${pageEnd(nextCursor, next)}`,
+      maxAgeSeconds: services.settings.headMaxAgeSeconds,
+      link: nextLink(next),
+    });
+  });
 }

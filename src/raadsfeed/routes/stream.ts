@@ -6,10 +6,10 @@ import { createOpenCounter } from '../../http/limits.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';
-import type { RaadsfeedParts } from '../parts.ts';
 import { raadsfeedProblems } from '../problems.ts';
+import type { RaadsfeedServices } from '../services.ts';
 import { readRange } from '../store/read-log.ts';
-import { readPageQuery } from './query.ts';
+import { readPageQuery } from './feed.ts';
 
 const RETRY_SECONDS = '30';
 const STREAM_HEADERS = {
@@ -21,30 +21,30 @@ const STREAM_HEADERS = {
 
 type StreamRequest = RequestOf<operations['getFeedStream']>;
 
-/** `GET /feed/stream`: what is there after a place, then what comes. */
+/** `GET /feed/stream`: the records after a position, then new ones as they come. */
 export function streamRoute(
   app: FastifyInstance,
   contract: Contract<operations>,
-  parts: RaadsfeedParts,
+  services: RaadsfeedServices,
   streams: Streams,
 ): void {
-  const { settings } = parts;
+  const { settings } = services;
   let open = 0;
   const perAddress = createOpenCounter(settings.streamMaxPerAddress);
 
   contract.serve(app, 'getFeedStream', {}, async (request, reply) => {
-    if (open >= settings.streamMax || parts.stopping.aborted) {
+    if (open >= settings.streamMax || services.stopping.aborted) {
       throw new Problem(raadsfeedProblems.tooManyStreams, { headers: { 'retry-after': RETRY_SECONDS } });
     }
-    // To who has gone the end of the exchange is never told again.
+    // Of a connection that is closed already there is no `close` event any more.
     if (reply.raw.destroyed) return reply.hijack();
     perAddress.open(clientAddress(request), reply);
-    // Counted before the first wait, or many at once would all pass; given back however the exchange ends, a stream or not.
+    // Counted before the first wait, or many at once would all pass; until the exchange ends, a stream or not.
     open += 1;
     reply.raw.once('close', () => {
       open -= 1;
     });
-    const position = await findStart(request, parts);
+    const position = await findStart(request, services);
     reply.headers(STREAM_HEADERS);
     if (request.method === 'HEAD') return reply.send();
     if (reply.raw.destroyed) return reply.hijack();
@@ -55,7 +55,7 @@ export function streamRoute(
 }
 
 /** After `Last-Event-ID`, else after `cursor`, else at the head. */
-async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedParts): Promise<number> {
+async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedServices): Promise<number> {
   const lastEventId = request.headers['last-event-id'];
   if (lastEventId !== undefined) {
     const number = Number(lastEventId);
@@ -71,10 +71,10 @@ async function findStart(request: StreamRequest, { heads, reader }: RaadsfeedPar
   return sequenceNumber;
 }
 
-/** Takes the answer out of the framework's hands, with the headers that its hooks have set. */
+/** Takes the response over from the framework, with the headers that its hooks have set. */
 function hijack(reply: FastifyReply): FastifyReply['raw'] {
   reply.hijack();
-  // Silent until something is published; the stream itself sees to readers that take nothing.
+  // Silent until something is published; the stream itself cuts clients that do not read.
   reply.raw.setTimeout(0);
   const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],

@@ -1,4 +1,4 @@
-/** The one row of the feed: its writers lock it, its readers compare everything that they keep with it. */
+/** The one row of the feed: writers lock it, and readers compare what they have in memory with it. */
 import type { Db } from '../../kernel/database/db.ts';
 
 /** The channel on which every instance hears that the feed has changed; the payload is the new `FEED_HEAD`. */
@@ -18,7 +18,7 @@ export interface FeedHead {
   readonly head: FeedPosition;
   /** Everything up to and including this position was pruned; a cursor may stand exactly here. */
   readonly historyAfter: FeedPosition;
-  /** Grows with every change of what was readable: what is kept in memory belongs to one value of it. */
+  /** Grows with every change of what was readable: what is in memory belongs to one value of it. */
   readonly redactions: number;
 }
 
@@ -75,7 +75,7 @@ export async function readFeedRow(db: Db): Promise<FeedRow> {
   return toFeedRow(rows[0]);
 }
 
-/** The row under the lock that every writer takes: from here to the end of the transaction nobody else gives numbers. */
+/** Locks the row, as every writer does: until the end of the transaction nobody else gives numbers. */
 export async function lockFeedRow(db: Db): Promise<FeedRow> {
   const { rows } = await db.query<Row>({ name: 'raadsfeed-feed-lock', text: `${ROW} for update` });
   return toFeedRow(rows[0]);
@@ -90,7 +90,7 @@ function toFeedRow(row: Row | undefined): FeedRow {
   };
 }
 
-/** Moves the head and tells every instance, at the commit. `redactions`: how many changes of earlier records go with it. */
+/** Moves the head, and notifies every instance at the commit. @param redactions among the records that were published */
 export async function moveHead(db: Db, head: FeedPosition, storedAt: Date, redactions: number): Promise<void> {
   await db.query({
     name: 'raadsfeed-move-head',
@@ -104,7 +104,7 @@ export async function moveHead(db: Db, head: FeedPosition, storedAt: Date, redac
   });
 }
 
-/** Moves the beginning of the history, and tells every instance at the commit. */
+/** Moves the beginning of the history, and notifies every instance at the commit. */
 export async function moveBeginning(db: Db, after: FeedPosition, since: Date): Promise<void> {
   await db.query({
     text: `with moved as (

@@ -3,20 +3,20 @@
  * follows from what was read and from nothing that another database knows.
  *
  * A page of a thousand records of four megabytes each would be more than the process can hold: a read ends with the record that brings it
- * to `PAGE_OCTETS`. Nearly every page is far below that, so the statement only finds out that no record of it is large; when one is, the
- * sizes are read first.
+ * to `PAGE_OCTETS`. Nearly every page is far below that, so the statement only checks that no record is large; when one is, the sizes are
+ * read first.
  */
 import type { Db } from '../../kernel/database/db.ts';
 import type { RecordText } from '../domain/record-text.ts';
-import type { ResourceType } from '../domain/resource-type.ts';
+import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
 
-/** Less than an aggregator takes of a source in one answer. */
+/** Less than an aggregator accepts of a source in one answer. */
 export const PAGE_OCTETS = 16 * 1024 * 1024;
 /** No text is longer. */
 const NO_LIMIT = 2 ** 31 - 1;
 
-/** A number that should be in the feed is not there: a history that was put back, or a row that somebody took away. */
+/** A number that should be in the feed is not there: a restored backup, or a row that somebody deleted. */
 export class MissingNumberError extends Error {
   constructor(sequenceNumber: number) {
     super(`number ${sequenceNumber} of the feed is missing`);
@@ -96,7 +96,7 @@ function toRange(
   };
 }
 
-/** A record with what the filters of streams look at. */
+/** A record with the members that streams filter by. */
 export interface StoredEvent extends RecordText {
   readonly sequenceNumber: number;
   readonly organisatiecode: string;
@@ -105,8 +105,8 @@ export interface StoredEvent extends RecordText {
 
 interface EventRow {
   /** The head of the feed where there is no number; `null` for a large record. */
-  readonly kop: string | null;
-  readonly rest: string | null;
+  readonly prefix: string | null;
+  readonly suffix: string | null;
   readonly organisatiecode: string;
   readonly resource_type: ResourceType;
   readonly number: number | null;
@@ -119,7 +119,7 @@ interface EventRow {
  */
 export async function readEvents(db: Db, after: number, limit: number): Promise<Read & { events: StoredEvent[] }> {
   const read = await readEventRows(db, after, after + limit, Math.floor(PAGE_OCTETS / limit));
-  if (read.rows.every(({ kop }) => kop !== null)) return toEvents(read, after, after + limit);
+  if (read.rows.every(({ prefix }) => prefix !== null)) return toEvents(read, after, after + limit);
   const upTo = lastThatFits(await readSizes(db, after, after + limit));
   return toEvents(await readEventRows(db, after, upTo, NO_LIMIT), after, upTo);
 }
@@ -128,14 +128,14 @@ async function readEventRows(db: Db, after: number, upTo: number, octets: number
   const { rows } = await db.query<EventRow>({
     name: 'raadsfeed-events',
     // One lookup for each record: joined freely, the planner might read all of a partition.
-    text: `(select ${FEED_HEAD} as kop, null as rest, null as organisatiecode, null as resource_type, null::bigint as number
+    text: `(select ${FEED_HEAD} as prefix, null as suffix, null as organisatiecode, null as resource_type, null::bigint as number
               from raadsfeed.feed)
            union all
-           (select t.kop, t.rest, r.organisatiecode, r.resource_type, r.sequence_number
+           (select t.prefix, t.suffix, r.organisatiecode, r.resource_type, r.sequence_number
               from raadsfeed.record r
              cross join lateral (
-                   select case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then kop end as kop,
-                          case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then rest end as rest
+                   select case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then kop end as prefix,
+                          case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then rest end as suffix
                      from raadsfeed.tekst
                     where sequence_number = r.sequence_number
                       and sequence_number > $1::bigint and sequence_number <= $2::bigint
@@ -145,7 +145,7 @@ async function readEventRows(db: Db, after: number, upTo: number, octets: number
     values: [after, upTo, octets],
   });
   const [first, ...rest] = rows;
-  return { head: toFeedHead(first?.kop), rows: rest };
+  return { head: toFeedHead(first?.prefix), rows: rest };
 }
 
 function toEvents({ head, rows }: { head: FeedHead; rows: readonly EventRow[] }, after: number, upTo: number) {
@@ -156,9 +156,9 @@ function toEvents({ head, rows }: { head: FeedHead; rows: readonly EventRow[] },
     Math.min(upTo, head.head.sequenceNumber),
   );
   const events = rows.map(
-    ({ kop, rest, organisatiecode, resource_type: resourceType }, i): StoredEvent => ({
+    ({ prefix, suffix, organisatiecode, resource_type: resourceType }, i): StoredEvent => ({
       ...{ sequenceNumber: after + i + 1, organisatiecode, resourceType },
-      ...{ prefix: kop ?? '', suffix: rest },
+      ...{ prefix: prefix ?? '', suffix },
     }),
   );
   return { head, events };

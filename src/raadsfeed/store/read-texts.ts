@@ -1,14 +1,14 @@
 /**
- * Reads of records that do not lie side by side: of a filter, of the current state, of a collection. An index says which numbers; their
- * texts are read in a second statement that is planned for these numbers, so that it opens the partitions that they lie in and no others.
+ * Reads of records whose numbers are not consecutive: of a filter, of the current state, of a collection. An index gives the numbers; their
+ * texts are read in a second statement that is planned for these numbers, so that it opens only the partitions that they lie in.
  */
 import type { Db } from '../../kernel/database/db.ts';
 import { dataOf, type RecordText } from '../domain/record-text.ts';
-import type { ResourceType } from '../domain/resource-type.ts';
+import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
 import { lastThatFits, MissingNumberError, PAGE_OCTETS, type Read } from './read-log.ts';
 
-/** A record as it is kept: text, never parsed on its way out. */
+/** A record as it is stored: text, never parsed when it is served. */
 export interface StoredRecord extends RecordText {
   readonly sequenceNumber: number;
   readonly epoch: number;
@@ -22,7 +22,7 @@ export interface RecordFilter {
 
 export interface SparseRead extends Read {
   readonly records: readonly StoredRecord[];
-  /** Everything up to the head of this read was looked at. */
+  /** Everything up to the head of this read was read. */
   readonly isAll: boolean;
   /** Of the position that was asked for; `undefined` when it has no record. */
   readonly epoch: number | undefined;
@@ -68,7 +68,7 @@ export async function readFiltered(
 }
 
 /**
- * The first `limit` resources of the current state whose record stands after `after` and not after `upTo`, in the order of the feed, or as
+ * The first `limit` resources of the current state whose record is after `after` and not after `upTo`, in the order of the feed, or as
  * many as `PAGE_OCTETS` allow.
  * What changes while a snapshot is read gets a higher number than `upTo`, so it is not here any more, and the feed after `upTo` has it.
  * @param upTo position of the snapshot: `epoch` is that of the record there
@@ -93,15 +93,14 @@ export async function readSnapshot(
   const { head, texts, epoch, isCut } = await readTexts(db, found.numbers, upTo);
   return {
     head: joinHeads(found.head, head),
-    // What was replaced and pruned between the two statements the feed after `upTo` tells of.
-    // So it does of what was redacted: that is in no snapshot.
+    // What was replaced, pruned or redacted between the two statements is told by the feed after `upTo`.
     records: found.numbers.flatMap((number) => texts.get(number) ?? []).filter(({ suffix }) => suffix !== null),
     isAll: !isCut && found.numbers.length < limit,
     epoch,
   };
 }
 
-/** What is where is what the first of two statements saw; what was redacted or pruned is what the second one saw. */
+/** The head that the first of two statements saw, with the redactions and the beginning of the history that the second one saw. */
 function joinHeads(first: FeedHead, second: FeedHead): FeedHead {
   return { ...second, head: first.head };
 }
@@ -135,8 +134,8 @@ interface TextsRead extends Read {
 
 interface TextRow {
   /** The head of the feed where there is no number; `null` for a large record. */
-  readonly kop: string | null;
-  readonly rest: string | null;
+  readonly prefix: string | null;
+  readonly suffix: string | null;
   readonly epoch: number | null;
   readonly number: number | null;
 }
@@ -145,7 +144,7 @@ interface TextRow {
 async function readTexts(db: Db, numbers: readonly number[], beside?: number): Promise<TextsRead> {
   const limit = Math.floor(PAGE_OCTETS / Math.max(1, numbers.length));
   const read = await readRows(db, numbers, beside, limit);
-  if (read.rows.every(({ kop }) => kop !== null)) return { ...toTexts(read), isCut: false };
+  if (read.rows.every(({ prefix }) => prefix !== null)) return { ...toTexts(read), isCut: false };
   const sizes = await readSizes(db, numbers);
   const last = lastThatFits(sizes);
   const fitting = numbers.slice(0, numbers.indexOf(last) + 1);
@@ -155,7 +154,7 @@ async function readTexts(db: Db, numbers: readonly number[], beside?: number): P
 async function readRows(db: Db, numbers: readonly number[], beside: number | undefined, octets: number) {
   const { rows } = await db.query<TextRow>({
     // Without a name: planned for its numbers each time.
-    text: `(select ${FEED_HEAD} as kop, null as rest,
+    text: `(select ${FEED_HEAD} as prefix, null as suffix,
                    (select merk from raadsfeed.tekst where sequence_number = $5::bigint) as epoch, null::bigint as number
               from raadsfeed.feed)
            union all
@@ -170,7 +169,7 @@ async function readRows(db: Db, numbers: readonly number[], beside: number | und
     values: [numbers, least(numbers), greatest(numbers), octets, beside ?? null],
   });
   const [first, ...rest] = rows;
-  return { head: toFeedHead(first?.kop), epoch: first?.epoch ?? undefined, rows: rest };
+  return { head: toFeedHead(first?.prefix), epoch: first?.epoch ?? undefined, rows: rest };
 }
 
 function toTexts({
@@ -183,9 +182,8 @@ function toTexts({
   rows: readonly TextRow[];
 }) {
   const texts = new Map<number, StoredRecord>();
-  for (const { kop, rest, epoch, number } of rows) {
-    if (number !== null)
-      texts.set(number, { sequenceNumber: number, epoch: epoch ?? 0, prefix: kop ?? '', suffix: rest });
+  for (const { prefix, suffix, epoch, number } of rows) {
+    if (number !== null) texts.set(number, { sequenceNumber: number, epoch: epoch ?? 0, prefix: prefix ?? '', suffix });
   }
   return { head, texts, epoch: besides };
 }

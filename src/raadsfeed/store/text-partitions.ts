@@ -1,5 +1,8 @@
-/** The partitions of the texts: 100 000 numbers each, made ahead, and written anew when something was removed from them. */
+/** The partitions of the texts: 100 000 numbers each, created ahead, and rewritten when something was removed from them. */
+
+import pg from 'pg';
 import type { Db } from '../../kernel/database/db.ts';
+import { findHost } from '../../kernel/database/hosts.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
 import type { FeedRow } from './feed-row.ts';
@@ -18,8 +21,8 @@ export function firstOfPartition(sequenceNumber: number): number {
   return sequenceNumber - (sequenceNumber % PARTITION_NUMBERS);
 }
 
-/** Notes that something was removed from the partitions of these numbers. */
-export async function noteRemoved(db: Db, numbers: readonly number[]): Promise<void> {
+/** Marks the partitions of these numbers: something was removed from them. */
+export async function markForRewrite(db: Db, numbers: readonly number[]): Promise<void> {
   await db.query({
     name: 'raadsfeed-note-removed',
     text: `insert into raadsfeed.pending_rewrites as p (first_number)
@@ -30,18 +33,18 @@ export async function noteRemoved(db: Db, numbers: readonly number[]): Promise<v
   });
 }
 
-/** Longest that one partition may take, in milliseconds. */
+/** Milliseconds that one partition may take. */
 const REWRITE_TIMEOUT_MS = 600_000;
-/** Others may go on removing; who is beaten so often leaves the rest to the next time. */
+/** Another removal makes a copy worthless; after so many the rest is left to the next run. */
 const MOST_ATTEMPTS = 20;
 
 /**
- * Writes the files of all partitions anew that held what a redaction or pruning removed, each in a transaction of its own. Readers and
+ * Rewrites the files of all partitions that held what a redaction or pruning removed, each in a transaction of its own. Readers and
  * writers go on meanwhile.
- * @returns how many partitions were written anew
- * @throws when a reader keeps a partition open for longer than ten seconds; it is still to be done then
+ * @returns how many partitions were rewritten
+ * @throws when a reader keeps a partition open for longer than ten seconds; it stays to be done
  */
-export async function rewriteParts(pool: Pool): Promise<number> {
+export async function rewritePartitions(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ first: number }>(
     'select first_number as first from raadsfeed.pending_rewrites order by since',
   );
@@ -65,4 +68,21 @@ async function rewritePartition(pool: Pool, first: number): Promise<string | und
     );
     return rows[0]?.outcome;
   });
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Removes what updates and deletes left behind in the tables that hold no content. @param ownerUrl of the database's owner */
+export async function vacuumFeed(ownerUrl: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: await findHost(ownerUrl, CONNECT_TIMEOUT_MS),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'koppelvlak feed vacuum',
+  });
+  await client.connect();
+  try {
+    await client.query('vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst');
+  } finally {
+    await client.end();
+  }
 }

@@ -1,9 +1,7 @@
-import { contentHash } from '../domain/content-hash.ts';
+import { contentHash } from '../domain/json.ts';
 import { dataOf } from '../domain/record-text.ts';
-import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { isResourceType } from '../domain/resource-type.ts';
-import type { StoredNumber } from '../store/read-for-verify.ts';
-import { member } from './member.ts';
+import { isResourceType, normaliseOrganisatiecode, resourceKey } from '../domain/resource.ts';
+import type { StoredNumber } from '../store/verify.ts';
 
 /** A stored record that was read, for the checks that go over more than one. */
 export interface CheckedRecord {
@@ -18,7 +16,7 @@ export interface CheckedRecord {
 
 type Fault = (text: string) => void;
 
-/** Checks one number by itself: both tables have it and say the same, the hash belongs to the data, a redacted place holds nothing. */
+/** Checks one record by itself: both tables have it and agree, the hash is that of the data, a redacted record holds no content. */
 export function checkRecord(row: StoredNumber, fault: Fault): CheckedRecord | undefined {
   const { sequenceNumber, prefix, suffix, op, resourceType, organisatiecode, bronidentificatie, storedAt } = row;
   if (
@@ -75,7 +73,7 @@ function checkContent(
     fault('has no data');
     return;
   }
-  // One that came from a source is passed on as that source makes its hashes.
+  // An aggregator passes on the hash of the source.
   if (hash !== parsed.contentHash && parsed.herkomst === undefined) fault('its contentHash is not that of its data');
   const { organisatiecode, bronidentificatie, resourceType } = row;
   if (isResourceType(resourceType) && organisatiecode !== null && bronidentificatie !== null) {
@@ -103,4 +101,52 @@ function parse(prefix: string, suffix: string | null): Record<string, unknown> |
 
 function numbers(value: unknown): number[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'number') : [];
+}
+
+/**
+ * The one rule that goes over two resources: an agenda item that has begun also has its end, once its meeting has ended. The two come
+ * in any order and in different batches, so it can only be judged on the state.
+ */
+interface MeetingTimes {
+  /** What is there now of a resource (`resourceKey`), instead of what was; `data` undefined: nothing. */
+  note(key: string, of: { sequenceNumber: number; organisatiecode: string; data: unknown }): void;
+  forget(key: string): void;
+  /** Numbers of the agenda items that break the rule. */
+  broken(): number[];
+}
+
+/** @param now a meeting whose `einde` is later has not ended */
+export function createMeetingTimes(now: Date): MeetingTimes {
+  const ended = new Set<string>();
+  const open = new Map<string, { sequenceNumber: number; meeting: string }>();
+  const forget = (key: string): void => {
+    ended.delete(key);
+    open.delete(key);
+  };
+  return {
+    note(key, { sequenceNumber, organisatiecode, data }) {
+      forget(key);
+      const kind = member(data, 'dossiertype');
+      const end = member(data, 'einde');
+      if (kind === 'vergadering' && typeof end === 'string' && Date.parse(end) <= now.getTime()) ended.add(key);
+      if (kind !== 'agendapunt' || member(data, 'starttijd') === undefined) return;
+      if (member(data, 'eindtijd') !== undefined) return;
+      const meeting = member(data, 'vergadering');
+      const resource = {
+        organisatiecode: String(member(meeting, 'organisatiecode') ?? organisatiecode),
+        bronidentificatie: String(member(meeting, 'bronidentificatie')),
+      };
+      open.set(key, { sequenceNumber, meeting: resourceKey('Vergadering', resource) });
+    },
+    forget,
+    broken: () =>
+      [...open.values()].flatMap(({ sequenceNumber, meeting }) => (ended.has(meeting) ? [sequenceNumber] : [])),
+  };
+}
+
+/** A member of what should be an object. */
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
 }

@@ -1,24 +1,25 @@
 /** Checks the promises of the log on what is stored. It reads only, beside a running service. */
 import type { Clock } from '../../kernel/clock.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import { readFeedRow } from '../store/feed-row.ts';
+import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
 import {
   endOfRead,
   hasRedactionSince,
   readChangedSince,
   readForVerify,
   readLeftovers,
-} from '../store/read-for-verify.ts';
-import { createReplay } from './replay.ts';
+  type StoredNumber,
+} from '../store/verify.ts';
+import { type CheckedRecord, checkRecord, createMeetingTimes } from './check-record.ts';
 
 /** A promise that is broken. */
-export interface VerifyFault {
+interface VerifyFault {
   /** Absent when it is not about one record. */
   readonly sequenceNumber?: number;
   readonly fault: string;
 }
 
-export interface VerifyResult {
+interface VerifyResult {
   readonly head: number;
   /** The history begins after this number. */
   readonly historyAfter: number;
@@ -28,7 +29,7 @@ export interface VerifyResult {
   readonly faultCount: number;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly progress: (number: number, head: number) => void;
@@ -36,21 +37,22 @@ export interface VerifyOptions {
 
 /** Numbers that are read at once; fewer when their records are large. */
 const STEP = 1000;
-const TOLD_FAULTS = 1000;
+const LISTED_FAULTS = 1000;
 
 /**
- * Goes through the whole log up to where it stands now. Memory: the identity and hash of each resource that is there.
+ * Checks the whole log up to its head of now. Memory: the identity and hash of each current resource.
  * @throws the signal's reason
  */
 export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOptions): Promise<VerifyResult> {
   const feed = await readFeedRow(db);
   const faults: VerifyFault[] = [];
   let faultCount = 0;
-  const tell = (fault: string, sequenceNumber?: number): void => {
+  const report = (fault: string, sequenceNumber?: number): void => {
     faultCount += 1;
-    if (faults.length < TOLD_FAULTS) faults.push(sequenceNumber === undefined ? { fault } : { sequenceNumber, fault });
+    if (faults.length < LISTED_FAULTS)
+      faults.push(sequenceNumber === undefined ? { fault } : { sequenceNumber, fault });
   };
-  const replay = createReplay(feed, clock.now(), tell);
+  const replay = createReplay(feed, clock.now(), report);
   const head = feed.head.sequenceNumber;
   let records = 0;
   for (let after = 0; after < head; ) {
@@ -63,21 +65,111 @@ export async function verifyFeed(db: Db, { signal, progress, clock }: VerifyOpti
     after = end;
   }
   const { beyondHead, unwritten } = await readLeftovers(db, (await readFeedRow(db)).head.sequenceNumber);
-  if (beyondHead > 0) tell(`${beyondHead} rows stand beyond the head`);
-  if (unwritten > 0) tell(`${unwritten} parts may still hold what was removed; run feed redact or restart the service`);
+  if (beyondHead > 0) report(`${beyondHead} rows are beyond the head`);
+  if (unwritten > 0)
+    report(`${unwritten} partitions may still hold what was removed; run feed redact or restart the service`);
   const { resources, suspects, unnamed } = replay.finish();
-  // A redaction that came while this ran stands behind the head that was looked up to.
+  // A redaction that was published while this ran is beyond the head that was read up to.
   if (unnamed.length > 0 && !(await hasRedactionSince(db, head))) {
-    for (const number of unnamed) tell('holds no content any more, and no redaction names it', number);
+    for (const number of unnamed) report('holds no content any more, and no redaction names it', number);
   }
-  // What was published while this ran has taken the place of some: those are right.
+  // Some were replaced while this ran: those are right.
   const changed = await readChangedSince(
     db,
     suspects.map(({ key }) => key),
     head,
   );
   for (const { key, sequenceNumber } of suspects) {
-    if (!changed.has(key)) tell('is the last of its resource, but not in the current state', sequenceNumber);
+    if (!changed.has(key)) report('is the last of its resource, but not in the current state', sequenceNumber);
   }
   return { head, historyAfter: feed.historyAfter.sequenceNumber, records, resources, faults, faultCount };
+}
+
+/** Replays the log record by record, and compares the result with the stored current state. */
+function createReplay(feed: FeedRow, now: Date, report: (fault: string, sequenceNumber?: number) => void) {
+  const start = feed.historyAfter.sequenceNumber;
+  const head = feed.head.sequenceNumber;
+  const present = new Map<string, { hash: string | undefined; sequenceNumber: number; isState: boolean }>();
+  /** Numbers whose content is gone; those of `unnamed` until the redaction that names them is read. */
+  const redactedNumbers = new Set<number>();
+  const unnamed = new Set<number>();
+  /** The last number that holds content of a resource, there or not. */
+  const held = new Map<string, number>();
+  /** Resources whose redacted records may have been current: what a later deletion deleted cannot be seen any more. */
+  const veiled = new Set<string>();
+  const times = createMeetingTimes(now);
+  let expected = start + 1;
+  let lastStoredAt = 0;
+
+  const play = (checked: CheckedRecord, row: StoredNumber): void => {
+    const { sequenceNumber, op, key, contentHash, redacted } = checked;
+    const inHistory = sequenceNumber > start;
+    const isRedacted = op === 'redact' && redacted.length === 1 && redacted[0] === sequenceNumber;
+    if (isRedacted) {
+      redactedNumbers.add(sequenceNumber);
+      unnamed.add(sequenceNumber);
+      veiled.add(key);
+      present.delete(key);
+      times.forget(key);
+    } else if (op === 'upsert') {
+      times.note(key, checked);
+      if (inHistory && present.get(key)?.hash === contentHash)
+        report('changes nothing, and yet is recorded', sequenceNumber);
+      present.set(key, { hash: contentHash, sequenceNumber, isState: row.stateIdentity === key });
+      if (row.stateIdentity === key && row.stateHash !== contentHash)
+        report('the state has another hash', sequenceNumber);
+      held.set(key, sequenceNumber);
+    } else {
+      // Of what was pruned nothing can be said.
+      if (op === 'delete' && start === 0 && !present.has(key) && !veiled.has(key))
+        report('deletes what was not there', sequenceNumber);
+      if (op === 'redact' && held.has(key))
+        report(`number ${held.get(key)} still holds content of what was redacted`, sequenceNumber);
+      present.delete(key);
+      veiled.delete(key);
+      if (op === 'redact') held.delete(key);
+      times.forget(key);
+      if (op === 'redact' && redacted.length === 0) report('a redaction that names no number', sequenceNumber);
+      for (const number of redacted) {
+        unnamed.delete(number);
+        if (number >= sequenceNumber) report('a redaction that names a later number', sequenceNumber);
+        else if (number > start && !redactedNumbers.has(number))
+          report(`number ${number} still holds what was redacted`, sequenceNumber);
+      }
+    }
+  };
+
+  return {
+    add(row: StoredNumber): void {
+      const { sequenceNumber, storedAt, epoch } = row;
+      if (sequenceNumber > start) {
+        if (sequenceNumber !== expected) report(`the numbers ${expected} to ${sequenceNumber - 1} are missing`);
+        expected = sequenceNumber + 1;
+      } else if (row.stateIdentity === null && row.op !== null) {
+        // Left behind by a prune that was interrupted: no reader can reach it.
+        return;
+      }
+      if (storedAt !== null) {
+        if (storedAt.getTime() < lastStoredAt) report('was stored before the one in front of it', sequenceNumber);
+        lastStoredAt = Math.max(lastStoredAt, storedAt.getTime());
+      }
+      if (sequenceNumber === head && epoch !== feed.head.epoch)
+        report('the epoch of the head is another', sequenceNumber);
+      const checked = checkRecord(row, (fault) => report(fault, sequenceNumber));
+      if (checked !== undefined) play(checked, row);
+      if (row.stateIdentity !== null && checked?.key !== row.stateIdentity)
+        report('the state names another resource here', sequenceNumber);
+      if (row.stateIdentity !== null && checked?.op !== 'upsert')
+        report('the state names a record that is no upsert', sequenceNumber);
+    },
+    finish() {
+      if (expected <= head) report(`the numbers ${expected} to ${head} are missing`);
+      for (const number of times.broken())
+        report('has `starttijd` and no `eindtijd`, though its meeting has ended', number);
+      const suspects = [...present].flatMap(([key, { isState, sequenceNumber }]) =>
+        isState ? [] : [{ key, sequenceNumber }],
+      );
+      return { resources: present.size, suspects, unnamed: [...unnamed] };
+    },
+  };
 }

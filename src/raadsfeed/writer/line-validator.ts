@@ -4,9 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
 import { schemaCheck, useLinearUniqueItems } from '../../kernel/schema-check.ts';
-import { hasDoubleNames } from '../domain/member-names.ts';
-import type { PubliceerRegel } from '../domain/publiceer-regel.ts';
-import { unwritable } from '../domain/writable-json.ts';
+import type { PubliceerRegel } from '../domain/change.ts';
+import { hasDoubleNames, unwritable } from '../domain/json.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 
@@ -82,15 +81,15 @@ function allWellFormed(value: unknown): boolean {
   return Object.entries(value).every(([name, member]) => name.isWellFormed() && allWellFormed(member));
 }
 
-/** Faults of one line that are told; a line can have a million. */
-const TOLD_FAULTS = 100;
+/** Faults of one line that are listed; a line can have a million. */
+const LISTED_FAULTS = 100;
 
 function describe(errors: readonly ErrorObject[]): string[] {
   // The combining keywords only say that one of the faults beside them made them fail.
   const telling = errors.filter(({ keyword }) => !['if', 'allOf'].includes(keyword));
   const sentences = [...new Set(telling.map(sentence))];
-  const more = sentences.length - TOLD_FAULTS;
-  return more > 0 ? [...sentences.slice(0, TOLD_FAULTS), `and ${more} more faults`] : sentences;
+  const more = sentences.length - LISTED_FAULTS;
+  return more > 0 ? [...sentences.slice(0, LISTED_FAULTS), `and ${more} more faults`] : sentences;
 }
 
 const SAID: Readonly<Record<string, string>> = {
@@ -99,10 +98,10 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 function sentence({ instancePath, message, params, keyword }: ErrorObject): string {
-  const place = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  const member = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
   const other: unknown = params.additionalProperty ?? params.unevaluatedProperty;
   const extra = other === undefined ? '' : ` (${String(other)})`;
   const allowed = Array.isArray(params.allowedValues) ? `: ${params.allowedValues.join(', ')}` : '';
   const said = SAID[keyword] ?? message ?? keyword;
-  return `${place === '' ? 'the line' : place} ${said}${extra}${allowed}`;
+  return `${member === '' ? 'the line' : member} ${said}${extra}${allowed}`;
 }

@@ -1,28 +1,26 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Change } from '../domain/change.ts';
-import { prepareChange } from '../domain/prepare-change.ts';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { type Change, prepareChange } from '../domain/change.ts';
 import type { LineValidator } from './line-validator.ts';
 import { BATCH_CHANGES, BATCH_CHARACTERS, type Publisher } from './publisher.ts';
-import { readLines } from './read-lines.ts';
 
-/** What became of the lines. */
-export interface LineCounts {
+/** How many lines had which result. */
+interface LineCounts {
   lines: number;
   recorded: number;
   noOp: number;
   refused: number;
 }
 
-/** Lines between two looks at what the database answers: a batch is several statements, and none should wait for lines to be checked. */
-const TURN_LINES = 16;
+/** Lines that are checked before the event loop may go on: the statements of the batch before should not wait for them. */
+const LINES_PER_TICK = 16;
 
-export interface PublishLinesOptions {
+interface PublishLinesOptions {
   readonly validate: LineValidator;
   /** Absent: lines are only checked. */
   readonly publisher?: Publisher | undefined;
   /** Says what is wrong with a valid line for the present purpose; `undefined`: nothing. */
   readonly accept?: ((change: Change) => string | undefined) | undefined;
-  /** Hears of every line that is refused; may throw to stop. */
+  /** Called for every line that is refused; may throw to stop. */
   readonly refused: (line: number, faults: readonly string[], counts: Readonly<LineCounts>) => void;
   readonly progress: (counts: Readonly<LineCounts>) => void;
   /** Fires to stop between two batches. */
@@ -42,7 +40,7 @@ export async function publishLines(
   const counts: LineCounts = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
   let batch: Change[] = [];
   let characters = 0;
-  // While the database takes one batch the next is made ready; never more than two are in memory.
+  // While the database takes one batch the next is prepared: at most two are in memory.
   let underWay: Promise<void> = Promise.resolve();
   const publish = async (changes: readonly Change[]): Promise<void> => {
     const outcomes = (await publisher?.publish(changes)) ?? [];
@@ -72,7 +70,7 @@ export async function publishLines(
         characters += 'text' in line ? line.text.length : 0;
       }
       if (batch.length >= BATCH_CHANGES || characters >= BATCH_CHARACTERS) await flush();
-      else if (publisher !== undefined && counts.lines % TURN_LINES === 0) await nextTurn();
+      else if (publisher !== undefined && counts.lines % LINES_PER_TICK === 0) await nextTick();
     }
     signal.throwIfAborted();
     if (publisher === undefined) progress(counts);
@@ -100,4 +98,53 @@ function check(
   const change = prepareChange(line);
   const fault = accept(change);
   return fault === undefined ? { change: () => change } : { faults: [fault] };
+}
+
+/** Longest line that is read, in bytes. */
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+
+const NEWLINE = 0x0a;
+const BOM = '\uFEFF';
+
+/** One line of an NDJSON file; `text` is absent when it cannot be read, and `fault` says why. */
+type Line = { readonly number: number } & ({ readonly text: string } | { readonly fault: string });
+
+/** The lines that have something on them, each decoded strictly. Holds no more than one chunk and one line. */
+async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let number = 0;
+  let begun: Uint8Array[] = [];
+  let begunBytes = 0;
+  const finish = (last: Uint8Array): Line | undefined => {
+    number += 1;
+    const bytes = begun.length === 0 ? last : Buffer.concat([...begun, last]);
+    const tooLong = begunBytes + last.length > MAX_LINE_BYTES;
+    begun = [];
+    begunBytes = 0;
+    if (tooLong) return { number, fault: `is longer than ${MAX_LINE_BYTES} bytes` };
+    try {
+      const decoded = decoder.decode(bytes);
+      const text = number === 1 && decoded.startsWith(BOM) ? decoded.slice(1) : decoded;
+      return text.trim() === '' ? undefined : { number, text };
+    } catch {
+      return { number, fault: 'is not UTF-8' };
+    }
+  };
+  for await (const chunk of source) {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = finish(chunk.subarray(start, end));
+      if (line !== undefined) lines.push(line);
+      start = end + 1;
+    }
+    const left = chunk.subarray(start);
+    begunBytes += left.length;
+    // Of a line that is too long only its length is kept.
+    if (begunBytes <= MAX_LINE_BYTES) begun.push(Buffer.from(left));
+    else begun = [];
+    if (lines.length > 0) yield lines;
+  }
+  const line = begunBytes === 0 ? undefined : finish(new Uint8Array());
+  if (line !== undefined) yield [line];
 }

@@ -1,10 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
-import type { Change } from '../domain/change.ts';
-import { type Outcome, publishBatch } from '../store/publish-batch.ts';
-import { rewriteParts } from '../store/text-partitions.ts';
-import { touchOrganisations } from '../store/touch-organisations.ts';
+import type { Change, Removal, Verwijderreden } from '../domain/change.ts';
+import { resourceKey } from '../domain/resource.ts';
+import { readFeedRow } from '../store/feed-row.ts';
+import { type Outcome, publishBatch } from '../store/publish.ts';
+import { readStateOf, touchOrganisations } from '../store/state.ts';
+import { rewritePartitions } from '../store/text-partitions.ts';
 
 /** Changes that one transaction takes at most, and their text in characters: it bounds how long others wait. */
 export const BATCH_CHANGES = 1000;
@@ -13,8 +15,8 @@ export const BATCH_CHARACTERS = 1024 * 1024;
 /** Publishes what is this feed's own. */
 export interface Publisher {
   /**
-   * Publishes changes in their order, all of them or none; returns what became of each, in the same order. When a redaction is among
-   * them, its content is physically gone on return. Every instance hears of them at the commit.
+   * Publishes changes in their order, all of them or none; returns the result of each, in the same order. When a redaction is among them, its
+   * content is physically gone on return. Every instance is notified at the commit.
    */
   publish(changes: readonly Change[]): Promise<Outcome[]>;
 }
@@ -28,8 +30,8 @@ export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): 
         await touchOrganisations(client, organisationsOf(changes), now);
         return found;
       });
-      // Also when all has been redacted before: that run may have been broken off behind its commit.
-      if (changes.some(({ op }) => op === 'redact')) await rewriteParts(pool);
+      // Also when all of it was redacted before: that run may have been interrupted after its commit.
+      if (changes.some(({ op }) => op === 'redact')) await rewritePartitions(pool);
       return outcomes;
     },
   };
@@ -42,4 +44,55 @@ function organisationsOf(changes: readonly Change[]): { organisatiecode: string;
     names.set(organisatiecode, change.op === 'upsert' ? change.organisatienaam : names.get(organisatiecode));
   }
   return [...names].map(([organisatiecode, naam]) => ({ organisatiecode, naam }));
+}
+
+/** A sync deletes no more than this part of what an organisation has, unless the operator allows it. */
+const MASS_DELETE_PART = 0.1;
+
+/** What is in the feed and missing from the full state of an organisation. */
+export interface Missing {
+  readonly organisatiecode: string;
+  /** What was recorded after this number is newer than the state. */
+  readonly upTo: number;
+  /** How many resources the organisation had. */
+  readonly present: number;
+  readonly removals: readonly Removal[];
+  /** More than a sync deletes unless the operator allows it. */
+  readonly isMassDelete: boolean;
+}
+
+/** Finds what is in the feed and not in the full state whose resources (`resourceKey`) are given. */
+export async function findMissing(
+  pool: Pool,
+  organisatiecode: string,
+  keys: ReadonlySet<string>,
+  because: { readonly verwijderreden: Verwijderreden; readonly toelichting?: string | undefined },
+): Promise<Missing> {
+  // What others publish meanwhile is newer than the state that is compared.
+  const upTo = (await readFeedRow(pool)).head.sequenceNumber;
+  const present = await readStateOf(pool, organisatiecode, upTo);
+  const removals = present
+    .filter(({ resourceType, resource }) => !keys.has(resourceKey(resourceType, resource)))
+    .map(({ resourceType, resource }): Removal => ({ op: 'delete', resourceType, resource, ...because }));
+  const isMassDelete = removals.length > present.length * MASS_DELETE_PART;
+  return { organisatiecode, upTo, present: present.length, removals, isMassDelete };
+}
+
+/** Publishes removals in batches, but of nothing that others have published anew since; returns how many were recorded. */
+export async function publishRemovals(
+  pool: Pool,
+  publisher: Publisher,
+  { organisatiecode, upTo, removals: found }: Missing,
+  signal: AbortSignal,
+): Promise<number> {
+  const still = await readStateOf(pool, organisatiecode, upTo);
+  const unchanged = new Set(still.map(({ resourceType, resource }) => resourceKey(resourceType, resource)));
+  const removals = found.filter(({ resourceType, resource }) => unchanged.has(resourceKey(resourceType, resource)));
+  let recorded = 0;
+  for (let from = 0; from < removals.length; from += BATCH_CHANGES) {
+    signal.throwIfAborted();
+    const outcomes = await publisher.publish(removals.slice(from, from + BATCH_CHANGES));
+    recorded += outcomes.filter((outcome) => outcome !== 'no-op').length;
+  }
+  return recorded;
 }

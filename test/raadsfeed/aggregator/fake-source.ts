@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { contentHash } from '../../../src/raadsfeed/domain/content-hash.ts';
+import { contentHash } from '../../../src/raadsfeed/domain/json.ts';
 
 export interface FakeRecord {
   sequenceNumber: number;

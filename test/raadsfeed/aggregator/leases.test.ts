@@ -19,7 +19,7 @@ import {
   setPaused,
 } from '../../../src/raadsfeed/aggregator/store/manage-sources.ts';
 import { saveProgress } from '../../../src/raadsfeed/aggregator/store/save-progress.ts';
-import { prepareChange } from '../../../src/raadsfeed/domain/prepare-change.ts';
+import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { quiet, servicePool } from '../support.ts';
 

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { readConfig } from '../../../src/kernel/config/read-config.ts';
 import type { OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
-import { createRegisterClient } from '../../../src/raadsfeed/register/keep-register.ts';
-import { addFeed, refreshFeed } from '../../../src/raadsfeed/register/refresh-feed.ts';
-import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/register/store/feeds.ts';
+import { addFeed, createRegisterClient, refreshFeed } from '../../../src/raadsfeed/register/register.ts';
+import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/store/register.ts';
 import { FakeSource } from '../aggregator/fake-source.ts';
 import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
 

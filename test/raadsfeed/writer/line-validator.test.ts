@@ -34,7 +34,7 @@ it('says what may not be there', () => {
   expect(faultsOf([line])).toEqual(['the line must be object']);
 });
 
-it('tells the first hundred faults of a line that has more', () => {
+it('lists the first hundred faults of a line that has more', () => {
   const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`onbekend-${i}`, i]));
   const faults = faultsOf(vergadering('v1', unknown));
   expect(faults).toHaveLength(101);

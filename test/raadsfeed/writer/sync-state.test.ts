@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
-import { findMissing, publishRemovals } from '../../../src/raadsfeed/writer/sync-state.ts';
+import { createPublisher, findMissing, publishRemovals } from '../../../src/raadsfeed/writer/publisher.ts';
 import { type FeedServer, readRecords, startFeed, vergadering } from '../support.ts';
 
 let feed: FeedServer;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Resource, resourceKey } from '../../domain/resource.ts';
-import type { ResourceType } from '../../domain/resource-type.ts';
+import { type Resource, type ResourceType, resourceKey } from '../../domain/resource.ts';
 
 /** The namespace of names that are addresses (RFC 9562 section 6.6), so that anybody can make the same identifier. */
 const NAMESPACE_URL = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');

@@ -4,11 +4,9 @@
  */
 import { judgeHash } from '../../../feed-client/page.ts';
 import { isRecord } from '../../../kernel/is-record.ts';
-import { type Change, VERWIJDERREDENEN } from '../../domain/change.ts';
-import { type Origin, prepareChange } from '../../domain/prepare-change.ts';
-import { normaliseOrganisatiecode, type Resource } from '../../domain/resource.ts';
-import { isResourceType } from '../../domain/resource-type.ts';
-import { unwritable } from '../../domain/writable-json.ts';
+import { type Change, type Origin, prepareChange, VERWIJDERREDENEN } from '../../domain/change.ts';
+import { unwritable } from '../../domain/json.ts';
+import { isResourceType, normaliseOrganisatiecode, type Resource } from '../../domain/resource.ts';
 import type { LineValidator } from '../../writer/line-validator.ts';
 import { aggregatorId } from './aggregator-id.ts';
 

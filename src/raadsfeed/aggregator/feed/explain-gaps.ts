@@ -1,5 +1,4 @@
-import { askPage } from '../../../feed-client/client.ts';
-import { FeedFault } from '../../../feed-client/feed-fault.ts';
+import { askPage, FeedFault } from '../../../feed-client/client.ts';
 import {
   describeGap,
   type FeedPage,

@@ -1,6 +1,6 @@
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { Removal } from '../../domain/change.ts';
-import { publishBatch } from '../../store/publish-batch.ts';
+import { publishBatch } from '../../store/publish.ts';
 import { BATCH_CHANGES } from '../../writer/publisher.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';

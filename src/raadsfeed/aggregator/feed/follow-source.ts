@@ -3,7 +3,7 @@
  * end or the end of the turn. Whatever is believed is published in the transaction that remembers how far it was read.
  */
 
-import { FeedFault, type FeedFaultCode } from '../../../feed-client/feed-fault.ts';
+import { FeedFault, type FeedFaultCode } from '../../../feed-client/client.ts';
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease, Source } from '../source.ts';

@@ -1,6 +1,6 @@
 import { transaction } from '../../../kernel/database/transaction.ts';
 import { resourceKey } from '../../domain/resource.ts';
-import { publishBatch } from '../../store/publish-batch.ts';
+import { publishBatch } from '../../store/publish.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';
 import { addIssues } from '../store/issues.ts';

@@ -1,5 +1,4 @@
-import { FeedFault } from '../../../feed-client/feed-fault.ts';
-import { readServiceDocument, type ServiceDocument } from '../../../feed-client/service-document.ts';
+import { FeedFault, readServiceDocument, type ServiceDocument } from '../../../feed-client/client.ts';
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';

@@ -1,7 +1,5 @@
-import { askPage } from '../../../feed-client/client.ts';
-import { FeedFault } from '../../../feed-client/feed-fault.ts';
-import { type FeedRecord, readFeedPage } from '../../../feed-client/page.ts';
-import { notePage, toProgress } from '../../../feed-client/progress.ts';
+import { askPage, FeedFault } from '../../../feed-client/client.ts';
+import { type FeedRecord, notePage, readFeedPage, toProgress } from '../../../feed-client/page.ts';
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { Lease, Source } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/records-of-source.ts';

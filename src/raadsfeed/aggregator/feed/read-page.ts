@@ -1,8 +1,14 @@
 /** Reads one page where a source stands: of its snapshot, of its history for redactions that were missed, or of its feed. */
-import { askPage } from '../../../feed-client/client.ts';
-import { FeedFault } from '../../../feed-client/feed-fault.ts';
-import { type FeedRecord, type Report, readFeedPage, readSnapshotPage } from '../../../feed-client/page.ts';
-import { NO_PROGRESS, notePage, toProgress } from '../../../feed-client/progress.ts';
+import { askPage, FeedFault } from '../../../feed-client/client.ts';
+import {
+  type FeedRecord,
+  NO_PROGRESS,
+  notePage,
+  type Report,
+  readFeedPage,
+  readSnapshotPage,
+  toProgress,
+} from '../../../feed-client/page.ts';
 import type { OutboundAnswer } from '../../../kernel/outbound/outbound-client.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';

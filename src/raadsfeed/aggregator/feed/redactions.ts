@@ -6,11 +6,16 @@ import { looseRecords, redactedNumbers, sequenceNumberOf } from '../../../feed-c
 import type { Db } from '../../../kernel/database/db.ts';
 import { transaction } from '../../../kernel/database/transaction.ts';
 import type { Change, Removal } from '../../domain/change.ts';
-import { type Resource, resourceKey } from '../../domain/resource.ts';
-import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../domain/resource-type.ts';
-import { publishBatch } from '../../store/publish-batch.ts';
-import { readStateHashes } from '../../store/read-state-hashes.ts';
-import { rewriteParts } from '../../store/text-partitions.ts';
+import {
+  isResourceType,
+  RESOURCE_TYPES,
+  type Resource,
+  type ResourceType,
+  resourceKey,
+} from '../../domain/resource.ts';
+import { publishBatch } from '../../store/publish.ts';
+import { readStateHashes } from '../../store/state.ts';
+import { rewritePartitions } from '../../store/text-partitions.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import type { Lease } from '../source.ts';
 import { readOwnedOrganisations } from '../store/organisations.ts';
@@ -164,7 +169,7 @@ export async function redactPast(
 
 /** Content that was redacted still stands in files: they are written anew. It is tried again at an interval. */
 export async function cleanFiles({ pool, log }: Pick<AggregatorNeeds, 'pool' | 'log'>): Promise<void> {
-  await rewriteParts(pool).catch((error: unknown) =>
+  await rewritePartitions(pool).catch((error: unknown) =>
     log.warn({ err: error }, 'redacted content still stands in files'),
   );
 }

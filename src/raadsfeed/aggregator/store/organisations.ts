@@ -1,6 +1,6 @@
 /** Which source an organisation is taken from, and what the service document says of it. */
 
-import type { SourceOrganisation } from '../../../feed-client/service-document.ts';
+import type { SourceOrganisation } from '../../../feed-client/client.ts';
 import type { Db } from '../../../kernel/database/db.ts';
 
 export interface OwnedOrganisation {

@@ -4,8 +4,7 @@ import type { Db } from '../../../kernel/database/db.ts';
 import { isRecord } from '../../../kernel/is-record.ts';
 import type { Upsert } from '../../domain/change.ts';
 import { dataOf } from '../../domain/record-text.ts';
-import type { Resource } from '../../domain/resource.ts';
-import type { ResourceType } from '../../domain/resource-type.ts';
+import type { Resource, ResourceType } from '../../domain/resource.ts';
 
 export interface TakenRecord {
   readonly op: 'upsert' | 'delete' | 'redact';

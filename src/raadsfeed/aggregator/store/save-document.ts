@@ -1,4 +1,4 @@
-import type { ServiceDocument } from '../../../feed-client/service-document.ts';
+import type { ServiceDocument } from '../../../feed-client/client.ts';
 import type { Db } from '../../../kernel/database/db.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 

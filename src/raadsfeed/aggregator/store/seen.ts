@@ -1,8 +1,7 @@
 /** What was seen while the state of a source is compared with ours. */
 import type { Db } from '../../../kernel/database/db.ts';
 import type { Change } from '../../domain/change.ts';
-import type { Resource } from '../../domain/resource.ts';
-import type { ResourceType } from '../../domain/resource-type.ts';
+import type { Resource, ResourceType } from '../../domain/resource.ts';
 
 /** A resource that a source has; `number` is that of the record that says so. */
 export interface SeenResource extends Pick<Change, 'resourceType' | 'resource'> {

@@ -1,7 +1,6 @@
 import { transaction } from '../../../kernel/database/transaction.ts';
-import type { Change } from '../../domain/change.ts';
-import { prepareChange } from '../../domain/prepare-change.ts';
-import { publishBatch } from '../../store/publish-batch.ts';
+import { type Change, prepareChange } from '../../domain/change.ts';
+import { publishBatch } from '../../store/publish.ts';
 import { BATCH_CHANGES } from '../../writer/publisher.ts';
 import { aggregatorId } from '../feed/aggregator-id.ts';
 import type { AggregatorNeeds } from '../needs.ts';

@@ -1,5 +1,5 @@
 import type { Db } from '../../../kernel/database/db.ts';
-import { RESOURCE_TYPES } from '../../domain/resource-type.ts';
+import { RESOURCE_TYPES } from '../../domain/resource.ts';
 import { partKey } from '../part-key.ts';
 import type { Part, WindowReading } from '../source-adapter.ts';
 import { countResources, readCurrentDocuments } from '../store/current-documents.ts';

@@ -1,4 +1,4 @@
-import { FeedFault } from '../../../feed-client/feed-fault.ts';
+import { FeedFault } from '../../../feed-client/client.ts';
 import { OutboundError } from '../../../kernel/outbound/outbound-error.ts';
 
 /** A failure of a source as it is kept and shown. */

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { canonicalJson } from '../../../src/raadsfeed/domain/canonical-json.ts';
+import { canonicalJson, hasDoubleNames } from '../../../src/raadsfeed/domain/json.ts';
 
 const canonical = (text: string): string => canonicalJson(JSON.parse(text));
 
@@ -14,7 +15,7 @@ it('sorts members by UTF-16 code units, at every depth (RFC 8785 section 3.2.3)'
   expect(canonical('[{"b":[{"z":1,"a":2}],"a":{}},[]]')).toBe('[{"a":{},"b":[{"a":2,"z":1}]},[]]');
 });
 
-it('sorts names that look like numbers as texts, and keeps a member that is called __proto__', () => {
+it('sorts names that look like numbers as texts, and preserves a member that is called __proto__', () => {
   expect(canonical('{"10":1,"9":2,"2":3,"__proto__":{"b":1,"a":2}}')).toBe(
     '{"10":1,"2":3,"9":2,"__proto__":{"a":2,"b":1}}',
   );
@@ -33,4 +34,35 @@ it('writes numbers, texts and literals as ECMAScript does (RFC 8785 section 3.2.
 
 it.each([String.raw`["\ud800"]`, String.raw`{"\udc00":1}`])('has no form for half of a surrogate pair: %s', (text) => {
   expect(() => canonical(text)).toThrow(TypeError);
+});
+
+const isDouble = (text: string): boolean => hasDoubleNames(text, JSON.parse(text));
+
+it.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"a":2}',
+  String.raw`{"a":1,"\u0061":2}`,
+  '{"x":[{"b":{"a" : 1,\n"a"\t:2}}]}',
+  '{"a":{"b":1},"a":{}}',
+  '{"__proto__":1,"__proto__":2}',
+  String.raw`{"a\"":1,"a\"":2}`,
+  String.raw`{"\\":":","\\":1}`,
+])('finds a name that stands twice: %s', (text) => {
+  expect(isDouble(text)).toBe(true);
+});
+
+it.each([
+  '{}',
+  '[1, "a", "a"]',
+  '{"a":1, "b":{"a":1}, "c":[{"a":1},{"a":1}]}',
+  String.raw`{ "a": "\"a\":1,\"a\":2" }`,
+  String.raw`{ "a\\": "\\", "b": ":" }`,
+  '{ "__proto__": { "a": 1 } }',
+  '{ "10": 1.0, "9": 1e3 }',
+])('finds nothing wrong with %s', (text) => {
+  expect(isDouble(text)).toBe(false);
+});
+
+it('finds nothing wrong with any value, however it is written', () => {
+  fc.assert(fc.property(fc.jsonValue(), (value) => !isDouble(JSON.stringify(value, undefined, 2))));
 });

@@ -51,7 +51,7 @@ export async function readForVerify(db: Db, after: number, upTo: number): Promis
   return rows;
 }
 
-/** What stands where nothing may stand, and what is still to be written anew. */
+/** Rows beyond the head, and partitions that are still to be rewritten. */
 export async function readLeftovers(db: Db, head: number): Promise<{ beyondHead: number; unwritten: number }> {
   const { rows } = await db.query<{ beyondHead: number; unwritten: number }>(
     `select (select count(*) from raadsfeed.record where sequence_number > $1::bigint)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { lockFeedRow, moveBeginning } from './feed-row.ts';
-import { noteRemoved } from './text-partitions.ts';
+import { markForRewrite } from './text-partitions.ts';
 
 /** Numbers that one transaction goes through. */
 const STEP = 20_000;
@@ -13,11 +13,12 @@ export interface Pruned {
   readonly removed: number;
 }
 
-/** Time in milliseconds within which every instance knows where the history begins, or answers nothing. */
+/** Milliseconds within which every instance knows where the history begins, or answers 503. */
 const KNOWN_MS = 1000;
 
 /**
- * How long rows stay after the history has moved: until every instance knows it, and every read from before is over.
+ * Milliseconds between the move of the history and the first row that goes: every instance knows of the move by then, and earlier reads
+ * have ended.
  * @param statementTimeoutMs of the service's reads; 0: without a limit, which counts as a minute
  */
 export function pruneGraceMs(statementTimeoutMs: number): number {
@@ -32,19 +33,26 @@ export interface PruneOptions {
   readonly progress: (done: number, of: number) => void;
 }
 
-/** How far pruning before a moment would go: the last number stored before it. `storedAt` never goes back, so one number says it all. */
+/**
+ * How far pruning before a moment would go: the last number stored before it; `storedAt` never goes back. The clock of the database decides
+ * whether the moment has passed: with that of a machine that is ahead, more would go than anybody meant.
+ * @throws {Error} when the moment lies in the future
+ */
 export async function findPruneEnd(pool: Pool, before: Date): Promise<number> {
-  const { rows } = await pool.query<{ last: number | null }>(
-    `select max(sequence_number) as last from raadsfeed.record where opgeslagen < $1::timestamptz`,
+  const { rows } = await pool.query<{ last: number | null; isFuture: boolean }>(
+    `select max(sequence_number) as last, $1::timestamptz > clock_timestamp() as "isFuture"
+       from raadsfeed.record where opgeslagen < $1::timestamptz`,
     [before.toISOString()],
   );
-  return rows[0]?.last ?? 0;
+  const [found] = rows;
+  if (found?.isFuture !== false)
+    throw new Error(`${before.toISOString()} lies in the future by the clock of the database: nothing was removed`);
+  return found.last ?? 0;
 }
 
 /**
  * Drops the history stored before a moment, never current state, and moves `historieVanaf`. First the beginning of the history moves, so
- * that no reader meets a hole; the rows go, in steps, once every instance knows it and every read from before is over. Interrupted, it is
- * finished by the next time.
+ * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one.
  * @throws the signal's reason
  */
 export async function pruneHistory(pool: Pool, { before, graceMs, signal, progress }: PruneOptions): Promise<Pruned> {
@@ -89,7 +97,7 @@ async function removeRange(pool: Pool, after: number, upTo: number): Promise<num
       [after, upTo],
     );
     const numbers = rows.map(({ number }) => number);
-    if (numbers.length > 0) await noteRemoved(client, numbers);
+    if (numbers.length > 0) await markForRewrite(client, numbers);
     return numbers.length;
   });
 }

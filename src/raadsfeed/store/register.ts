@@ -1,7 +1,17 @@
 /** The register: where feeds are, and nothing of their content. */
-import type { Db } from '../../../kernel/database/db.ts';
-import type { RegisterFeed } from '../../register.ts';
-import type { Discovered } from '../refresh-feed.ts';
+
+import type { components } from '../../contracts/raadsfeed.ts';
+import type { ServiceDocument } from '../../feed-client/client.ts';
+import type { Db } from '../../kernel/database/db.ts';
+
+/** A feed that a register knows: only where it is, nothing of its content. */
+export type RegisterFeed = components['schemas']['RegisterFeed'];
+
+/** Where a feed is, and what it says of itself. */
+export interface DiscoveredFeed {
+  readonly serviceUrl: string;
+  readonly document: ServiceDocument;
+}
 
 interface Row {
   readonly serviceUrl: string;
@@ -21,7 +31,7 @@ export async function listFeeds(
   limit: number,
   organisatiecode: string | undefined,
 ): Promise<RegisterFeed[]> {
-  // Two statements: a plan that serves with and without a code cannot look codes up.
+  // Two statements: one plan for both could not use the index of codes.
   const ofOne = organisatiecode !== undefined;
   const { rows } = await db.query<Row>({
     name: `register-list${ofOne ? '-organisation' : ''}`,
@@ -36,11 +46,11 @@ export async function listFeeds(
   return rows.map(({ laatstGezien, ...feed }) => ({ ...feed, laatstGezien: laatstGezien?.toISOString() ?? null }));
 }
 
-/** Keeps a feed that was found; one that is known is brought up to date. */
+/** Inserts a feed that was found, or updates it. */
 export async function saveFeed(
   db: Db,
   given: string,
-  { serviceUrl, document }: Discovered,
+  { serviceUrl, document }: DiscoveredFeed,
   again: number,
 ): Promise<void> {
   await db.query(
@@ -76,7 +86,7 @@ export async function findEntryOfFeed(db: Db, feedUrl: string, serviceUrl: strin
   return rows[0]?.serviceUrl;
 }
 
-/** Notes that a feed did not answer; what is known of it stays. */
+/** Records that a feed did not answer; what is known of it stays. */
 export async function noteUnreachable(db: Db, serviceUrl: string, why: string, again: number): Promise<void> {
   await db.query(
     `update aggregator.register set bereikbaar = false, fout = $2::text, volgende = now() + make_interval(secs => $3::integer)
@@ -103,7 +113,7 @@ export async function readEntries(db: Db): Promise<RegisterEntry[]> {
 }
 
 /**
- * Takes one feed whose daily look is due, so that no other instance takes it too.
+ * Claims one feed whose daily refresh is due, so that no other instance does it too.
  * @param retrySeconds after which it is due again when this process dies over it
  */
 export async function takeDue(db: Db, retrySeconds: number): Promise<RegisterEntry | undefined> {

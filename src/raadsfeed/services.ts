@@ -4,10 +4,10 @@ import type { PageSource } from './feed/page.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
 
 /** What the routes of the feed work with. */
-export interface RaadsfeedParts extends PageSource {
+export interface RaadsfeedServices extends PageSource {
   readonly settings: Config['raadsfeed'];
   readonly responses: ResponseCache;
   readonly log: Logger;
-  /** Fires when the process begins to stop: streams end on it. */
+  /** Fires when the process begins to stop: streams end then. */
   readonly stopping: AbortSignal;
 }

@@ -1,0 +1,149 @@
+/**
+ * The only place that gives numbers. It locks the feed's one row, so the numbers are in the order of the commits, and a rollback, or a writer
+ * that was killed, leaves no gap.
+ */
+import { randomInt } from 'node:crypto';
+import { arrayOf } from '../../kernel/database/array-of.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import type { Change, Removal } from '../domain/change.ts';
+import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
+import { resourceKey } from '../domain/resource.ts';
+import { lockFeedRow, moveHead } from './feed-row.ts';
+import { readRedactable, writeRedacted } from './redact.ts';
+import { readStateHashes } from './state.ts';
+import { ensureTextPartitions } from './text-partitions.ts';
+
+/** The result of a change. */
+export type Outcome =
+  | { readonly recorded: number; readonly redacted?: readonly number[] }
+  /** It changes nothing, so it is not in the log. */
+  | 'no-op';
+
+/**
+ * Publishes changes in their order, within the transaction that the caller owns: everything or nothing is in the feed at its commit. Others
+ * wait for the lock meanwhile, so the number of statements does not grow with the number of changes.
+ * @param now time of the caller's clock; `storedAt` never goes back, even when it does
+ */
+export async function publishBatch(db: Db, changes: readonly Change[], now: Date): Promise<Outcome[]> {
+  const feed = await lockFeedRow(db);
+  const before = feed.head.sequenceNumber;
+  // Everything may be recorded, and the next partition is made before the last one is full.
+  await ensureTextPartitions(db, feed, before + changes.length);
+  const state = await readStateHashes(db, changes);
+  const redactions = changes.flatMap((change) => (change.op === 'redact' ? [change] : []));
+  const content = await readRedactable(db, redactions);
+  const storedAt = new Date(Math.max(now.getTime(), feed.lastStoredAt?.getTime() ?? 0));
+  const storedAtText = storedAt.toISOString();
+  const seed = randomInt(-(2 ** 31), 2 ** 31);
+  /** Another for each number, and never again the same: see `tekst.merk`. */
+  const epochOf = (number: number): number => seed ^ Math.imul(number, 0x9e37_79b1);
+  const records: NumberedRecord[] = [];
+  /** What becomes of the texts of records that were there before. */
+  const redactedTexts = new Map<number, string>();
+
+  const record = (change: Change, redacted?: readonly number[]): Outcome => {
+    const sequenceNumber = before + records.length + 1;
+    const text = recordText(change, sequenceNumber, storedAtText, redacted);
+    records.push({ sequenceNumber, epoch: epochOf(sequenceNumber), op: change.op, change, text });
+    if (change.op === 'upsert' && redactions.length > 0)
+      content.publish({ ...change, sequenceNumber, storedAt: storedAtText });
+    return redacted === undefined ? { recorded: sequenceNumber } : { recorded: sequenceNumber, redacted };
+  };
+  const redact = (redaction: Removal): Outcome => {
+    const { records: reached, gone } = content.take(redaction);
+    for (const found of reached) {
+      const prefix = redactedRecord(found, redaction);
+      const own = records[found.sequenceNumber - before - 1];
+      if (own === undefined) redactedTexts.set(found.sequenceNumber, prefix);
+      // Published in this very batch: its content is never written.
+      else records[found.sequenceNumber - before - 1] = { ...own, op: 'redact', text: { prefix, suffix: null } };
+    }
+    for (const key of gone) state.delete(key);
+    const numbers = reached.map(({ sequenceNumber }) => sequenceNumber);
+    return numbers.length > 0 ? record(redaction, numbers) : 'no-op';
+  };
+
+  const outcomes = changes.map((change): Outcome => {
+    const key = resourceKey(change.resourceType, change.resource);
+    if (change.op === 'upsert') {
+      if (state.get(key) === change.contentHash) return 'no-op';
+      state.set(key, change.contentHash);
+      return record(change);
+    }
+    if (change.op === 'redact') return redact(change);
+    return state.delete(key) ? record(change) : 'no-op';
+  });
+  if (records.length === 0) return outcomes;
+  await writeRedacted(db, redactedTexts);
+  await writeRecords(db, records, storedAt);
+  const head = before + records.length;
+  const redactionCount = records.filter(({ change }) => change.op === 'redact').length;
+  await moveHead(db, { sequenceNumber: head, epoch: epochOf(head) }, storedAt, redactionCount);
+  return outcomes;
+}
+
+/** A change that got its number. */
+interface NumberedRecord {
+  readonly sequenceNumber: number;
+  /** See `tekst.merk`. */
+  readonly epoch: number;
+  /** That of the change, or `redact` when a later change of the batch took its content out. */
+  readonly op: Change['op'];
+  readonly change: Change;
+  readonly text: RecordText;
+}
+
+/**
+ * Adds records to the log and brings the current state to what they, in this order, make of it: one statement. The caller has locked the
+ * feed and given the numbers.
+ */
+async function writeRecords(db: Db, records: readonly NumberedRecord[], storedAt: Date): Promise<void> {
+  // Only the last record of a resource counts for the state.
+  const last = new Map(records.map(({ change }, i) => [resourceKey(change.resourceType, change.resource), i]));
+  const isLast = new Set(last.values());
+  await db.query({
+    name: 'raadsfeed-write-records',
+    text: `with nieuw as (
+             select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                                  $9::text[], $10::bigint[], $11::text[], $12::boolean[])
+                 as n (sequence_number, merk, op, resource_type, organisatiecode, bronidentificatie, kop, rest, herkomst_feed,
+                       herkomst_nummer, content_hash, laatste)
+           ), teksten as (
+             insert into raadsfeed.tekst (sequence_number, merk, kop, rest)
+             select sequence_number, merk, kop, rest from nieuw
+           ), aanwezig as (
+             insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
+             select organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash
+               from nieuw
+              where laatste and op = 'upsert'
+                 on conflict (organisatiecode, resource_type, bronidentificatie)
+                 do update set sequence_number = excluded.sequence_number, content_hash = excluded.content_hash
+           ), weg as (
+             delete from raadsfeed.stand
+              using nieuw
+              where nieuw.laatste and nieuw.op <> 'upsert'
+                and stand.organisatiecode = nieuw.organisatiecode
+                and stand.resource_type = nieuw.resource_type
+                and stand.bronidentificatie = nieuw.bronidentificatie
+           )
+           insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, opgeslagen,
+                                         herkomst_feed, herkomst_nummer)
+           select sequence_number, op, resource_type, organisatiecode, bronidentificatie, $13::timestamptz, herkomst_feed, herkomst_nummer
+             from nieuw`,
+    values: [
+      records.map(({ sequenceNumber }) => sequenceNumber),
+      records.map(({ epoch }) => epoch),
+      arrayOf.text(records.map(({ op }) => op)),
+      arrayOf.text(records.map(({ change }) => change.resourceType)),
+      arrayOf.text(records.map(({ change }) => change.resource.organisatiecode)),
+      arrayOf.text(records.map(({ change }) => change.resource.bronidentificatie)),
+      arrayOf.text(records.map(({ text }) => text.prefix)),
+      arrayOf.text(records.map(({ text }) => text.suffix)),
+      arrayOf.text(records.map(({ change }) => change.herkomst?.feedUrl ?? null)),
+      records.map(({ change }) => change.herkomst?.sequenceNumber ?? null),
+      arrayOf.text(records.map(({ change }) => (change.op === 'upsert' ? change.contentHash : null))),
+      records.map((_, i) => isLast.has(i)),
+      storedAt.toISOString(),
+    ],
+  });
+}

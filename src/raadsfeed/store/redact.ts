@@ -1,0 +1,176 @@
+/**
+ * Redaction of any number of resources in a fixed number of statements, because all other writers wait meanwhile: everything that the
+ * redactions of a batch can reach is read first, which one reaches what is decided in memory, and then all of it is written.
+ */
+import { arrayOf } from '../../kernel/database/array-of.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import type { Herkomst, Removal } from '../domain/change.ts';
+import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
+import { firstOfPartition, markForRewrite, PARTITION_NUMBERS } from './text-partitions.ts';
+
+/** A record that holds content. */
+export interface ContentRecord {
+  readonly sequenceNumber: number;
+  readonly storedAt: string;
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+  readonly herkomst?: Herkomst | undefined;
+}
+
+/** The records that hold content and that the redactions of one batch can reach. */
+export interface RedactableContent {
+  /** Adds a record that was published in this batch: it is what is current of its resource. */
+  publish(record: ContentRecord): void;
+  /** Takes out what a redaction reaches, in the order of the numbers; what it took was the current state of the resources `gone`. */
+  take(redaction: Removal): { readonly records: readonly ContentRecord[]; readonly gone: readonly string[] };
+}
+
+/**
+ * Reads what a batch of redactions can reach: the records of their resources, and those that came from the numbers that their source
+ * names.
+ */
+export async function readRedactable(db: Db, redactions: readonly Removal[]): Promise<RedactableContent> {
+  const byResource = new Map<string, Set<ContentRecord>>();
+  const bySource = new Map<string, Set<ContentRecord>>();
+  /** Number of the record that is current of a resource, as far as it can be reached. */
+  const current = new Map<string, number>();
+  const add = (record: ContentRecord): void => {
+    addTo(byResource, keyOf(record), record);
+    if (record.herkomst !== undefined) addTo(bySource, sourceKey(record.herkomst), record);
+  };
+  for (const { isCurrent, ...record } of redactions.length === 0 ? [] : await readContent(db, redactions)) {
+    add(record);
+    if (isCurrent) current.set(keyOf(record), record.sequenceNumber);
+  }
+  return {
+    publish(record) {
+      add(record);
+      current.set(keyOf(record), record.sequenceNumber);
+    },
+    take(redaction) {
+      const found = [...(byResource.get(keyOf(redaction)) ?? [])];
+      for (const source of sourcesOf(redaction)) found.push(...(bySource.get(sourceKey(source)) ?? []));
+      const records = [...new Set(found)]
+        // A source decides over its own organisation only, whatever numbers it lists.
+        .filter(({ resource }) => resource.organisatiecode === redaction.resource.organisatiecode)
+        .sort((a, b) => a.sequenceNumber - b.sequenceNumber);
+      for (const record of records) {
+        byResource.get(keyOf(record))?.delete(record);
+        if (record.herkomst !== undefined) bySource.get(sourceKey(record.herkomst))?.delete(record);
+      }
+      const gone = records.filter((record) => current.get(keyOf(record)) === record.sequenceNumber).map(keyOf);
+      return { records, gone };
+    },
+  };
+}
+
+interface ContentRow {
+  readonly sequence_number: number;
+  readonly resource_type: ResourceType;
+  readonly organisatiecode: string;
+  readonly bronidentificatie: string;
+  readonly opgeslagen: Date;
+  readonly herkomst_feed: string | null;
+  readonly herkomst_nummer: number | null;
+  readonly is_current: boolean;
+}
+
+async function readContent(
+  db: Db,
+  redactions: readonly Removal[],
+): Promise<(ContentRecord & { readonly isCurrent: boolean })[]> {
+  const sources = redactions.flatMap((redaction) =>
+    sourcesOf(redaction).map((source) => ({ ...source, organisatiecode: redaction.resource.organisatiecode })),
+  );
+  const { rows } = await db.query<ContentRow>({
+    // Without a name: planned for the tables as they are. Lookups one by one, or the planner might read all of the index.
+    text: `select r.*, exists (select from raadsfeed.stand s where s.sequence_number = r.sequence_number) as is_current
+             from (select f.*
+                     from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
+                    cross join lateral (
+                          select sequence_number, resource_type, organisatiecode, bronidentificatie, opgeslagen, herkomst_feed, herkomst_nummer
+                            from raadsfeed.record
+                           where op = 'upsert' and organisatiecode = g.organisatiecode and resource_type = g.resource_type
+                             and bronidentificatie = g.bronidentificatie
+                          offset 0) f
+                    union
+                   select f.*
+                     from unnest($4::text[], $5::bigint[], $6::text[]) as g (feed, nummer, organisatiecode)
+                    cross join lateral (
+                          select sequence_number, resource_type, organisatiecode, bronidentificatie, opgeslagen, herkomst_feed, herkomst_nummer
+                            from raadsfeed.record
+                           where op = 'upsert' and herkomst_feed = g.feed and herkomst_nummer = g.nummer
+                             and organisatiecode = g.organisatiecode
+                          offset 0) f) r`,
+    values: [
+      arrayOf.text(redactions.map(({ resource }) => resource.organisatiecode)),
+      arrayOf.text(redactions.map(({ resourceType }) => resourceType)),
+      arrayOf.text(redactions.map(({ resource }) => resource.bronidentificatie)),
+      arrayOf.text(sources.map(({ feedUrl }) => feedUrl)),
+      sources.map(({ sequenceNumber }) => sequenceNumber),
+      arrayOf.text(sources.map(({ organisatiecode }) => organisatiecode)),
+    ],
+  });
+  return rows.map((row) => ({
+    sequenceNumber: row.sequence_number,
+    storedAt: row.opgeslagen.toISOString(),
+    resourceType: row.resource_type,
+    resource: { organisatiecode: row.organisatiecode, bronidentificatie: row.bronidentificatie },
+    herkomst:
+      row.herkomst_feed === null || row.herkomst_nummer === null
+        ? undefined
+        : { feedUrl: row.herkomst_feed, sequenceNumber: row.herkomst_nummer },
+    isCurrent: row.is_current,
+  }));
+}
+
+/**
+ * Replaces the texts of stored records, by number, by those of redacted ones, and removes the current state that they were. A statement for
+ * each partition, and three more. The files are rewritten later (`rewritePartitions`).
+ */
+export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>): Promise<void> {
+  if (texts.size === 0) return;
+  const numbers = [...texts.keys()].sort((a, b) => a - b);
+  for (const [first, ofPartition] of Map.groupBy(numbers, firstOfPartition)) {
+    await db.query({
+      // Without a name: planned for its numbers, so that it locks no other partition.
+      text: `update raadsfeed.tekst set kop = redacted.kop, rest = null
+               from unnest($1::bigint[], $2::text[]) as redacted (nummer, kop)
+              where sequence_number = redacted.nummer and sequence_number >= $3::bigint and sequence_number < $4::bigint`,
+      values: [
+        ofPartition,
+        arrayOf.text(ofPartition.map((number) => texts.get(number) ?? '')),
+        first,
+        first + PARTITION_NUMBERS,
+      ],
+    });
+  }
+  // After the texts: rewriting a partition takes its locks in the same order.
+  await markForRewrite(db, numbers);
+  await db.query({
+    name: 'raadsfeed-redact',
+    text: `with standen as (
+             delete from raadsfeed.stand where sequence_number = any ($1::bigint[])
+           )
+           update raadsfeed.record set op = 'redact' where sequence_number = any ($1::bigint[])`,
+    values: [numbers],
+  });
+}
+
+function addTo(map: Map<string, Set<ContentRecord>>, key: string, record: ContentRecord): void {
+  const records = map.get(key) ?? new Set();
+  map.set(key, records.add(record));
+}
+
+function keyOf({ resourceType, resource }: Pick<ContentRecord, 'resourceType' | 'resource'>): string {
+  return resourceKey(resourceType, resource);
+}
+
+function sourceKey({ feedUrl, sequenceNumber }: Herkomst): string {
+  return `${sequenceNumber} ${feedUrl}`;
+}
+
+function sourcesOf({ herkomst, sourceNumbers = [] }: Removal): Herkomst[] {
+  if (herkomst === undefined) return [];
+  return sourceNumbers.map((sequenceNumber) => ({ feedUrl: herkomst.feedUrl, sequenceNumber }));
+}

@@ -1,0 +1,105 @@
+/** The current state of the feed: its resources and organisations. */
+import { arrayOf } from '../../kernel/database/array-of.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import { type Resource, type ResourceType, resourceKey } from '../domain/resource.ts';
+
+/** `contentHash` of the current state of each of these resources that is there, by `resourceKey`. */
+export async function readStateHashes(
+  db: Db,
+  resources: readonly { readonly resourceType: ResourceType; readonly resource: Resource }[],
+): Promise<Map<string, string>> {
+  const { rows } = await db.query<{
+    organisatiecode: string;
+    resource_type: ResourceType;
+    bronidentificatie: string;
+    content_hash: string;
+  }>({
+    name: 'raadsfeed-state-hashes',
+    // Row by row: joined freely, the planner would read the whole state whenever it has no statistics yet.
+    text: `select s.organisatiecode, s.resource_type, s.bronidentificatie, s.content_hash
+             from unnest($1::text[], $2::text[], $3::text[]) as g (organisatiecode, resource_type, bronidentificatie)
+            cross join lateral (select organisatiecode, resource_type, bronidentificatie, content_hash
+                                  from raadsfeed.stand
+                                 where stand.organisatiecode = g.organisatiecode
+                                   and stand.resource_type = g.resource_type
+                                   and stand.bronidentificatie = g.bronidentificatie
+                                 limit 1) as s`,
+    values: [
+      arrayOf.text(resources.map(({ resource }) => resource.organisatiecode)),
+      arrayOf.text(resources.map(({ resourceType }) => resourceType)),
+      arrayOf.text(resources.map(({ resource }) => resource.bronidentificatie)),
+    ],
+  });
+  return new Map(rows.map((row) => [resourceKey(row.resource_type, row), row.content_hash]));
+}
+
+interface PresentResource {
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+}
+
+/** Every resource of an organisation that is there, as it was recorded up to and including `upTo`. */
+export async function readStateOf(db: Db, organisatiecode: string, upTo: number): Promise<PresentResource[]> {
+  const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
+    `select resource_type, bronidentificatie
+       from raadsfeed.stand
+      where organisatiecode = $1::text and sequence_number <= $2::bigint
+      order by sequence_number`,
+    [organisatiecode, upTo],
+  );
+  return rows.map(({ resource_type: resourceType, bronidentificatie }) => ({
+    resourceType,
+    resource: { organisatiecode, bronidentificatie },
+  }));
+}
+
+/** An organisation of this feed, as the service document lists it. */
+export interface FeedOrganisation {
+  readonly organisatiecode: string;
+  readonly naam: string;
+  readonly laatstBijgewerkt: Date | null;
+  readonly herkomst: string | null;
+  readonly herkomstSoort: 'eigen' | 'feed' | 'leveranciers-api';
+}
+
+/** Every organisation of this feed, by code. */
+export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
+  const { rows } = await db.query<FeedOrganisation>({
+    name: 'raadsfeed-organisations',
+    text: `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"
+             from raadsfeed.organisatie
+            order by organisatiecode`,
+  });
+  return rows;
+}
+
+/** An organisation as this feed itself publishes it. */
+interface OwnOrganisation {
+  readonly organisatiecode: string;
+  /** Absent when nothing published said it: then an organisation that is not there yet does not come either. */
+  readonly naam: string | undefined;
+}
+
+/** Notes that the data of these organisations was brought up to date by this feed's own publisher. */
+export async function touchOrganisations(db: Db, organisations: readonly OwnOrganisation[], at: Date): Promise<void> {
+  await db.query({
+    name: 'raadsfeed-touch-organisations',
+    text: `insert into raadsfeed.organisatie as o (organisatiecode, naam, laatst_bijgewerkt)
+           select n.organisatiecode, coalesce(n.naam, b.naam), $3::timestamptz
+             from unnest($1::text[], $2::text[]) as n (organisatiecode, naam)
+             left join raadsfeed.organisatie b on b.organisatiecode = n.organisatiecode
+            where n.naam is not null or b.naam is not null
+            order by n.organisatiecode
+               on conflict (organisatiecode) do update
+              set naam = excluded.naam,
+                  laatst_bijgewerkt = greatest(o.laatst_bijgewerkt, excluded.laatst_bijgewerkt)`,
+    values: [
+      organisations.map(({ organisatiecode }) => organisatiecode),
+      // A text of the database has no zero bytes; the resource itself keeps its own as JSON writes it.
+      organisations.map(({ organisatiecode, naam }) =>
+        naam === undefined ? null : naam.replaceAll('\0', '') || organisatiecode,
+      ),
+      at.toISOString(),
+    ],
+  });
+}

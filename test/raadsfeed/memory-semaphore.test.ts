@@ -1,0 +1,40 @@
+/** Answers that are being made stay within a bound of memory together. */
+import { expect, it } from 'vitest';
+import { Problem } from '../../src/kernel/problem.ts';
+import { createMemorySemaphore } from '../../src/raadsfeed/feed/memory-semaphore.ts';
+
+const here = new AbortController().signal;
+
+it('grants what fits, and a request larger than the bound when nothing else holds memory', async () => {
+  const room = createMemorySemaphore(100, 20);
+  const large = await room.acquire(1000, here);
+  const refused = await room.acquire(1, here).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(Problem);
+  expect(refused).toMatchObject({ kind: { status: 503 }, headers: { 'retry-after': '1' } });
+  large.release();
+  large.release();
+  expect(room.used()).toBe(0);
+  await Promise.all([room.acquire(60, here), room.acquire(40, here)]);
+  await expect(room.acquire(1, here)).rejects.toBeInstanceOf(Problem);
+});
+
+it('grants waiting requests in order, as soon as a lease is resized or released', async () => {
+  const room = createMemorySemaphore(100, 5000);
+  const first = await room.acquire(90, here);
+  const order: string[] = [];
+  const waiting = ['b', 'c'].map(async (name) => {
+    const place = await room.acquire(45, here);
+    order.push(name);
+    return place;
+  });
+  const gone = new AbortController();
+  const left = room.acquire(10, gone.signal);
+  gone.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  expect(order).toEqual([]);
+  first.resize(10);
+  const places = await Promise.all(waiting);
+  expect(order).toEqual(['b', 'c']);
+  for (const place of [first, ...places]) place.release();
+  expect(room.used()).toBe(0);
+});
