@@ -9,7 +9,7 @@ import { readSourceAddress } from './bron-source.ts';
 import { parseOrganisatie } from './feed-options.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
-interface Options {
+interface AddOptions {
   readonly organisatie?: readonly string[];
   readonly naam?: string;
   readonly portaal?: string;
@@ -44,7 +44,7 @@ export function bronAddCommand(terminal: Terminal): Command {
       '\nExamples:\n  $ koppelvlak bron add https://raad.voorbeeldstad.example/ori/v1\n' +
         '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --vanaf 2010-01-01',
     )
-    .action((text: string | undefined, options: Options) =>
+    .action((text: string | undefined, options: AddOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { addSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
         const sources = await readSources(text, options);
@@ -65,7 +65,7 @@ export function bronAddCommand(terminal: Terminal): Command {
     );
 }
 
-async function readSources(text: string | undefined, options: Options): Promise<NewSource[]> {
+async function readSources(text: string | undefined, options: AddOptions): Promise<NewSource[]> {
   if ((text === undefined) === (options.file === undefined)) throw new UsageError('give a source, or --file');
   if (options.file !== undefined) return await readSourceFile(options.file);
   return [toSource({ adres: text, organisaties: options.organisatie, ...options }, 'the source')];

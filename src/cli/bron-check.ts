@@ -8,7 +8,7 @@ import { parseDay } from './bron-sync.ts';
 import { type Output, table } from './output.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
-interface Options {
+interface CheckOptions {
   readonly from?: string;
   readonly to?: string;
   readonly last?: boolean;
@@ -24,7 +24,7 @@ export function bronCheckCommand(terminal: Terminal): Command {
     .option('--last', 'show the last measurement of each month, without asking the supplier')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
-    .action((text: string, options: Options) =>
+    .action((text: string, options: CheckOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { checkCoverage } = await import('../raadsfeed/aggregator/check-coverage.ts');
         const source = await requireSource(platform.pool, text);

@@ -15,7 +15,7 @@ export function bronListCommand(terminal: Terminal): Command {
         const states = await readSourceStates(platform.pool);
         output.result(states, () => {
           if (states.length === 0) output.line('No sources; see koppelvlak bron add --help.');
-          else output.line(table(HEAD, states.map(row)));
+          else output.line(table(HEAD, states.map(stateCells)));
         });
       }),
     );
@@ -35,7 +35,7 @@ const HEAD = [
 ];
 const SHOWN_ORGANISATIONS = 3;
 
-function row(state: SourceState): string[] {
+function stateCells(state: SourceState): string[] {
   const { organisaties, bijgewerkt, behind } = state;
   const more = organisaties.length - SHOWN_ORGANISATIONS;
   return [

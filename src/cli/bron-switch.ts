@@ -3,7 +3,7 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { readSourceAddress, requireSource } from './bron-source.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
-interface Options {
+interface SwitchOptions {
   readonly allowMassDelete?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -26,7 +26,7 @@ export function bronSwitchCommand(terminal: Terminal): Command {
       'after',
       '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
     )
-    .action((text: string, feed: string, options: Options) =>
+    .action((text: string, feed: string, options: SwitchOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { carryOutSwitch, planSwitch } = await import('../raadsfeed/aggregator/switch-source.ts');
         const to = readSourceAddress(feed);

@@ -3,7 +3,7 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { requireSource } from './bron-source.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
-interface Options {
+interface SyncOptions {
   readonly van?: string;
   readonly tot?: string;
   readonly allowMassDelete?: boolean;
@@ -27,7 +27,7 @@ export function bronSyncCommand(terminal: Terminal): Command {
     .option('--allow-mass-delete', 'delete more than a tenth of an organisation when that much is gone')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --van 2024-01-01 --tot 2024-12-31')
-    .action((text: string, options: Options) =>
+    .action((text: string, options: SyncOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { syncSource } = await import('../raadsfeed/aggregator/sync-source.ts');
         const { id } = await requireSource(platform.pool, text);

@@ -8,7 +8,7 @@ import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
 import { openRecordOutput } from './record-output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
 
-interface Options {
+interface FollowOptions {
   readonly state?: string;
   readonly output?: string;
   readonly organisatie?: string;
@@ -36,12 +36,12 @@ export function feedFollowCommand(terminal: Terminal): Command {
       'after',
       '\nExample:\n  $ koppelvlak feed follow https://raad.example/ori/v1 --output raad.ndjson --once',
     )
-    .action((address: string, options: Options) =>
+    .action((address: string, options: FollowOptions) =>
       runTool(terminal, options, (context) => follow(address, options, context)),
     );
 }
 
-async function follow(address: string, options: Options, context: ToolContext): Promise<void> {
+async function follow(address: string, options: FollowOptions, context: ToolContext): Promise<void> {
   if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
   const { createOutboundClient } = await import('../kernel/outbound/outbound-client.ts');
   const client = createOutboundClient({
@@ -62,7 +62,7 @@ async function follow(address: string, options: Options, context: ToolContext): 
 async function followWith(
   client: OutboundClient,
   address: string,
-  options: Options,
+  options: FollowOptions,
   { terminal, output, interrupted: signal }: ToolContext,
 ): Promise<void> {
   const { FeedFault } = await import('../feed-client/feed-fault.ts');
@@ -144,7 +144,7 @@ function isPlaceOf(address: string, { service }: FollowState): boolean {
   return isHost ? new URL(service).origin === given.origin : service === given.href;
 }
 
-function queryOf({ organisatie, resourceType }: Options): string {
+function queryOf({ organisatie, resourceType }: FollowOptions): string {
   const query = new URLSearchParams();
   if (organisatie !== undefined) query.set('organisatiecode', organisatie);
   if (resourceType !== undefined) query.set('resourceType', resourceType);

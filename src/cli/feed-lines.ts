@@ -1,8 +1,5 @@
 import { limitYoungGeneration } from '../kernel/limit-young-generation.ts';
 import type { Change } from '../raadsfeed/domain/change.ts';
-import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
-import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
-import { createPublisher } from '../raadsfeed/writer/publisher.ts';
 import { openFeedInput } from './feed-input.ts';
 import type { Output } from './output.ts';
 import { createProgress } from './progress.ts';
@@ -58,6 +55,9 @@ export async function publishFeedLines(
   { platform, terminal, output, interrupted }: CommandContext,
   { strict, partial, accept, checked }: FeedLinesOptions,
 ): Promise<FeedLinesResult> {
+  const { createLineValidator } = await import('../raadsfeed/writer/line-validator.ts');
+  const { publishLines } = await import('../raadsfeed/writer/publish-lines.ts');
+  const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
   limitYoungGeneration();
   const validate = createLineValidator();
   const publisher = createPublisher(platform);

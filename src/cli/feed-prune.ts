@@ -3,7 +3,7 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { parseMoment } from './feed-options.ts';
 import { runCommand, UsageError } from './run-command.ts';
 
-interface Options {
+interface PruneOptions {
   readonly before: Date;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -16,7 +16,7 @@ export function feedPruneCommand(terminal: Terminal): Command {
     .option('--dry-run', 'only say how far it would go')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
-    .action(({ before, dryRun = false, json }: Options) =>
+    .action(({ before, dryRun = false, json }: PruneOptions) =>
       runCommand(terminal, { json: json ?? false }, async ({ platform, output, interrupted }) => {
         const { clock, pool } = platform;
         if (before > clock.now()) throw new UsageError('--before lies in the future');

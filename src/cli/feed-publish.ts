@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { parseOrganisatie } from './feed-options.ts';
+import { publishFeedLines, tellFaults } from './feed-lines.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
-interface Options {
+interface PublishOptions {
   readonly organisatie?: string;
   readonly strict?: boolean;
   readonly partial?: boolean;
@@ -19,10 +20,9 @@ export function feedPublishCommand(terminal: Terminal): Command {
     .option('--partial', 'publish the good lines even when others are refused')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed publish vergaderingen.ndjson')
-    .action((files: string[], { organisatie, strict = false, partial = false, json }: Options) =>
+    .action((files: string[], { organisatie, strict = false, partial = false, json }: PublishOptions) =>
       runCommand(terminal, { json: json ?? false }, async (context) => {
         if (strict && partial) throw new UsageError('--strict and --partial exclude each other');
-        const { publishFeedLines, tellFaults } = await import('./feed-lines.ts');
         const { output } = context;
         const result = await publishFeedLines(files, context, {
           strict,

@@ -4,7 +4,7 @@ import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfee
 import { collectResources, type NamedResource, requireToelichting } from './feed-options.ts';
 import { runCommand } from './run-command.ts';
 
-interface Options {
+interface RedactOptions {
   readonly resource: NamedResource[];
   readonly reden: Verwijderreden;
   readonly toelichting?: string;
@@ -26,7 +26,7 @@ export function feedRedactCommand(terminal: Terminal): Command {
       'after',
       '\nExample:\n  $ koppelvlak feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
     )
-    .action((options: Options) =>
+    .action((options: RedactOptions) =>
       runCommand(terminal, options, async ({ platform, ownerUrl, output }) => {
         const { reden: verwijderreden, toelichting } = options;
         requireToelichting(verwijderreden, toelichting);

@@ -4,9 +4,10 @@ import { VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/chang
 import { resourceKey } from '../raadsfeed/domain/resource.ts';
 import type { Missing } from '../raadsfeed/writer/sync-state.ts';
 import { parseOrganisatie, requireToelichting } from './feed-options.ts';
+import { publishFeedLines } from './feed-lines.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
-interface Options {
+interface SyncOptions {
   readonly organisatie: string;
   readonly reden: Verwijderreden;
   readonly toelichting?: string;
@@ -28,11 +29,10 @@ export function feedSyncCommand(terminal: Terminal): Command {
     .option('--allow-mass-delete', 'delete even when it is more than a tenth of what the organisation has')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed sync --organisatie gm9901 stand.ndjson')
-    .action((files: string[], options: Options) =>
+    .action((files: string[], options: SyncOptions) =>
       runCommand(terminal, options, async (context) => {
         const { organisatie, reden, toelichting } = options;
         requireToelichting(reden, toelichting);
-        const { publishFeedLines } = await import('./feed-lines.ts');
         const { findMissing, publishRemovals } = await import('../raadsfeed/writer/sync-state.ts');
         const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
         const { platform, output, interrupted } = context;

@@ -3,7 +3,6 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
-const SHOWN = 50;
 
 export function logRotateKeyCommand(terminal: Terminal): Command {
   return new Command('rotate-key')

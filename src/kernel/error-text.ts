@@ -1,4 +1,4 @@
-const MAX_CAUSES = 4;
+const MAX_REASON_CAUSES = 4;
 
 /**
  * Why something failed, in one line for operators, down to the cause: `fetch failed: connect ECONNREFUSED 127.0.0.1:443`. A name with
@@ -12,7 +12,7 @@ export function reasonOf(error: unknown, depth = 0): string {
       ? [...new Set(error.errors.map((one) => reasonOf(one, depth + 1)))].join('; ')
       : error.message || code || error.name;
   const named = code === undefined || own.includes(code) || !/^[A-Z][A-Z0-9_]+$/.test(code) ? own : `${own} (${code})`;
-  if (error.cause === undefined || depth >= MAX_CAUSES) return named;
+  if (error.cause === undefined || depth >= MAX_REASON_CAUSES) return named;
   const cause = reasonOf(error.cause, depth + 1);
   return named.includes(cause) ? named : `${named}: ${cause}`;
 }

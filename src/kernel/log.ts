@@ -38,7 +38,7 @@ interface LoggedError {
 /** SQLSTATE classes whose messages repeat the value that was wrong (data exception, integrity constraint). */
 const VALUE_CLASSES = ['22', '23'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-const MAX_CAUSES = 5;
+const MAX_LOGGED_CAUSES = 5;
 
 /**
  * Errors of `pg` carry their client (with keys of the session) and details with rows of the table; those of others may carry a
@@ -57,7 +57,7 @@ export function logError(error: unknown, depth = 0): LoggedError {
     message,
     ...(code === undefined ? {} : { code }),
     ...(frames === undefined ? {} : { stack: frames.join('\n') }),
-    ...(error.cause === undefined || depth >= MAX_CAUSES ? {} : { cause: logError(error.cause, depth + 1) }),
+    ...(error.cause === undefined || depth >= MAX_LOGGED_CAUSES ? {} : { cause: logError(error.cause, depth + 1) }),
   };
 }
 

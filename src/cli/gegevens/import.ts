@@ -9,7 +9,7 @@ import { createProgress } from '../progress.ts';
 import type { CommandContext } from '../run-command.ts';
 import { CommandError, runCommand } from '../run-command.ts';
 
-interface Options {
+interface ImportOptions {
   readonly variant: Variant;
   readonly model?: string;
   readonly replace?: boolean;
@@ -46,7 +46,7 @@ export function importCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .argument('<file...>', 'JSON files')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
-    .action((files: string[], options: Options) =>
+    .action((files: string[], options: ImportOptions) =>
       runCommand(terminal, options, async (context) => {
         const { loadModel } = await import('../../gegevens/domain/model/model.ts');
         const { shvModel, vsModel } = context.platform.config.gegevens;
@@ -65,7 +65,7 @@ export function importCommand(terminal: Terminal): Command {
 
 async function importOne(
   { platform, terminal, interrupted }: CommandContext,
-  { loaded: model, model: named, replace = false }: Options & { readonly loaded: Model },
+  { loaded: model, model: named, replace = false }: ImportOptions & { readonly loaded: Model },
   path: string,
 ): Promise<FileResult> {
   const { FaultyFile, importFile } = await import('../../gegevens/store/import-file.ts');

@@ -6,7 +6,7 @@ import { table } from '../output.ts';
 import { CommandError, runCommand } from '../run-command.ts';
 import { parseId, parseMoment, variantOption } from './options.ts';
 
-interface Options {
+interface JournalOptions {
   readonly variant?: Variant;
   readonly oin?: string;
   readonly since?: Date;
@@ -24,7 +24,7 @@ export function journalCommand(terminal: Terminal): Command {
     .option('--limit <number>', 'most entries', parseLimit, 50)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
-    .action((id: number | undefined, options: Options) =>
+    .action((id: number | undefined, options: JournalOptions) =>
       runCommand(terminal, options, async ({ platform, output }) => {
         const { readJournal } = await import('../../gegevens/store/read-journal.ts');
         const entries = await readJournal(platform.pool, { ...options, id });

@@ -5,7 +5,7 @@ import { table } from '../output.ts';
 import { runCommand } from '../run-command.ts';
 import { variantOption } from './options.ts';
 
-interface Options {
+interface ListOptions {
   readonly variant?: Variant;
   readonly all?: boolean;
   readonly municipality?: string;
@@ -20,7 +20,7 @@ export function listCommand(terminal: Terminal): Command {
     .option('--all', 'earlier versions too, until they are pruned')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
-    .action((options: Options) =>
+    .action((options: ListOptions) =>
       runCommand(terminal, options, async ({ platform, output }) => {
         const { listLeveringen } = await import('../../gegevens/store/list-leveringen.ts');
         const { municipalityKey } = await import('../../gegevens/domain/organisation.ts');

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Terminal } from '../../kernel/terminal.ts';
 import { runCommand } from '../run-command.ts';
 
-interface Options {
+interface PruneOptions {
   readonly olderThan: number;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -17,7 +17,7 @@ export function pruneCommand(terminal: Terminal): Command {
     .option('--dry-run', 'only say what would go')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
-    .action((options: Options) =>
+    .action((options: PruneOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { findPrunable, pruneLevering, pruneStanden } = await import('../../gegevens/store/prune-leveringen.ts');
         const { pool, clock, config } = platform;

@@ -7,7 +7,7 @@ import type { DeliveredPage } from '../../gegevens/requester/request-delivery.ts
 import type { Terminal } from '../../kernel/terminal.ts';
 import { CommandError, runTool, type ToolContext } from '../run-command.ts';
 
-interface Options {
+interface RequestOptions {
   readonly variant: Variant;
   readonly start?: string;
   readonly end?: string;
@@ -59,12 +59,12 @@ export function requestCommand(terminal: Terminal): Command {
     .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', EXAMPLE)
-    .action((url: string, options: Options) =>
+    .action((url: string, options: RequestOptions) =>
       runTool(terminal, options, (context) => requestAll(context, url, options)),
     );
 }
 
-async function requestAll(context: ToolContext, url: string, options: Options): Promise<void> {
+async function requestAll(context: ToolContext, url: string, options: RequestOptions): Promise<void> {
   const { output, interrupted: signal } = context;
   const { createVerifier } = await import('../../gegevens/jades/verify.ts');
   const { plainStyles } = await import('../../gegevens/jades/sign.ts');
@@ -125,7 +125,7 @@ async function requestAll(context: ToolContext, url: string, options: Options): 
 }
 
 function bodyOf(
-  { start, end, organisation, page, pageSize }: Options,
+  { start, end, organisation, page, pageSize }: RequestOptions,
   { organisatieLeden: [lid] }: Mapping,
 ): GegevensRequest {
   return {
@@ -137,7 +137,7 @@ function bodyOf(
   };
 }
 
-async function authorization(options: Options, signal: AbortSignal): Promise<Record<string, string>> {
+async function authorization(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
   const name = options.fsc ? 'fsc-authorization' : 'authorization';
   if (options.tokenFile !== undefined) {
     return { [name]: `Bearer ${(await readFile(options.tokenFile, 'utf8')).trim()}` };

@@ -16,7 +16,7 @@ export interface DatabaseServer {
   readonly stop: () => Promise<void>;
 }
 
-export interface DatabaseOptions {
+export interface DatabaseServerOptions {
   readonly config: Config;
   readonly log: Logger;
   /** A service keeps the embedded Postgres; a command uses the running one, or starts it for as long as it lasts. */
@@ -29,7 +29,7 @@ export interface DatabaseOptions {
  * The configured database, or the embedded one, started when it must be.
  * @throws {EmbeddedPostgresError} when the embedded one cannot be used
  */
-export async function openDatabaseServer({ config, log, purpose }: DatabaseOptions): Promise<DatabaseServer> {
+export async function openDatabaseServer({ config, log, purpose }: DatabaseServerOptions): Promise<DatabaseServer> {
   const { database, server } = config;
   const never = new Promise<void>(() => {});
   if (database.url !== undefined) {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { ReadinessCheck } from '../readiness.ts';
 import { readAddresses } from './addresses.ts';
 import { databaseChecks } from './database-checks.ts';
-import { type DatabaseServer, openDatabaseServer, type DatabaseOptions as ServerOptions } from './database-server.ts';
+import { type DatabaseServer, openDatabaseServer, type DatabaseServerOptions } from './database-server.ts';
 import type { Db } from './db.ts';
 import { createListener, type Listener } from './listen.ts';
 import { demandMigrations, MIGRATIONS, migrate } from './migrate.ts';
@@ -21,7 +21,7 @@ const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 3;
 
-type DatabaseOptions = ServerOptions & { readonly clock: Clock };
+type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
 
 /** Who has connections of his own: one cannot take those of another. */
 export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';

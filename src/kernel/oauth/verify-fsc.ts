@@ -18,7 +18,6 @@ export type FscOptions = {
 /** FSC tokens carry no scope: holding one for the service is the right to read. */
 const scopes: ReadonlySet<string> = new Set(['read']);
 
-const oin = /^\d{20}$/;
 
 /** Verifies what does not change during the life of an FSC token. */
 export async function verifyFsc(
@@ -47,8 +46,8 @@ export async function verifyFsc(
   const service = optionalText(claims, 'svc');
   const actor = actorOf(claims);
   const boundTo = confirmationThumbprint(claims);
-  if (subject === undefined || !oin.test(subject)) throw new TokenError('invalid', 'claims-malformed');
-  if (actor !== undefined && !oin.test(actor)) throw new TokenError('invalid', 'claims-malformed');
+  if (subject === undefined || !OIN.test(subject)) throw new TokenError('invalid', 'claims-malformed');
+  if (actor !== undefined && !OIN.test(actor)) throw new TokenError('invalid', 'claims-malformed');
   if (groupId === undefined || service === undefined) throw new TokenError('invalid', 'claims-malformed');
   return {
     caller: {

@@ -34,7 +34,7 @@ export type OAuthOptions = {
   clientOins?: ReadonlyMap<string, string> | undefined;
 };
 
-const oin = /^\d{20}$/;
+const OIN = /^\d{20}$/;
 
 /** Verifies what does not change during the life of an OAuth token. */
 export async function verifyOAuth(
@@ -81,7 +81,7 @@ export async function verifyOAuth(
 function oinOf(claims: Claims, client: string, { oinClaim, clientOins }: OAuthOptions): string | undefined {
   const claimed = oinClaim === undefined ? undefined : claims[oinClaim];
   if (claimed === undefined) return clientOins?.get(client);
-  return typeof claimed === 'string' && oin.test(claimed) ? claimed : undefined;
+  return typeof claimed === 'string' && OIN.test(claimed) ? claimed : undefined;
 }
 
 /** RFC 9068 section 2.2.3 has `scope` as one text; some servers write a list, or call it `scp`. */
