@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { measureRequests } from './http/access-log.ts';
-import { strictJsonBody } from './http/json-body.ts';
+import { strictJsonBody } from './http/bodies.ts';
+import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './http/contract.ts';
+import { cutTarget, isShortQuery, SECURITY_HEADERS, securityHeaders } from './http/headers.ts';
 import { limitAnswerTime } from './http/limits.ts';
-import type { Area } from './http/mount.ts';
+import { type Area, measureRequests } from './http/mount.ts';
 import { problemPages } from './http/pages.ts';
 import { handleProblems, refuseUnreadable, requireHost, sendProblem } from './http/problem-reply.ts';
-import { cutTarget, isShortQuery } from './http/request-head.ts';
-import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './http/routes.ts';
-import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
 
 /** Listeners that a response may have for one event; Node warns from eleven on. */

@@ -1,7 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { Pool } from '../kernel/database/pool.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { requireSource } from './bron-source.ts';
-import { CommandError, runCommand } from './run-command.ts';
+import type { Coverage } from '../raadsfeed/aggregator/measure-coverage.ts';
+import type { Source } from '../raadsfeed/aggregator/source.ts';
+import { readSourceAddress, requireSource } from './bron.ts';
+import { type Output, table } from './output.ts';
+import { CommandError, runCommand, UsageError } from './run-command.ts';
 
 interface SyncOptions {
   readonly van?: string;
@@ -11,7 +15,7 @@ interface SyncOptions {
 }
 
 /** A day as an option of a command. */
-export function parseDay(text: string): string {
+function parseDay(text: string): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text))) {
     throw new InvalidArgumentError('A day is YYYY-MM-DD.');
   }
@@ -47,6 +51,159 @@ export function bronSyncCommand(terminal: Terminal): Command {
         });
         if (!complete)
           throw new CommandError(outcome.reason ?? 'the source was not read completely; see koppelvlak bron issues');
+      }),
+    );
+}
+
+interface CheckOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly last?: boolean;
+  readonly json?: boolean;
+}
+
+export function bronCheckCommand(terminal: Terminal): Command {
+  return new Command('check')
+    .description('count by month what the supplier shows and what the feed has, and name what is missing')
+    .argument('<source>', "a supplier's API: notubiz:<organisation id>")
+    .option('--from <date>', 'first day', parseDay)
+    .option('--to <date>', 'last day', parseDay)
+    .option('--last', 'show the last measurement of each month, without asking the supplier')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
+    .action((text: string, options: CheckOptions) =>
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+        const { checkCoverage } = await import('../raadsfeed/aggregator/check-coverage.ts');
+        const source = await requireSource(platform.pool, text);
+        if (source.soort === 'feed') {
+          throw new UsageError('a feed is followed record by record; what it has is compared with bron sync');
+        }
+        if (options.last === true) {
+          if (options.from !== undefined || options.to !== undefined) throw new UsageError('--last takes no days');
+          return await tellLast(platform.pool, source, output);
+        }
+        const coverage = await checkCoverage(platform, source, {
+          from: options.from,
+          to: options.to,
+          signal: interrupted,
+          progress: (line) => output.progress(line),
+        });
+        output.result(coverage, () => tell(coverage, output, coverage.complete ? '' : '; not all could be read'));
+        if (!coverage.complete)
+          throw new CommandError('not all could be read; see koppelvlak bron issues after a bron sync');
+        if (coverage.percentage < 100) throw new CommandError(`${coverage.percentage} % is covered`);
+      }),
+    );
+}
+
+/** What was kept of earlier readings and checks. */
+async function tellLast(pool: Pool, { id, adres }: Source, output: Output): Promise<void> {
+  const { readCoverage } = await import('../raadsfeed/aggregator/store/coverage.ts');
+  const { totalCoverage } = await import('../raadsfeed/aggregator/measure-coverage.ts');
+  const months = await readCoverage(pool, id);
+  if (months.length === 0) throw new CommandError(`${adres} was not measured yet`);
+  const coverage = { ...totalCoverage(months), months };
+  const measured = months.map((month) => month.measured.toISOString()).toSorted();
+  output.result(coverage, () => tell(coverage, output, `; measured ${measured[0]} to ${measured.at(-1)}`));
+  if (coverage.percentage < 100) throw new CommandError(`${coverage.percentage} % is covered`);
+}
+
+function tell({ months, percentage, shown }: Coverage, output: Output, remark: string): void {
+  const rows = months.map((month) => [
+    month.month,
+    String(month.shown),
+    String(month.held),
+    String(month.shown - month.held),
+    String(month.unnamed),
+  ]);
+  output.line(table(['month', 'shown', 'held', 'missing', 'of which unnamed'], rows));
+  for (const { missing } of months) for (const key of missing) output.line(`missing: ${key}`);
+  output.line(`${percentage} % of ${shown}${remark}`);
+}
+
+export function bronIssuesCommand(terminal: Terminal): Command {
+  return new Command('issues')
+    .description('what was not as it should be at a source: what, where, since when and how often')
+    .argument('<source>', 'address that the source was added with')
+    .option('--all', 'those that are over too')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
+    .action((text: string, options: { all?: boolean; json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { readIssues } = await import('../raadsfeed/aggregator/store/issues.ts');
+        const { MAX_ISSUES } = await import('../raadsfeed/aggregator/store/trim-issues.ts');
+        const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');
+        const { id } = await requireSource(platform.pool, text);
+        const every = await readIssues(platform.pool, id, MAX_ISSUES);
+        const issues = every.filter(({ resolved }) => options.all === true || resolved === null);
+        output.result(issues, () => {
+          if (issues.length === 0) output.line('No issues.');
+          else {
+            const rows = issues.map(({ what, where, detail, times, since, lastSeen, resolved, blocking }) => [
+              what,
+              where,
+              String(times),
+              since,
+              lastSeen,
+              resolved ?? (blocking ? 'keeps it from being complete' : 'lasts'),
+              detail,
+            ]);
+            output.line(table(['what', 'where', 'times', 'since', 'last', 'over', 'detail'], rows));
+          }
+        });
+        const dropped =
+          (await readSourceStates(platform.pool)).find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
+        if (dropped > 0)
+          output.progress(`${dropped} more were dropped: the ${MAX_ISSUES} that last and are newest are kept.`);
+      }),
+    );
+}
+
+interface SwitchOptions {
+  readonly allowMassDelete?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Resources that are shown by name. */
+const SHOWN = 20;
+
+export function bronSwitchCommand(terminal: Terminal): Command {
+  return new Command('switch')
+    .description(
+      'take the organisations of a source from a feed of their own instead; what both have is not published again',
+    )
+    .argument('<source>', 'address of the source that is followed now')
+    .argument('<feed>', 'address of the service document of the feed')
+    .option('--dry-run', 'only show what would be deleted and added')
+    .option('--allow-mass-delete', 'go over even when more than a tenth of an organisation would be deleted')
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
+    )
+    .action((text: string, feed: string, options: SwitchOptions) =>
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+        const { carryOutSwitch, planSwitch } = await import('../raadsfeed/aggregator/switch-source.ts');
+        const to = readSourceAddress(feed);
+        if (to.kind !== 'feed') throw new UsageError('only a feed takes the place of another source');
+        const from = await requireSource(platform.pool, text);
+        if (from.adres === to.adres) throw new UsageError('that is the same source');
+        const allowMassDelete = options.allowMassDelete === true;
+        const plan = await planSwitch(platform, from, to.adres, interrupted);
+        const refused = plan.isMassDelete && !allowMassDelete;
+        const switched = !refused && options.dryRun !== true;
+        if (switched) await carryOutSwitch(platform, { from, to: to.adres, plan, allowMassDelete });
+        output.result({ ...plan, switched }, () => {
+          for (const { organisatiecode, same, deleted, added } of plan.organisations) {
+            output.line(`${organisatiecode}: ${same} the same, ${deleted.length} to delete, ${added.length} to add`);
+            for (const key of deleted.slice(0, SHOWN)) output.line(`  - ${key}`);
+            for (const key of added.slice(0, SHOWN)) output.line(`  + ${key}`);
+          }
+          if (switched) output.line(`Switched to ${to.adres}.`);
+        });
+        if (refused)
+          throw new CommandError('more than a tenth would be deleted; --allow-mass-delete does it all the same');
       }),
     );
 }

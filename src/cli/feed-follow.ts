@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
 import type { FollowState } from '../feed-client/follow.ts';
-import { systemClock } from '../kernel/clock.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { systemClock } from '../kernel/time.ts';
 import { RESOURCE_TYPES } from '../raadsfeed/domain/resource-type.ts';
-import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
-import { openRecordOutput } from './record-output.ts';
+import { parseOrganisatie, parseWebAddress } from './feed.ts';
+import { openRecordOutput } from './output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
 
 interface FollowOptions {

@@ -1,8 +1,18 @@
-import { Command } from 'commander';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command, Option } from 'commander';
+import { limitYoungGeneration } from '../kernel/scheduling.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { parseOrganisatie } from './feed-options.ts';
-import { publishFeedLines, tellFaults } from './feed-lines.ts';
-import { CommandError, runCommand, UsageError } from './run-command.ts';
+import { type Change, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
+import { resourceKey } from '../raadsfeed/domain/resource.ts';
+import type { Missing } from '../raadsfeed/writer/sync-state.ts';
+import { parseOrganisatie, requireToelichting } from './feed.ts';
+import { createProgress, type Output } from './output.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
 
 interface PublishOptions {
   readonly organisatie?: string;
@@ -40,4 +50,251 @@ export function feedPublishCommand(terminal: Terminal): Command {
         if (refused > 0) throw new CommandError(`${refused} lines were refused; the others are published.`);
       }),
     );
+}
+
+interface SyncOptions {
+  readonly organisatie: string;
+  readonly reden: Verwijderreden;
+  readonly toelichting?: string;
+  readonly allowMassDelete?: boolean;
+  readonly json?: boolean;
+}
+
+export function feedSyncCommand(terminal: Terminal): Command {
+  return new Command('sync')
+    .description('bring the feed to a full state of an organisation: publishes what differs, deletes what is not there')
+    .argument('[file...]', 'files with an upsert for every resource; none, or -, is standard input')
+    .requiredOption('--organisatie <code>', 'the organisation that the state is of', parseOrganisatie)
+    .addOption(
+      new Option('--reden <reden>', 'verwijderreden of what is deleted')
+        .choices(VERWIJDERREDENEN)
+        .default('ingetrokken'),
+    )
+    .option('--toelichting <text>', 'toelichting of what is deleted')
+    .option('--allow-mass-delete', 'delete even when it is more than a tenth of what the organisation has')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak feed sync --organisatie gm9901 stand.ndjson')
+    .action((files: string[], options: SyncOptions) =>
+      runCommand(terminal, options, async (context) => {
+        const { organisatie, reden, toelichting } = options;
+        requireToelichting(reden, toelichting);
+        const { findMissing, publishRemovals } = await import('../raadsfeed/writer/sync-state.ts');
+        const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
+        const { platform, output, interrupted } = context;
+        const keys = new Set<string>();
+        let missing: Missing | undefined;
+        const { lines, recorded, noOp } = await publishFeedLines(files, context, {
+          strict: false,
+          partial: false,
+          accept: ({ op, resourceType, resource }) => {
+            if (op !== 'upsert') return 'a full state has upserts only';
+            if (resource.organisatiecode !== organisatie) return `is not of ${organisatie}`;
+            if (missing !== undefined) return undefined;
+            const key = resourceKey(resourceType, resource);
+            if (keys.has(key)) return 'the resource is there twice';
+            keys.add(key);
+            return undefined;
+          },
+          checked: async () => {
+            missing = await findMissing(platform.pool, organisatie, keys, { verwijderreden: reden, toelichting });
+            if (missing.isMassDelete && options.allowMassDelete !== true) {
+              throw new CommandError(
+                `${missing.removals.length} of the ${missing.present} resources of ${organisatie} are not in this state. ` +
+                  'That is more than a tenth: nothing was published. Is the state complete? Then add --allow-mass-delete.',
+              );
+            }
+          },
+        });
+        const deleted =
+          missing === undefined
+            ? 0
+            : await publishRemovals(platform.pool, createPublisher(platform), missing, interrupted);
+        output.result({ lines, recorded, noOp, deleted }, () => {
+          output.line(`${lines} resources: ${recorded} recorded, ${noOp} no-op; ${deleted} others deleted.`);
+        });
+      }),
+    );
+}
+
+interface InputFile {
+  readonly name: string;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+/** Files to read, standard input among them. */
+interface FeedInput {
+  readonly files: readonly InputFile[];
+  /** Together; `undefined` when standard input is read as it comes. */
+  readonly bytes: number | undefined;
+  readonly close: () => Promise<void>;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Finds the files. What is read twice (checked, then published) must be a file that stays: standard input, or a pipe with a name, is then kept
+ * in one until `close`.
+ * @throws {CommandError} when a file cannot be read
+ */
+async function openFeedInput(
+  { stdin }: Pick<Terminal, 'stdin'>,
+  names: readonly string[],
+  { twice, signal }: { twice: boolean; signal: AbortSignal },
+): Promise<FeedInput> {
+  const asked = names.length === 0 ? ['-'] : names;
+  if (asked.filter((name) => name === '-').length > 1) throw new CommandError('standard input can be read only once');
+  let dir: string | undefined;
+  const close = async (): Promise<void> => {
+    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const files: InputFile[] = [];
+    let bytes: number | undefined = 0;
+    for (const given of asked) {
+      const name = given === '-' ? 'standard input' : given;
+      const source = (path: string): Readable =>
+        path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+      const stays = given !== '-' && (await isFile(given));
+      let path = given;
+      if (twice && !stays) {
+        dir ??= await mkdtemp(join(tmpdir(), 'koppelvlak-feed-'));
+        path = join(dir, `${files.length}.ndjson`);
+        await pipeline(source(given), createWriteStream(path, { mode: 0o600 }), { signal });
+      }
+      files.push({ name, open: () => endedBy(signal, source(path)) });
+      if (!twice && !stays) bytes = undefined;
+      else if (bytes !== undefined) bytes += (await stat(path)).size;
+    }
+    return { files, bytes, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Nothing may come for a long time: whoever interrupts the command does not wait for that. */
+function endedBy(signal: AbortSignal, source: Readable): Readable {
+  const end = (): void => {
+    source.destroy(signal.reason instanceof Error ? signal.reason : undefined);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return source;
+}
+
+/** Whether it can be read again: a pipe cannot. */
+async function isFile(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) throw new CommandError(`${path} is a directory`);
+    return found.isFile();
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+interface Fault {
+  readonly file: string;
+  readonly line: number;
+  readonly faults: readonly string[];
+}
+
+interface FeedLinesResult {
+  readonly lines: number;
+  readonly recorded: number;
+  readonly noOp: number;
+  readonly refused: number;
+  /** The first thousand. */
+  readonly faults: readonly Fault[];
+}
+
+interface FeedLinesOptions {
+  readonly strict: boolean;
+  readonly partial: boolean;
+  /** Says what is wrong with a valid line for this command. Lines may be looked at twice. */
+  readonly accept?: ((change: Change) => string | undefined) | undefined;
+  /** Called when all lines were checked and before any is published; may throw to publish nothing. */
+  readonly checked?: () => Promise<void>;
+}
+
+/** Ends the checking at the first line that is refused. */
+class FirstFault extends Error {
+  readonly found: FeedLinesResult;
+  constructor(found: FeedLinesResult) {
+    super('a line is refused');
+    this.found = found;
+  }
+}
+
+function foundUntil(error: unknown): FeedLinesResult {
+  if (error instanceof FirstFault) return error.found;
+  throw error;
+}
+
+/** Faults that are told one by one; the rest is only counted. */
+const TOLD_FAULTS = 1000;
+
+/**
+ * Publishes the lines of files. Unless `partial`, everything is read twice: checked first, and published only when nothing is refused.
+ * @throws {CommandError} when nothing was published because of what the lines are
+ */
+async function publishFeedLines(
+  files: readonly string[],
+  { platform, terminal, output, interrupted }: CommandContext,
+  { strict, partial, accept, checked }: FeedLinesOptions,
+): Promise<FeedLinesResult> {
+  const { createLineValidator } = await import('../raadsfeed/writer/line-validator.ts');
+  const { publishLines } = await import('../raadsfeed/writer/publish-lines.ts');
+  const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
+  limitYoungGeneration();
+  const validate = createLineValidator();
+  const publisher = createPublisher(platform);
+  const input = await openFeedInput(terminal, files, { twice: !partial, signal: interrupted });
+
+  const run = async (publish: boolean): Promise<FeedLinesResult> => {
+    const total = { lines: 0, recorded: 0, noOp: 0, refused: 0 };
+    const faults: Fault[] = [];
+    const progress = createProgress(terminal, publish ? 'published' : 'checked', input.bytes);
+    for (const { name, open } of input.files) {
+      const before = total.lines;
+      const counts = await publishLines(progress.counting(open()), {
+        validate,
+        accept,
+        publisher: publish ? publisher : undefined,
+        signal: interrupted,
+        refused: (line, reasons, { lines, refused }) => {
+          const fault = { file: name, line, faults: reasons };
+          if (faults.length < TOLD_FAULTS) faults.push(fault);
+          if (strict) throw new FirstFault({ lines: before + lines, recorded: 0, noOp: 0, refused, faults });
+        },
+        progress: (now) => progress.tell(before + now.lines),
+      });
+      for (const key of ['lines', 'recorded', 'noOp', 'refused'] as const) total[key] += counts[key];
+    }
+    progress.end();
+    return { ...total, faults };
+  };
+
+  try {
+    if (!partial) {
+      const found = await run(false).catch(foundUntil);
+      if (found.refused > 0) {
+        output.result(found, () => tellFaults(output, found.faults));
+        throw new CommandError(`${found.refused} of ${found.lines} lines are refused; nothing was published.`);
+      }
+    }
+    await checked?.();
+    return await run(true);
+  } finally {
+    await input.close();
+  }
+}
+
+function tellFaults(output: Output, faults: readonly Fault[]): void {
+  for (const fault of faults) output.progress(explain(fault));
+}
+
+function explain({ file, line, faults }: Fault): string {
+  return `${file}:${line}: ${faults.join('; ')}`;
 }

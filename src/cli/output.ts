@@ -1,4 +1,6 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Terminal } from '../kernel/terminal.ts';
+import { CommandError, NOBODY_READS } from './run-command.ts';
 
 /** Where a command writes: results to standard output, progress and faults to standard error. */
 export interface Output {
@@ -40,4 +42,90 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
       .join('  ')
       .trimEnd();
   return [render(head), render(widths.map((width) => '-'.repeat(width))), ...rows.map(render)].join('\n');
+}
+
+const TERMINAL_EVERY_MS = 100;
+const LINE_EVERY_MS = 5000;
+const BAR = 30;
+
+/** Progress on standard error: a bar on a terminal, elsewhere a line every few seconds. */
+interface Progress {
+  /** Passes a source on, and counts its bytes. */
+  counting(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  /** Says how many bytes have been read, when they do not come through `counting`. */
+  reached(bytes: number): void;
+  /** @param count of what is done */
+  tell(count: number): void;
+  end(): void;
+}
+
+/** @param totalBytes of all files; absent when it is not known how much there is */
+export function createProgress(
+  { stderr }: Pick<Terminal, 'stderr'>,
+  word: string,
+  totalBytes: number | undefined,
+): Progress {
+  const every = stderr.isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS;
+  let told = performance.now();
+  let doneBytes = 0;
+  let drawn = false;
+  return {
+    async *counting(source) {
+      for await (const chunk of source) {
+        doneBytes += chunk.length;
+        yield chunk;
+      }
+    },
+    reached(bytes) {
+      doneBytes = bytes;
+    },
+    tell(count) {
+      const now = performance.now();
+      if (now - told < every) return;
+      told = now;
+      const part = totalBytes === undefined || totalBytes === 0 ? undefined : Math.min(1, doneBytes / totalBytes);
+      const percentage = part === undefined ? '' : ` (${Math.floor(part * 100)} %)`;
+      if (stderr.isTTY) {
+        const filled = Math.round((part ?? 0) * BAR);
+        const bar = part === undefined ? '' : `[${'#'.repeat(filled)}${' '.repeat(BAR - filled)}] `;
+        stderr.write(`\r\u001b[K${bar}${count} ${word}${percentage}`);
+        drawn = true;
+      } else stderr.write(`${count} ${word}${percentage}\n`);
+    },
+    end() {
+      if (drawn) stderr.write('\r\u001b[K');
+    },
+  };
+}
+
+/** Where records go. */
+interface RecordOutput {
+  /** Resolves when the text has left this process: to the file system, or to whoever reads standard output. */
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param file appended to; absent: standard output */
+export async function openRecordOutput(
+  { stdout }: Pick<Terminal, 'stdout'>,
+  file: string | undefined,
+): Promise<RecordOutput> {
+  if (file === undefined) {
+    return {
+      write: (text) =>
+        new Promise((resolve, reject) => {
+          stdout.write(text, (error) => (error ? reject(new CommandError(NOBODY_READS, { cause: error })) : resolve()));
+        }),
+      close: async () => {},
+    };
+  }
+  const handle: FileHandle = await open(file, 'a');
+  return {
+    async write(text) {
+      if (text === '') return;
+      await handle.appendFile(text);
+      await handle.datasync();
+    },
+    close: () => handle.close(),
+  };
 }

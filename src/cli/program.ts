@@ -2,14 +2,11 @@
 import { Command, CommanderError } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { bronCommand } from './bron.ts';
-import { configCommand } from './config.ts';
-import { demoCommand } from './demo.ts';
+import { raadsfeedCommand } from './feed.ts';
 import { gegevensCommand } from './gegevens.ts';
-import { migrateCommand } from './migrate.ts';
-import { raadsfeedCommand } from './raadsfeed.ts';
+import { verwerkingenlogCommand } from './log.ts';
 import { registerCommand } from './register.ts';
-import { serveCommand } from './serve.ts';
-import { verwerkingenlogCommand } from './verwerkingenlog.ts';
+import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 
 /** Runs the program with these words to its end; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {

@@ -6,8 +6,7 @@ import {
   readConfig,
   unknownVariables,
 } from '../kernel/config/read-config.ts';
-import { reasonOf } from '../kernel/error-text.ts';
-import { createLogger, type Logger } from '../kernel/log.ts';
+import { createLogger, type Logger, reasonOf } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { createOutput, type Output } from './output.ts';

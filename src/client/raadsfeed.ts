@@ -1,7 +1,8 @@
 /** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
-import { type Clock, systemClock } from '../kernel/clock.ts';
+
 import { createPool } from '../kernel/database/pool.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
+import { type Clock, systemClock } from '../kernel/time.ts';
 import type { Change } from '../raadsfeed/domain/change.ts';
 import { prepareChange } from '../raadsfeed/domain/prepare-change.ts';
 import type { PubliceerRegel } from '../raadsfeed/domain/publiceer-regel.ts';

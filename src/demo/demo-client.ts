@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { isRecord } from '../kernel/is-record.ts';
+import { isRecord } from '../kernel/json-value.ts';
 import { readKept, writeKept } from './authorization-server/kept-files.ts';
 
 interface DemoClientEntry {

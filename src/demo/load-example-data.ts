@@ -5,7 +5,7 @@ import { loadModel } from '../gegevens/domain/model/model.ts';
 import { filterOf } from '../gegevens/domain/request.ts';
 import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
-import { isRecord } from '../kernel/is-record.ts';
+import { isRecord } from '../kernel/json-value.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';

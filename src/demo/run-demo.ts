@@ -3,7 +3,7 @@ import process from 'node:process';
 import { readConfig } from '../kernel/config/read-config.ts';
 import { openPlatform, type Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { stopOnSignals } from '../stop-on-signals.ts';
+import { stopOnSignals } from '../serve.ts';
 import { createDemoClient, type DemoClient } from './demo-client.ts';
 import { loadExampleData } from './load-example-data.ts';
 import { type Demo, startDemo } from './start-demo.ts';

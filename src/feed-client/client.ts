@@ -1,9 +1,13 @@
 /** Asks a council feed over HTTP for its pages; `askPatiently` has the patience that its answers ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRecord } from '../kernel/is-record.ts';
-import type { OutboundAnswer, OutboundClient, OutboundRequest } from '../kernel/outbound/outbound-client.ts';
-import { OutboundError } from '../kernel/outbound/outbound-error.ts';
-import { backoffMs } from '../kernel/outbound/retry.ts';
+import { isRecord } from '../kernel/json-value.ts';
+import {
+  backoffMs,
+  type OutboundAnswer,
+  type OutboundClient,
+  OutboundError,
+  type OutboundRequest,
+} from '../kernel/outbound/outbound-client.ts';
 import { FeedFault } from './feed-fault.ts';
 
 export interface PageRequest {

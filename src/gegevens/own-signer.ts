@@ -1,5 +1,4 @@
-import type { Platform } from '../kernel/platform.ts';
-import type { ReadinessCheck } from '../kernel/readiness.ts';
+import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
 import { watchFiles } from '../kernel/watch-files.ts';
 import { daysToExpiry, type OwnKey } from './jades/own-key.ts';
 import type { Signer } from './jades/sign.ts';

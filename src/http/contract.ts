@@ -5,10 +5,11 @@ import type {
   onRequestHookHandler,
   preValidationHookHandler,
 } from 'fastify';
+import findMyWay from 'find-my-way';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
+import { acceptedTypes, MAX_TARGET_LENGTH } from './headers.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
-import { acceptedTypes } from './request-head.ts';
 import { createRequestValidators } from './request-validator.ts';
 
 declare module 'fastify' {
@@ -21,7 +22,7 @@ declare module 'fastify' {
 }
 
 /** What a generated `operations` (`src/contracts/`) says of one operation. */
-export interface OperationTypes {
+interface OperationTypes {
   readonly parameters: { readonly query?: object; readonly header?: object; readonly path?: object };
   readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
   readonly responses: object;
@@ -55,7 +56,7 @@ export type AnswerOf<O extends OperationTypes> = {
 }[keyof O['responses']];
 
 /** Gives the answer, after setting status and headers on the reply; or the reply, when it has sent something else (204, ready-made text). */
-export type OperationHandler<O extends OperationTypes> = (
+type OperationHandler<O extends OperationTypes> = (
   request: RequestOf<O>,
   reply: FastifyReply,
 ) => Promise<AnswerOf<O> | FastifyReply>;
@@ -171,4 +172,79 @@ function acceptable({ produces }: OpenapiOperation): Check {
     if (accept === undefined || accept === '*/*' || produces.length === 0) return;
     if (acceptedTypes(accept, produces).length === 0) throw new Problem(platformProblems.notAcceptable);
   };
+}
+
+/** What the server knows of its own routes: who may call each, and which methods an address has. */
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route of the server with who may call it. */
+    readonly routePolicies: () => readonly RoutePolicy[];
+    /** The value for `Allow` on an address, or `undefined` when no route has it. */
+    readonly allowedMethods: (url: string) => string | undefined;
+  }
+}
+
+export interface RoutePolicy {
+  readonly method: string;
+  readonly url: string;
+  readonly public: boolean;
+  readonly scopes: readonly string[] | undefined;
+  readonly operationId: string | undefined;
+}
+
+/**
+ * Requires of every route that it says who may call: `public`, or the `scopes`. A route that forgot keeps the server from
+ * starting. Call before any route.
+ */
+export function requireAccessPolicy(app: FastifyInstance): void {
+  const routes: (() => RoutePolicy)[] = [];
+  app.decorate('routePolicies', () => routes.map((policy) => policy()));
+  app.addHook('onRoute', (options) => {
+    for (const method of [options.method].flat()) {
+      // Read late: hooks of a scope still set the configuration of its routes.
+      routes.push(() => ({
+        method,
+        url: options.url,
+        public: options.config?.public ?? false,
+        scopes: options.config?.scopes,
+        operationId: options.config?.operationId,
+      }));
+    }
+  });
+  app.addHook('onReady', async () => {
+    const open = app.routePolicies().filter(({ public: isPublic, scopes }) => !isPublic && scopes === undefined);
+    if (open.length > 0) {
+      throw new TypeError(`who may call ${open.map(({ method, url }) => `${method} ${url}`).join(', ')}?`);
+    }
+  });
+}
+
+/** Characters of one path parameter: a `bronidentificatie` of 500 characters, each percent-encoded in up to 12. */
+export const MAX_PARAM_LENGTH = 6000;
+
+// Fastify can say whether a pattern has a method, not which patterns a path meets; so the same router is kept beside it.
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+type Method = (typeof METHODS)[number];
+
+function isMethod(method: string): method is Method {
+  return METHODS.some((known) => known === method);
+}
+
+/** Keeps the methods of every route, so that another one on a known path gets 405 and not 404. Call before any route. */
+export function methodNotAllowed(app: FastifyInstance): void {
+  const router = findMyWay({ maxParamLength: MAX_PARAM_LENGTH });
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) {
+      if (isMethod(one) && !router.hasRoute(one, url)) router.on(one, url, () => undefined);
+    }
+  });
+  app.decorate('allowedMethods', (url: string) => {
+    const path = url.split('?', 1)[0] ?? url;
+    // No route is that long, and each method would decode it anew.
+    if (path.length > MAX_TARGET_LENGTH) return undefined;
+    const found = METHODS.filter((method) => router.find(method, path) != null);
+    if (found.length === 0) return undefined;
+    return (found.includes('GET') ? [...found, 'OPTIONS'] : found).join(', ');
+  });
 }

@@ -1,8 +1,8 @@
 /** The second listener: health and metrics, for operators only. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { reasonOf } from '../kernel/error-text.ts';
-import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+import { reasonOf } from '../kernel/log.ts';
+import type { ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 
 /** A condition that cannot be looked at in this time, in milliseconds, does not hold: who asks has his own patience. */
 const CHECK_TIMEOUT_MS = 3000;

@@ -7,9 +7,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem, type ProblemKind } from '../kernel/problem.ts';
+import { headerValues, SECURITY_HEADERS } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
-import { headerValues } from './request-head.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {

@@ -1,11 +1,10 @@
 import type { Pool } from 'pg';
-import { Registry } from 'prom-client';
-import { type Clock, systemClock } from './clock.ts';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config } from './config/read-config.ts';
 import type { Listener } from './database/listen.ts';
 import { openDatabase, type PoolShare } from './database/open-database.ts';
 import type { Logger } from './log.ts';
-import type { ReadinessCheck } from './readiness.ts';
+import { type Clock, systemClock } from './time.ts';
 
 /** What every part of the program can be given. */
 export interface Platform {
@@ -101,4 +100,54 @@ export async function openPlatform({
     beginStop: () => stopping.abort(),
     close: database.close,
   };
+}
+
+/** What a look at one condition found; texts are for operators. A warning still counts as right. */
+export interface ReadinessResult {
+  readonly ok: boolean;
+  readonly detail?: string;
+  readonly warning?: string;
+}
+
+/** One thing that an operator must know of. Not `ok` takes the process out of service: only for what leaves nothing to serve. */
+export interface ReadinessCheck {
+  readonly name: string;
+  /** False: when the check itself fails or takes too long, that is a warning. Default true. */
+  readonly vital?: boolean;
+  readonly check: () => Promise<ReadinessResult>;
+}
+
+/** Measures the process itself (processor, memory, event loop) under their usual names, and the pools of connections. */
+export function measureProcess(platform: Platform): void {
+  const { metrics } = platform;
+  collectDefaultMetrics({ register: metrics });
+  const pools = Object.entries({
+    own: platform.pool,
+    ...platform.shares,
+    'verwerkingenlog-reads': platform.pipelinePool,
+    'raadsfeed-reads': platform.readPool,
+    ...(platform.replicaPool === undefined ? {} : { 'raadsfeed-replica': platform.replicaPool }),
+    retention: platform.prunePool,
+  });
+  new Gauge({
+    name: 'database_pool_connections',
+    help: 'Connections of each share: all there are, and those that lie idle',
+    labelNames: ['pool', 'state'],
+    registers: [metrics],
+    collect() {
+      for (const [pool, { totalCount, idleCount }] of pools) {
+        this.set({ pool, state: 'total' }, totalCount);
+        this.set({ pool, state: 'idle' }, idleCount);
+      }
+    },
+  });
+  new Gauge({
+    name: 'database_pool_waiting',
+    help: 'Callers that wait for a connection of each share',
+    labelNames: ['pool'],
+    registers: [metrics],
+    collect() {
+      for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
+    },
+  });
 }

@@ -1,7 +1,7 @@
 /** Who hangs up while his request is worked on: his place among the requests of a client is not free before that work has ended. */
 import fastify from 'fastify';
 import { afterEach, expect, it } from 'vitest';
-import { createClientShare } from '../../src/http/client-share.ts';
+import { createClientShare } from '../../src/http/limits.ts';
 import { openPool } from '../kernel/database/support.ts';
 
 const app = fastify();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBatchPerTick } from '../../src/kernel/event-loop.ts';
+import { createBatchPerTick } from '../../src/kernel/scheduling.ts';
 
 it('does the work of a turn in its order at the end of that turn, and later work in a later one', async () => {
   const batchPerTick = createBatchPerTick();

@@ -3,8 +3,7 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { fetchToken } from '../../src/gegevens/requester/fetch-token.ts';
 import { sendRequest } from '../../src/gegevens/requester/send-request.ts';
-import { reasonOf } from '../../src/kernel/error-text.ts';
-import { logError } from '../../src/kernel/log.ts';
+import { logError, reasonOf } from '../../src/kernel/log.ts';
 
 /** A port of loopback on which nobody listens. */
 async function closedPort(): Promise<number> {

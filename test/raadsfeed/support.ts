@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
-import { isRecord } from '../../src/kernel/is-record.ts';
+import { isRecord } from '../../src/kernel/json-value.ts';
 import { createLogger } from '../../src/kernel/log.ts';
+import { type Clock, systemClock } from '../../src/kernel/time.ts';
 import type { Change, Herkomst } from '../../src/raadsfeed/domain/change.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/prepare-change.ts';
 import type { Outcome } from '../../src/raadsfeed/store/publish-batch.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { raden, vergadering } from '../data/raadsinformatie.ts';
 import type { DemoClient } from '../demo-client.ts';
 import { publish } from '../load-example-data.ts';

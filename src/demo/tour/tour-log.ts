@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { persons } from '../data/deliveries.ts';
 import { persoon, uitvoerder } from '../data/verwerkingsacties.ts';
 import type { DemoAnswer } from '../demo-client.ts';

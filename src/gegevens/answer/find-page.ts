@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { withAbort } from '../../kernel/database/with-abort.ts';
+import { type Pool, withAbort } from '../../kernel/database/pool.ts';
 import { Problem } from '../../kernel/problem.ts';
+import type { Clock } from '../../kernel/time.ts';
 import { answerFrame } from '../domain/answer-frame.ts';
 import { chooseLeveringen, type Uncovered, uncoveredDays } from '../domain/choose-leveringen.ts';
 import type { Model } from '../domain/model/model.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { eventLoopBudget } from '../../kernel/event-loop.ts';
+import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { type PageBytes, PIECE_BYTES } from './piece-writer.ts';
 
 /** What a reply sends of an answer: its pieces, but no more of them in one turn of the event loop than others can bear. */

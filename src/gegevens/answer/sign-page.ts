@@ -1,4 +1,4 @@
-import { eventLoopBudget } from '../../kernel/event-loop.ts';
+import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/sign.ts';
 import type { PageBytes } from './piece-writer.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { ItemList } from './import/cut-plan.ts';
 import type { Period } from './levering.ts';
 import { type JsonObject, valueAt, withValueAt } from './model/json-pointer.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { JsonObject } from '../domain/model/json-pointer.ts';
 import type { PartCheck } from '../domain/model/model.ts';
 import { JadesError } from '../jades/errors.ts';

@@ -1,6 +1,6 @@
 import { request } from 'undici';
-import { reasonOf } from '../../kernel/error-text.ts';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
+import { reasonOf } from '../../kernel/log.ts';
 import { RequesterError } from './requester-error.ts';
 
 export interface TokenRequest {

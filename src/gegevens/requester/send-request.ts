@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { reasonOf } from '../../kernel/error-text.ts';
+import { reasonOf } from '../../kernel/log.ts';
 import { RequesterError } from './requester-error.ts';
 
 export interface SendOptions {

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Deliverer } from '../domain/choose-leveringen.ts';
 import type { Levering, Period } from '../domain/levering.ts';
 import type { Filter } from '../domain/request.ts';

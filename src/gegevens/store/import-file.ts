@@ -1,9 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
+import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { DeliveryReader } from '../domain/import/delivery-reader.ts';
 import { Faults, type ImportFault, TooFaulty } from '../domain/import/faults.ts';
 import type { ReadDelivery } from '../domain/import/read-delivery.ts';

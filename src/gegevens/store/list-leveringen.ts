@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 
 /** A levering as operators see it. */

@@ -1,6 +1,5 @@
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
+import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
 
 export interface Prunable {
   readonly id: number;

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** The key of this database under which persons and IDs are hashed, to recognise a record in several deliveries. */
 export async function readRecognitionKey(db: Db): Promise<Buffer> {

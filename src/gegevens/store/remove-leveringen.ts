@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** Tells every instance that something was removed. */
 export const REMOVED_CHANNEL = 'gegevens_verwijderd';

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { ReadDelivery, ReadLevering } from '../domain/import/read-delivery.ts';
 import { comparedWith, type EarlierLevering, type Replacement } from '../domain/import/replacement.ts';
 import type { Variant } from '../domain/model/mapping.ts';

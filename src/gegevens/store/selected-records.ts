@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { withAbort } from '../../kernel/database/with-abort.ts';
+import { type Pool, withAbort } from '../../kernel/database/pool.ts';
 import type { TextsPart } from '../domain/answer-frame.ts';
 import type { ChosenLevering, Levering, Selection } from '../domain/levering.ts';
 import { streamTexts, type TakeText } from './stream-texts.ts';

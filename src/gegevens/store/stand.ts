@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Levering, Period } from '../domain/levering.ts';
 import type { Variant } from '../domain/model/mapping.ts';
 import { LEVERING_COLUMNS, type LeveringRow, toLevering } from './levering-row.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { eventLoopBudget } from '../../kernel/event-loop.ts';
+import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import type { TextsPart } from '../domain/answer-frame.ts';
 
 declare module 'pg' {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { reasonOf } from '../error-text.ts';
+import { reasonOf } from '../log.ts';
 
 /** Said by this program and not by `pg`: no host can be used, or too many wait for a connection already. */
 export class DatabaseUnavailableError extends Error {

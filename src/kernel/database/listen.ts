@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { findHost } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
-import { findHost } from './hosts.ts';
 
 /** Called with what `notify` carried, or with undefined: look for yourself, something may have been missed. */
 export type NotificationCallback = (payload: string | undefined) => void;

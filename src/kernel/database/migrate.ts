@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { findHost } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
-import type { Db } from './db.ts';
-import { findHost } from './hosts.ts';
+import type { Db } from './transaction.ts';
 
 /** Where the migrations that come with the program are. */
 export const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));

@@ -1,13 +1,15 @@
 import pg from 'pg';
-import type { Clock } from '../clock.ts';
-import type { ReadinessCheck } from '../readiness.ts';
+import { connectEmbedded } from '../../embedded-postgres/connect.ts';
+import { startEmbedded } from '../../embedded-postgres/start.ts';
+import type { Config } from '../config/read-config.ts';
+import type { Logger } from '../log.ts';
+import type { ReadinessCheck, ReadinessResult } from '../platform.ts';
+import type { Clock } from '../time.ts';
 import { readAddresses } from './addresses.ts';
-import { databaseChecks } from './database-checks.ts';
-import { type DatabaseServer, openDatabaseServer, type DatabaseServerOptions } from './database-server.ts';
-import type { Db } from './db.ts';
 import { createListener, type Listener } from './listen.ts';
-import { demandMigrations, MIGRATIONS, migrate } from './migrate.ts';
+import { demandMigrations, MIGRATIONS, migrate, migrationState } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
+import type { Db } from './transaction.ts';
 
 /** The role that serves; migration 0001 makes it. */
 const SERVICE_ROLE = 'koppelvlak_dienst';
@@ -179,5 +181,128 @@ export async function checkLogin(db: Db, url: string, role: string, otherwise = 
     const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
     const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${otherwise}`;
     throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
+  }
+}
+
+/** A database that can be reached; nothing is connected to it yet. */
+interface DatabaseServer {
+  /** For the service. */
+  readonly url: string;
+  /** For the owner: migrations. */
+  readonly ownerUrl: string;
+  /** The settings that hold these addresses; none for the embedded one. */
+  readonly variables: { readonly url?: string; readonly ownerUrl?: string };
+  /** Settles when an embedded Postgres ended; never with a configured one. */
+  readonly exited: Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+interface DatabaseServerOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** A service keeps the embedded Postgres; a command uses the running one, or starts it for as long as it lasts. */
+  readonly purpose: 'service' | 'command';
+  /** The role that the login is checked for; see `PlatformOptions`. */
+  readonly role?: 'service' | 'retention' | undefined;
+}
+
+/**
+ * The configured database, or the embedded one, started when it must be.
+ * @throws {EmbeddedPostgresError} when the embedded one cannot be used
+ */
+export async function openDatabaseServer({ config, log, purpose }: DatabaseServerOptions): Promise<DatabaseServer> {
+  const { database, server } = config;
+  const never = new Promise<void>(() => {});
+  if (database.url !== undefined) {
+    const variables = {
+      url: 'DATABASE_URL',
+      ownerUrl: database.migrationUrl === undefined ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL',
+    };
+    const ownerUrl = database.migrationUrl ?? database.url;
+    return { url: database.url, ownerUrl, variables, exited: never, stop: async () => {} };
+  }
+  if (purpose === 'command') {
+    const { url, stop } = await connectEmbedded({ dir: server.home, log });
+    return { url, ownerUrl: url, variables: {}, exited: never, stop };
+  }
+  log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
+  const { url, exited, stop } = await startEmbedded({ dir: server.home, log, purpose });
+  return { url, ownerUrl: url, variables: {}, exited, stop };
+}
+
+/** More difference than this, in milliseconds, and moments of this process and of the database cannot be compared. */
+const CLOCK_LIMIT_MS = 5000;
+
+interface DatabaseCheckOptions {
+  readonly pool: Pool;
+  readonly listener: Listener;
+  readonly clock: Clock;
+  /** What is served: some of it can do without writing. */
+  readonly areas: readonly string[];
+}
+
+/** What an operator must know of the database, a line each; only what leaves nothing that can be served is wrong, the rest is a warning. */
+function databaseChecks({ pool, listener, clock, areas }: DatabaseCheckOptions): ReadinessCheck[] {
+  return [
+    {
+      name: 'database',
+      check: async () => {
+        await pool.query('select 1');
+        return { ok: true };
+      },
+    },
+    {
+      name: 'migrations',
+      check: async () => {
+        const { pending, unknown } = await migrationState(pool, MIGRATIONS);
+        if (pending.length > 0) return { ok: false, detail: `to be applied: ${pending.join(', ')}` };
+        return unknown.length === 0
+          ? { ok: true }
+          : { ok: true, warning: `newer than this program: ${unknown.join(', ')}` };
+      },
+    },
+    { name: 'database-writable', check: () => checkWritable(pool, areas) },
+    { name: 'clock', vital: false, check: () => checkClock(pool, clock) },
+    { name: 'listen', vital: false, check: async () => listenState(listener) },
+  ];
+}
+
+async function checkWritable(pool: Pool, areas: readonly string[]): Promise<ReadinessResult> {
+  const { rows } = await pool.query<{ readOnly: boolean; standby: boolean }>(
+    `select current_setting('transaction_read_only') = 'on' as "readOnly", pg_is_in_recovery() as standby`,
+  );
+  const { readOnly = false, standby = false } = rows[0] ?? {};
+  if (!readOnly) return { ok: true };
+  const reason = `the database takes no changes: it is ${standby ? 'a standby' : 'read-only'}`;
+  // Readers of the feed notice nothing; what writes an entry for each answer cannot answer.
+  return areas.includes('raadsfeed')
+    ? { ok: true, warning: `${reason}; only the council feed is served` }
+    : { ok: false, detail: reason };
+}
+
+async function checkClock(pool: Pool, clock: Clock): Promise<ReadinessResult> {
+  const asked = clock.now().getTime();
+  const { rows } = await pool.query<{ ms: number }>(
+    `select extract(epoch from clock_timestamp())::float8 * 1000 as ms`,
+  );
+  const answered = clock.now().getTime();
+  const ms = rows[0]?.ms ?? Number.NaN;
+  // The database read its clock somewhere between the two.
+  const difference = ms < asked ? asked - ms : Math.max(0, ms - answered);
+  if (difference <= CLOCK_LIMIT_MS) return { ok: true };
+  const seconds = (difference / 1000).toFixed(1);
+  return { ok: true, warning: `${seconds} s ${ms < asked ? 'ahead of' : 'behind'} the clock of the database` };
+}
+
+function listenState(listener: Listener): ReadinessResult {
+  switch (listener.state()) {
+    case 'live':
+      return { ok: true };
+    case 'unused':
+      return { ok: true, detail: 'nothing here listens' };
+    case 'pooled':
+      return { ok: true, detail: 'only a pooler can be reached (DATABASE_LISTEN_URL): changes are looked for instead' };
+    case 'lost':
+      return { ok: true, warning: 'the connection for LISTEN is lost: changes are looked for until it is back' };
   }
 }

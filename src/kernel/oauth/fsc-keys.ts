@@ -2,14 +2,12 @@
 // the key set that the Manager publishes.
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../clock.ts';
-import { isRecord } from '../is-record.ts';
-import type { ReadinessCheck } from '../readiness.ts';
+import { isRecord } from '../json-value.ts';
+import type { ReadinessCheck } from '../platform.ts';
+import type { Clock } from '../time.ts';
 import { watchFiles } from '../watch-files.ts';
-import type { KeySource } from './caller.ts';
-import type { VerifierLog } from './remote-keys.ts';
-import { createRemoteKeys, type FetchJson, fetchJson } from './remote-keys.ts';
-import { TokenError } from './token-error.ts';
+import { createRemoteKeys, type FetchJson, fetchJson, type VerifierLog } from './remote-keys.ts';
+import { type KeySource, TokenError } from './token.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */
 type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };

@@ -1,24 +1,23 @@
-// Who is calling? The access token of a request, verified. @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1
 import { hash } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.ts';
-import type { ReadinessCheck } from '../readiness.ts';
-import type { Caller, VerifiedToken } from './caller.ts';
-import { leewaySeconds } from './claims.ts';
+import type { ReadinessCheck } from '../platform.ts';
+import { type Clock, systemClock } from '../time.ts';
 import { createFscKeys, fscKeysCheck } from './fsc-keys.ts';
-import { createKeySet, type KeySet } from './key-set.ts';
-import type { FetchJson, VerifierLog } from './remote-keys.ts';
-import { createTokenCache } from './token-cache.ts';
-import { TokenError, type TokenErrorReason } from './token-error.ts';
+import { createKeySet, type FetchJson, type KeySet, type VerifierLog } from './remote-keys.ts';
 import {
+  type Caller,
   clientCertificateThumbprint,
   findToken,
   type HeaderValue,
   readProtectedHeader,
   singleHeader,
+  TokenError,
+  type TokenErrorReason,
   type TokenHeaders,
-} from './token-in-request.ts';
-import { type FscOptions, verifyFsc } from './verify-fsc.ts';
-import { type OAuthOptions, verifyOAuth } from './verify-oauth.ts';
+  type VerifiedToken,
+} from './token.ts';
+import { type FscOptions, leewaySeconds, type OAuthOptions, verifyFsc, verifyOAuth } from './verify-token.ts';
+
+// Who is calling? The access token of a request, verified. @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1
 
 export type TokenVerifierOptions = {
   /** Tokens of an OAuth 2.0 authorization server; absent: not accepted. */
@@ -199,4 +198,90 @@ function checkBinding(token: VerifiedToken, handedOn: boolean, certificate: Head
   if (header === undefined) throw new TokenError('invalid', 'client-certificate-absent');
   if (clientCertificateThumbprint(header) !== token.boundTo)
     throw new TokenError('invalid', 'client-certificate-mismatch');
+}
+
+/** Tokens that were verified, by their hash. Bounded in bytes; the one that was used longest ago makes room. */
+type TokenCache = {
+  /** A token whose signature need not be verified again yet. */
+  get(hash: string, now: Date): VerifiedToken | undefined;
+  /** The subject of a token that was verified once and has not expired: good for counting, not for letting in. */
+  subject(hash: string, now: Date): string | undefined;
+  set(hash: string, token: VerifiedToken, now: Date): void;
+  delete(hash: string): void;
+  clear(): void;
+};
+
+type TokenCacheOptions = {
+  /** Memory for all tokens together, about. */
+  maxBytes: number;
+  /** How long a verified token is taken without verifying it again; 0: never. */
+  cacheMs: number;
+};
+
+type Entry = { token: VerifiedToken; until: number; bytes: number };
+
+/** What an entry takes beside its texts: the objects, the set of scopes, its place in the map. */
+const entryBytes = 700;
+const scopeBytes = 60;
+
+export function createTokenCache({ maxBytes, cacheMs }: TokenCacheOptions): TokenCache {
+  // A Map keeps the order of insertion: the first key is the one that was used longest ago.
+  const entries = new Map<string, Entry>();
+  let bytes = 0;
+  // Mostly the one that comes next: it need not be moved, and moving in a Map means a new table every few times.
+  let last: string | undefined;
+
+  const drop = (hash: string): void => {
+    bytes -= entries.get(hash)?.bytes ?? 0;
+    entries.delete(hash);
+  };
+  const find = (hash: string, now: Date): Entry | undefined => {
+    const entry = entries.get(hash);
+    if (entry === undefined) return undefined;
+    if (now.getTime() >= entry.token.expiry * 1000) {
+      drop(hash);
+      return undefined;
+    }
+    if (hash !== last) {
+      entries.delete(hash);
+      entries.set(hash, entry);
+      last = hash;
+    }
+    return entry;
+  };
+  return {
+    get(hash, now) {
+      const entry = find(hash, now);
+      return entry !== undefined && now.getTime() < entry.until ? entry.token : undefined;
+    },
+    subject: (hash, now) => find(hash, now)?.token.caller.subject,
+    set(hash, token, now) {
+      drop(hash);
+      const until = Math.min(now.getTime() + cacheMs, token.verifyAgainAt ?? Number.POSITIVE_INFINITY);
+      const entry = { token, until, bytes: sizeOf(hash, token) };
+      entries.set(hash, entry);
+      bytes += entry.bytes;
+      last = hash;
+      for (const oldest of entries.keys()) {
+        if (bytes <= maxBytes) break;
+        drop(oldest);
+      }
+    },
+    delete: drop,
+    clear() {
+      entries.clear();
+      bytes = 0;
+    },
+  };
+}
+
+/** Bytes of an entry, about: a character takes up to two. */
+function sizeOf(hash: string, { caller, key, boundTo = '', fsc }: VerifiedToken): number {
+  const texts = [hash, key, boundTo, fsc?.groupId, fsc?.service, caller.subject, caller.clientId, caller.actor];
+  const scopes = [...caller.scopes];
+  const characters = [...texts, caller.oin, caller.peerId, caller.tokenHash, ...scopes].reduce(
+    (sum, text) => sum + (text?.length ?? 0),
+    0,
+  );
+  return entryBytes + scopeBytes * scopes.length + 2 * characters;
 }

@@ -1,18 +1,17 @@
 /** The way out to services whose addresses an operator, or their own documents, named: with limits on everything. */
 import { type Dispatcher, request as undiciRequest } from 'undici';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time.ts';
 import {
   type AddressRules,
   assertCallableName,
   checkUrl,
+  createOutboundAgent,
   guardedLookup,
+  type ProxySettings,
   redirected,
   redirection,
 } from './address-guard.ts';
-import { createOutboundAgent, type ProxySettings } from './outbound-agent.ts';
-import { OutboundError } from './outbound-error.ts';
-import { ACCEPT_ENCODING, headerValue, readBody } from './read-body.ts';
-import { freshForMs, retryAfterMs } from './retry.ts';
+import { ACCEPT_ENCODING, headerValue, readBody } from './guarded-fetch.ts';
 
 const MAX_REDIRECTS = 3;
 const ERROR_BODY_BYTES = 65_536;
@@ -198,4 +197,87 @@ function causeOf(error: unknown): string {
   const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : '';
   const said = inner.message.includes(code) ? inner.message : `${code}: ${inner.message}`;
   return (said === '' ? code : said).slice(0, MAX_CAUSE);
+}
+
+interface BackoffPolicy {
+  /** Milliseconds of the first wait at most; doubles with each failure. */
+  readonly firstMs: number;
+  /** Milliseconds of any wait at most. */
+  readonly maxMs: number;
+}
+
+/**
+ * How long to wait after so many failures in a row: grows exponentially; half of it is chance, so that many who failed together do
+ * not come back together. Never less than what the other side asked for.
+ */
+export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0): number {
+  const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
+  const wait = ceiling / 2 + (Math.random() * ceiling) / 2;
+  return Math.round(Math.max(wait, atLeastMs + (Math.random() * ceiling) / 4));
+}
+
+/** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now; `undefined` when it is neither. */
+export function retryAfterMs(value: string | undefined, now: Date): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+}
+
+/** How many milliseconds an answer stays fresh by its own account (RFC 9111 section 4.2); 0 when it does not say. */
+export function freshForMs(cacheControl: string | undefined, age: string | undefined): number {
+  if (cacheControl === undefined || /(^|[\s,])no-(store|cache)\b/i.test(cacheControl)) return 0;
+  const maxAge = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl)?.[1];
+  if (maxAge === undefined) return 0;
+  const old = age !== undefined && /^\d{1,9}$/.test(age) ? Number(age) : 0;
+  return Math.max(0, Number(maxAge) - old) * 1000;
+}
+
+/**
+ * Why a call gave nothing that can be used.
+ * - `address`: an address that may not be called
+ * - `unreachable`: no connection, or it was refused
+ * - `timeout`: no complete answer in time
+ * - `broken-off`: the answer ended before its end
+ * - `status`: an HTTP status that was not asked for
+ * - `redirect`: to where is not followed, or too many
+ * - `encoding`: a compression that was not asked for, or bytes that are not in it
+ * - `too-large`: more bytes than allowed, compressed or not
+ * - `content-type`: not JSON by its own account
+ * - `not-json`: not JSON in UTF-8
+ */
+type OutboundFault =
+  | 'address'
+  | 'unreachable'
+  | 'timeout'
+  | 'broken-off'
+  | 'status'
+  | 'redirect'
+  | 'encoding'
+  | 'too-large'
+  | 'content-type'
+  | 'not-json';
+
+/** A call to another service that failed. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly code: OutboundFault;
+  /** With code `status`. */
+  readonly status: number | undefined;
+  /** Milliseconds that the other side asks to wait (RFC 9110 section 10.2.3). */
+  readonly retryAfterMs: number | undefined;
+  /** Of a status: the start of the body, when it is a problem document (RFC 9457). */
+  readonly problem: unknown;
+
+  constructor(
+    code: OutboundFault,
+    message: string,
+    more: { status?: number; retryAfterMs?: number | undefined; problem?: unknown; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? {} : { cause: more.cause });
+    this.code = code;
+    this.status = more.status;
+    this.retryAfterMs = more.retryAfterMs;
+    this.problem = more.problem;
+  }
 }

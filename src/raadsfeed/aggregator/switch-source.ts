@@ -5,7 +5,7 @@ import { readSnapshotPage } from '../../feed-client/page.ts';
 import { NO_PROGRESS, notePage } from '../../feed-client/progress.ts';
 import { readServiceDocument } from '../../feed-client/service-document.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
 import { isResourceType } from '../domain/resource-type.ts';

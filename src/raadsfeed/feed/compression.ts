@@ -1,7 +1,7 @@
 /** Content codings: which one a client gets, and how a body is compressed. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
-import { acceptedEncoding } from '../../http/request-head.ts';
+import { acceptedEncoding } from '../../http/headers.ts';
 import { BROTLI_QUALITY, type CompressedEncoding, GZIP_LEVEL, ZSTD_LEVEL } from './splice.ts';
 
 export type Encoding = CompressedEncoding | 'identity';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
-import { acceptedTypes } from '../../http/request-head.ts';
+import { acceptedTypes } from '../../http/headers.ts';
 import type { RaadsfeedParts } from '../parts.ts';
 import { serviceDocument } from '../service-document.ts';
 import { servicePage } from '../service-page.ts';

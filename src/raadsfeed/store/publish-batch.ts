@@ -3,7 +3,7 @@
  * writer that was killed) leaves no hole: the numbers it gave were never anyone's.
  */
 import { randomInt } from 'node:crypto';
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Change } from '../domain/change.ts';
 import { recordText } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';

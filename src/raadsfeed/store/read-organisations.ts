@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** An organisation of this feed, as the service document lists it. */
 export interface FeedOrganisation {

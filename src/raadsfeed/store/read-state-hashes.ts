@@ -1,5 +1,4 @@
-import { arrayOf } from '../../kernel/database/array-of.ts';
-import type { Db } from '../../kernel/database/db.ts';
+import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import type { Resource } from '../domain/resource.ts';
 import { resourceKey } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Resource } from '../domain/resource.ts';
 import type { ResourceType } from '../domain/resource-type.ts';
 

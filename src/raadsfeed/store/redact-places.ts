@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Removal } from '../domain/change.ts';
 import { redactedPlace } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';

@@ -1,7 +1,7 @@
 /** The partitions of the texts: 100 000 numbers each, made ahead, and written anew when something was removed from them. */
-import type { Db } from '../../kernel/database/db.ts';
+
 import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
+import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { FeedRow } from './feed-row.ts';
 
 /** As migration 0040 has it. */

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** An organisation as this feed itself publishes it. */
 export interface OwnOrganisation {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { findHost } from '../../kernel/database/hosts.ts';
+import { findHost } from '../../kernel/database/addresses.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

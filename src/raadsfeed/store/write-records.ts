@@ -1,5 +1,4 @@
-import { arrayOf } from '../../kernel/database/array-of.ts';
-import type { Db } from '../../kernel/database/db.ts';
+import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import type { Change } from '../domain/change.ts';
 import type { RecordText } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';

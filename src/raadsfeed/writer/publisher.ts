@@ -1,6 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
+import type { Clock } from '../../kernel/time.ts';
 import type { Change } from '../domain/change.ts';
 import { type Outcome, publishBatch } from '../store/publish-batch.ts';
 import { rewriteParts } from '../store/text-partitions.ts';

@@ -8,11 +8,11 @@ import type { SignatureStyle } from '../../../src/gegevens/jades/protected-heade
 import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import { type Imported, importFile } from '../../../src/gegevens/store/import-file.ts';
 import { readOpenapi } from '../../../src/http/openapi-document.ts';
-import type { Clock } from '../../../src/kernel/clock.ts';
 import { createPool, type Pool } from '../../../src/kernel/database/pool.ts';
-import { isRecord } from '../../../src/kernel/is-record.ts';
+import { isRecord } from '../../../src/kernel/json-value.ts';
 import { createLogger } from '../../../src/kernel/log.ts';
 import { createGuardedFetch } from '../../../src/kernel/outbound/guarded-fetch.ts';
+import type { Clock } from '../../../src/kernel/time.ts';
 import { createAnswerCheck } from '../../support/api.ts';
 import { createFaultyAuthority, type FaultyAuthority } from '../../support/authority/faulty-authority.ts';
 import { createDatabase } from '../../support/database.ts';

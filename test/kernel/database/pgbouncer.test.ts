@@ -8,9 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answers } from '../../../src/embedded-postgres/postmaster.ts';
 import { choosePostgresUser, POSTGRES_ENV, postgresBinaries } from '../../../src/embedded-postgres/programs.ts';
 import { createListener } from '../../../src/kernel/database/listen.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
+import { type Pool, withAbort } from '../../../src/kernel/database/pool.ts';
 import { transaction } from '../../../src/kernel/database/transaction.ts';
-import { withAbort } from '../../../src/kernel/database/with-abort.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { keepingLog, openPool, until } from './support.ts';
 

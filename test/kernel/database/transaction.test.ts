@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isStatementCancelled } from '../../../src/kernel/database/database-unavailable.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
+import { type Pool, withAbort } from '../../../src/kernel/database/pool.ts';
 import { transaction } from '../../../src/kernel/database/transaction.ts';
-import { withAbort } from '../../../src/kernel/database/with-abort.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { openPool, until } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { VerifiedToken } from '../../../src/kernel/oauth/caller.ts';
-import { createTokenCache } from '../../../src/kernel/oauth/token-cache.ts';
+import type { VerifiedToken } from '../../../src/kernel/oauth/token.ts';
+import { createTokenCache } from '../../../src/kernel/oauth/token-verifier.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);

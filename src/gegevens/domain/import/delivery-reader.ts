@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import { toPointer, valueAt } from '../model/json-pointer.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { organisationOf } from '../organisation.ts';

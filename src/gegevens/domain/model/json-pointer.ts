@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 
 /** JSON Pointers (RFC 6901) as lists of steps. */
 

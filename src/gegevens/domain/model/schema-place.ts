@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import { type JsonObject, pointerSteps, toPointer } from './json-pointer.ts';
 
 /** A place in the data: names of members, `*` for any item of a list. */

@@ -3,7 +3,7 @@
  * what cannot be taken over is refused by itself.
  */
 import { judgeHash } from '../../../feed-client/page.ts';
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import { type Change, VERWIJDERREDENEN } from '../../domain/change.ts';
 import { type Origin, prepareChange } from '../../domain/prepare-change.ts';
 import { normaliseOrganisatiecode, type Resource } from '../../domain/resource.ts';

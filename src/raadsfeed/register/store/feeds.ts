@@ -1,5 +1,5 @@
 /** The register: where feeds are, and nothing of their content. */
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import type { RegisterFeed } from '../../register.ts';
 import type { Discovered } from '../refresh-feed.ts';
 

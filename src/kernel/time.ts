@@ -1,3 +1,9 @@
+/** Where the time comes from: a parameter, so that a test can be at any moment. */
+export type Clock = { now(): Date };
+
+/** The time of the machine. */
+export const systemClock: Clock = { now: () => new Date() };
+
 /**
  * Durations as the standards write them. They are compared by adding them to a moment: a month has no length of its own.
  * @see ISO 8601-1, "Duration"; RFC 3339 appendix A

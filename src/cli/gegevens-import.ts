@@ -1,13 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import type { ImportFault } from '../../gegevens/domain/import/faults.ts';
-import type { Conflict, Replacement, ReplaceReason } from '../../gegevens/domain/import/replacement.ts';
-import type { Variant } from '../../gegevens/domain/model/mapping.ts';
-import type { Model } from '../../gegevens/domain/model/model.ts';
-import type { Terminal } from '../../kernel/terminal.ts';
-import { createProgress } from '../progress.ts';
-import type { CommandContext } from '../run-command.ts';
-import { CommandError, runCommand } from '../run-command.ts';
+import type { ImportFault } from '../gegevens/domain/import/faults.ts';
+import type { Conflict, Replacement, ReplaceReason } from '../gegevens/domain/import/replacement.ts';
+import type { Variant } from '../gegevens/domain/model/mapping.ts';
+import type { Model } from '../gegevens/domain/model/model.ts';
+import type { Terminal } from '../kernel/terminal.ts';
+import { createProgress } from './output.ts';
+import { type CommandContext, CommandError, runCommand } from './run-command.ts';
 
 interface ImportOptions {
   readonly variant: Variant;
@@ -48,7 +47,7 @@ export function importCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
     .action((files: string[], options: ImportOptions) =>
       runCommand(terminal, options, async (context) => {
-        const { loadModel } = await import('../../gegevens/domain/model/model.ts');
+        const { loadModel } = await import('../gegevens/domain/model/model.ts');
         const { shvModel, vsModel } = context.platform.config.gegevens;
         const configured = loadModel(options.variant, options.variant === 'shv' ? shvModel : vsModel);
         const model = options.model === undefined ? configured : loadModel(options.variant, options.model);
@@ -68,9 +67,9 @@ async function importOne(
   { loaded: model, model: named, replace = false }: ImportOptions & { readonly loaded: Model },
   path: string,
 ): Promise<FileResult> {
-  const { FaultyFile, importFile } = await import('../../gegevens/store/import-file.ts');
-  const { ReplacementRefused } = await import('../../gegevens/store/replace-deliveries.ts');
-  const { recogniseModel } = await import('../../gegevens/store/recognise-model.ts');
+  const { FaultyFile, importFile } = await import('../gegevens/store/import-file.ts');
+  const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
+  const { recogniseModel } = await import('../gegevens/store/recognise-model.ts');
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);

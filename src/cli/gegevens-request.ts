@@ -1,11 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Mapping, Variant } from '../../gegevens/domain/model/mapping.ts';
-import type { GegevensRequest } from '../../gegevens/domain/request.ts';
-import type { DeliveredPage } from '../../gegevens/requester/request-delivery.ts';
-import type { Terminal } from '../../kernel/terminal.ts';
-import { CommandError, runTool, type ToolContext } from '../run-command.ts';
+import type { Mapping, Variant } from '../gegevens/domain/model/mapping.ts';
+import type { GegevensRequest } from '../gegevens/domain/request.ts';
+import type { DeliveredPage } from '../gegevens/requester/request-delivery.ts';
+import type { Terminal } from '../kernel/terminal.ts';
+import { CommandError, runTool, type ToolContext } from './run-command.ts';
 
 interface RequestOptions {
   readonly variant: Variant;
@@ -66,13 +66,13 @@ export function requestCommand(terminal: Terminal): Command {
 
 async function requestAll(context: ToolContext, url: string, options: RequestOptions): Promise<void> {
   const { output, interrupted: signal } = context;
-  const { createVerifier } = await import('../../gegevens/jades/verify.ts');
-  const { plainStyles } = await import('../../gegevens/jades/sign.ts');
-  const { loadOwnKey, ownKeySigner } = await import('../../gegevens/own-key-files.ts');
-  const { loadModel } = await import('../../gegevens/domain/model/model.ts');
-  const { requestDelivery } = await import('../../gegevens/requester/request-delivery.ts');
-  const { openMergedFile } = await import('../../gegevens/requester/merged-file.ts');
-  const { createGuardedFetch } = await import('../../kernel/outbound/guarded-fetch.ts');
+  const { createVerifier } = await import('../gegevens/jades/verify.ts');
+  const { plainStyles } = await import('../gegevens/jades/sign.ts');
+  const { loadOwnKey, ownKeySigner } = await import('../gegevens/own-key-files.ts');
+  const { loadModel } = await import('../gegevens/domain/model/model.ts');
+  const { requestDelivery } = await import('../gegevens/requester/request-delivery.ts');
+  const { openMergedFile } = await import('../gegevens/requester/merged-file.ts');
+  const { createGuardedFetch } = await import('../kernel/outbound/guarded-fetch.ts');
   const { gegevens, server } = context.config;
   if (!URL.canParse(url)) throw new CommandError(`${url} is not an address`);
   if (gegevens.trustAnchors === undefined) throw new CommandError('GEGEVENS_TRUST_ANCHORS is missing');
@@ -146,7 +146,7 @@ async function authorization(options: RequestOptions, signal: AbortSignal): Prom
   if (tokenUrl === undefined || clientId === undefined || clientSecretFile === undefined) {
     throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
   }
-  const { fetchToken } = await import('../../gegevens/requester/fetch-token.ts');
+  const { fetchToken } = await import('../gegevens/requester/fetch-token.ts');
   const clientSecret = (await readFile(clientSecretFile, 'utf8')).trim();
   const timeoutMs = options.timeout * 1000;
   return { [name]: `Bearer ${await fetchToken({ url: tokenUrl, clientId, clientSecret, timeoutMs, signal })}` };

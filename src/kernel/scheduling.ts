@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 
 /** Keeps large work from holding the event loop: all such work together may take this much of each turn. */
 export interface EventLoopBudget {
@@ -69,4 +70,62 @@ export async function mapWithinBudget<T, R>(items: readonly T[], make: (item: T)
     made.push(make(item));
   }
   return made;
+}
+
+/** Runs pieces of work one at a time; those of several clients take turns, so that one with many does not keep the others waiting. */
+export interface OneAtATime {
+  run<T>(client: string, work: () => Promise<T>): Promise<T>;
+  /** Resolves when nothing runs or waits. */
+  idle(): Promise<void>;
+}
+
+export function createOneAtATime(): OneAtATime {
+  /** What waits of each client, the client whose turn is next first. */
+  const waiting = new Map<string, (() => void)[]>();
+  const onIdle: (() => void)[] = [];
+  let isRunning = false;
+
+  function wait(client: string): Promise<void> {
+    return new Promise((resolve) => {
+      const own = waiting.get(client);
+      if (own === undefined) waiting.set(client, [resolve]);
+      else own.push(resolve);
+    });
+  }
+
+  function startNext(): void {
+    const first = waiting.entries().next().value;
+    if (first === undefined) {
+      isRunning = false;
+      for (const resolve of onIdle.splice(0)) resolve();
+      return;
+    }
+    const [client, own] = first;
+    const start = own.shift();
+    waiting.delete(client);
+    if (own.length > 0) waiting.set(client, own);
+    start?.();
+  }
+
+  return {
+    async run(client, work) {
+      if (isRunning) await wait(client);
+      isRunning = true;
+      try {
+        return await work();
+      } finally {
+        startNext();
+      }
+    },
+    idle: () => (isRunning ? new Promise((resolve) => onIdle.push(resolve)) : Promise.resolve()),
+  };
+}
+
+/**
+ * Keeps the young generation of the heap small. Work that passes a million records through makes much garbage and keeps nothing: by
+ * default the engine would let a hundred megabytes of it pile up, and gain no time by it. Call before the work begins.
+ */
+export function limitYoungGeneration(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--max-semi-space-size=8');
 }

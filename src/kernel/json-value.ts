@@ -2,6 +2,11 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/index.js';
 
+/** Whether a parsed value is an object with members, and no list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Finds what a schema says is wrong with a value from outside, in time that the value cannot make long. */
 
 /** List elements of a value that are looked through for all of their faults. */

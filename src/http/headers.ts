@@ -3,10 +3,12 @@
  * which form of answer is asked for (RFC 9110 section 12.5).
  */
 
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Negotiator } from 'negotiator';
 import { Problem } from '../kernel/problem.ts';
+import { PAGE_STYLE } from './pages.ts';
 import { platformProblems } from './problems.ts';
 
 /** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
@@ -131,4 +133,38 @@ export function acceptedEncoding<E extends string>(
   const preferred = [...offered, 'identity'];
   const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
   return offered.find((encoding) => encoding === best) ?? 'identity';
+}
+
+const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');
+
+/** Headers that stand on every answer; a route may replace `cache-control` and the readable documentation its policy. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+/** Puts the security headers on every answer, errors and unknown paths included. */
+export function securityHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(SECURITY_HEADERS);
+    done();
+  });
+}
+
+/** Opens a scope to scripts of every origin (public data only). */
+export function openToOrigins(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('access-control-allow-origin', '*');
+    reply.header('access-control-expose-headers', 'API-Version, ETag, Link, Retry-After');
+    if (request.method === 'OPTIONS') {
+      reply.header('access-control-allow-methods', 'GET, HEAD, OPTIONS');
+      reply.header('access-control-allow-headers', 'Accept, If-None-Match, Last-Event-ID');
+      reply.header('access-control-max-age', '86400');
+    }
+    done();
+  });
 }

@@ -1,8 +1,8 @@
-// What a request says of its caller before any signature is verified: its access token (the FSC header first where it counts, then RFC 6750
-// section 2.1), the client certificate that a proxy handed on (RFC 9440, RFC 8705 section 3.1), the header of the token.
 import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
-import { TokenError } from './token-error.ts';
+
+// What a request says of its caller before any signature is verified: its access token (the FSC header first where it counts, then RFC 6750
+// section 2.1), the client certificate that a proxy handed on (RFC 9440, RFC 8705 section 3.1), the header of the token.
 
 /** A header as received: every occurrence of it. `headers` of Node has only the first `Authorization`, where two must be refused. */
 export type HeaderValue = string | readonly string[] | undefined;
@@ -110,4 +110,100 @@ export function readProtectedHeader(token: string): ProtectedHeader {
     ...(header.typ === undefined ? {} : { typ: header.typ }),
     ...(thumbprint === undefined ? {} : { certificateThumbprint: thumbprint }),
   };
+}
+
+/** Who is calling, as told by a token that was verified. */
+export type Caller = {
+  kind: 'oauth' | 'fsc';
+  /** `sub` of the token; an OAuth token without one: its `client_id`. */
+  subject: string;
+  clientId?: string;
+  /** FSC: the peer that calls. */
+  peerId?: string;
+  /**
+   * The organisation identification number (20 digits) that the token proves: of the peer (FSC), of the client by its claim
+   * or by configuration (OAuth).
+   */
+  oin?: string;
+  /** `act.sub`: the delegate that acts for the subject. */
+  actor?: string;
+  scopes: ReadonlySet<string>;
+  expiresAt: Date;
+  /** SHA-256 of the token, base64url: names the token without giving it away. */
+  tokenHash: string;
+};
+
+/** Keys that tokens are verified with, and what of it still holds. */
+export type KeySource = {
+  /** Whether the key, or the state of the keys, that a token was verified with still counts. */
+  holds(key: string): boolean;
+  /** Whether `holds` may be asked without `freshen` first. */
+  isFresh(): boolean;
+  /** Resolves when the keys are as new as they have to be. */
+  freshen(): Promise<void>;
+};
+
+/**
+ * What stays true of a token until it expires: signature, issuer, audience and start have been checked. What depends on
+ * the request (the client certificate, the service called) or on the moment (the end, the keys) is judged on every use.
+ */
+export type VerifiedToken = {
+  caller: Caller;
+  /** `exp`, in seconds. */
+  expiry: number;
+  /** Epoch milliseconds from which the signature must be verified anew whatever the cache time; absent: at its expiry. */
+  verifyAgainAt?: number;
+  /** The keys that it was verified with, and which of them. */
+  keys: KeySource;
+  key: string;
+  /** `cnf.x5t#S256`: the client certificate that the token is bound to. */
+  boundTo?: string;
+  /** FSC only. */
+  fsc?: { groupId: string; service: string };
+};
+
+/**
+ * What the caller must be told. `unavailable`: the token could not be judged, because the keys of the issuer were never
+ * fetched and cannot be fetched now; that is a fault of the service, not of the caller.
+ */
+type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
+
+/** Why, from a closed list: fit for a log line and a metric label, never holds anything of the token. */
+export type TokenErrorReason =
+  | 'no-token'
+  | 'header-repeated'
+  | 'header-empty'
+  | 'malformed'
+  | 'too-large'
+  | 'no-issuer-configured'
+  | 'algorithm'
+  | 'critical-header'
+  | 'type'
+  | 'unknown-key'
+  | 'signature'
+  | 'certificate-not-valid'
+  | 'claims-malformed'
+  | 'issuer'
+  | 'audience'
+  | 'not-yet-valid'
+  | 'client-certificate-malformed'
+  | 'client-certificate-absent'
+  | 'client-certificate-mismatch'
+  | 'not-bound'
+  | 'expired'
+  | 'group'
+  | 'service'
+  | 'keys-unavailable';
+
+/** A token that was refused. */
+export class TokenError extends Error {
+  readonly code: TokenErrorCode;
+  readonly reason: TokenErrorReason;
+
+  constructor(code: TokenErrorCode, reason: TokenErrorReason, options?: ErrorOptions) {
+    super(`access token refused (${code}): ${reason}`, options);
+    this.name = 'TokenError';
+    this.code = code;
+    this.reason = reason;
+  }
 }
