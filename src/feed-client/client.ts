@@ -1,11 +1,11 @@
 /** Asks a council feed over HTTP for its pages; `askPatiently` has the patience that its answers ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../kernel/json-value.ts';
+import { OutboundError } from '../kernel/outbound/address-guard.ts';
 import {
   backoffMs,
   type OutboundAnswer,
   type OutboundClient,
-  OutboundError,
   type OutboundRequest,
 } from '../kernel/outbound/outbound-client.ts';
 import { FeedFault } from './feed-fault.ts';

@@ -1,6 +1,7 @@
 /** What a feed says of itself, and where it is found. */
 import { isRecord } from '../kernel/json-value.ts';
-import { type OutboundClient, OutboundError } from '../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../kernel/outbound/address-guard.ts';
+import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 import { FeedFault } from './feed-fault.ts';
 

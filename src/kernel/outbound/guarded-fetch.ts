@@ -7,11 +7,12 @@ import {
   checkUrl,
   createOutboundAgent,
   guardedLookup,
+  headerValue,
+  OutboundError,
   type ProxySettings,
   redirected,
   redirection,
 } from './address-guard.ts';
-import { OutboundError } from './outbound-client.ts';
 
 const MAX_REDIRECTS = 2;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -107,11 +108,6 @@ async function readAnswer(
 
 /** What we ask for; decompressed piece by piece, so a bomb is stopped at the limit and not after it. */
 export const ACCEPT_ENCODING = 'br, zstd, gzip';
-
-/** The first value of a header. */
-export function headerValue(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
-}
 
 /**
  * Reads a body of at most `maxBytes`, counted both as sent and after decompression.

@@ -2,7 +2,8 @@ import { FeedFault } from '../../feed-client/feed-fault.ts';
 import { discover, readServiceDocument } from '../../feed-client/service-document.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import { type OutboundClient, OutboundError } from '../../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../../kernel/outbound/address-guard.ts';
+import type { OutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import { findEntryOfFeed, noteUnreachable, type RegisterEntry, removeFeed, saveFeed } from './store/feeds.ts';
 
 const DAY_SECONDS = 86_400;

@@ -1,5 +1,6 @@
 import type { ProxySettings } from '../../../kernel/outbound/address-guard.ts';
-import { createOutboundClient, type OutboundClient, OutboundError } from '../../../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../../../kernel/outbound/address-guard.ts';
+import { createOutboundClient, type OutboundClient } from '../../../kernel/outbound/outbound-client.ts';
 import { type Clock, systemClock } from '../../../kernel/time.ts';
 import { CallGate } from './call-gate.ts';
 import type { CallTurns } from './call-turns.ts';
