@@ -1,16 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import type { Pool } from '../kernel/database/pool.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { Source } from '../raadsfeed/aggregator/source.ts';
-import { parseSourceAddress, type SourceAddress } from '../raadsfeed/aggregator/source-address.ts';
 import type { NewSource } from '../raadsfeed/aggregator/store/manage-sources.ts';
 import type { SourceState } from '../raadsfeed/aggregator/store/read-source-states.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
-import { bronCheckCommand, bronIssuesCommand, bronSwitchCommand, bronSyncCommand } from './bron-sync.ts';
-import { parseOrganisatie } from './feed.ts';
+import {
+  bronCheckCommand,
+  bronIssuesCommand,
+  bronSwitchCommand,
+  bronSyncCommand,
+  readSourceAddress,
+  requireSource,
+} from './bron-sync.ts';
+import { parseOrganisatie } from './feed-publish.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
@@ -32,8 +36,8 @@ export function bronCommand(terminal: Terminal): Command {
 interface AddOptions {
   readonly organisatie?: readonly string[];
   readonly naam?: string;
-  readonly portaal?: string;
-  readonly vanaf?: string;
+  readonly portal?: string;
+  readonly from?: string;
   readonly file?: string;
   readonly unchecked?: boolean;
   readonly json?: boolean;
@@ -54,15 +58,15 @@ function bronAddCommand(terminal: Terminal): Command {
       collect,
     )
     .option('--naam <name>', 'name of the organisation (required for a supplier)')
-    .option('--portaal <url>', "address of the organisation's portal at the supplier")
-    .option('--vanaf <date>', 'first day that is read of a supplier (YYYY-MM-DD)')
+    .option('--portal <url>', "address of the organisation's portal at the supplier")
+    .option('--from <date>', 'first day to read from a supplier (YYYY-MM-DD)')
     .option('--file <path>', 'a JSON list of {"adres", "organisaties", "naam", "portaal", "vanaf"}')
     .option('--unchecked', 'add a feed without asking whether it answers')
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
       '\nExamples:\n  $ koppelvlak bron add https://raad.voorbeeldstad.example/ori/v1\n' +
-        '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --vanaf 2010-01-01',
+        '  $ koppelvlak bron add notubiz:281 --organisatie gm0363 --naam "Gemeente Amsterdam" --from 2010-01-01',
     )
     .action((text: string | undefined, options: AddOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
@@ -88,7 +92,8 @@ function bronAddCommand(terminal: Terminal): Command {
 async function readSources(text: string | undefined, options: AddOptions): Promise<NewSource[]> {
   if ((text === undefined) === (options.file === undefined)) throw new UsageError('give a source, or --file');
   if (options.file !== undefined) return await readSourceFile(options.file);
-  return [toSource({ adres: text, organisaties: options.organisatie, ...options }, 'the source')];
+  const { organisatie: organisaties, naam, portal: portaal, from: vanaf } = options;
+  return [toSource({ adres: text, organisaties, naam, portaal, vanaf }, 'the source')];
 }
 
 async function readSourceFile(path: string): Promise<NewSource[]> {
@@ -101,42 +106,42 @@ async function readSourceFile(path: string): Promise<NewSource[]> {
   if (!Array.isArray(json)) throw new CommandError(`${path} is no list of sources`);
   return json.map((value: unknown, i) => {
     if (!isRecord(value)) throw new CommandError(`${path}: source ${i + 1} is no object`);
-    const strange = Object.keys(value).find(
+    const unknown = Object.keys(value).find(
       (name) => !['adres', 'organisaties', 'naam', 'portaal', 'vanaf'].includes(name),
     );
-    if (strange !== undefined) throw new CommandError(`${path}: source ${i + 1} has an unknown member, ${strange}`);
+    if (unknown !== undefined) throw new CommandError(`${path}: source ${i + 1} has an unknown member, ${unknown}`);
     return toSource(value, `${path}: source ${i + 1}`);
   });
 }
 
-function toSource(value: Record<string, unknown>, place: string): NewSource {
-  const word = (name: string): string | undefined => {
+function toSource(value: Record<string, unknown>, where: string): NewSource {
+  const text = (name: string): string | undefined => {
     const found = value[name];
     if (found === undefined) return undefined;
-    if (typeof found !== 'string' || found.trim() === '') throw new UsageError(`${place}: ${name} is no text`);
+    if (typeof found !== 'string' || found.trim() === '') throw new UsageError(`${where}: ${name} is no text`);
     return found;
   };
-  const address = readSourceAddress(word('adres') ?? '');
+  const address = readSourceAddress(text('adres') ?? '');
   const { organisaties = [] } = value;
-  if (!Array.isArray(organisaties)) throw new UsageError(`${place}: organisaties is no list`);
+  if (!Array.isArray(organisaties)) throw new UsageError(`${where}: organisaties is no list`);
   const organisatiecodes = organisaties.map((code) => {
     const known = typeof code === 'string' ? normaliseOrganisatiecode(code) : undefined;
-    if (known === undefined) throw new UsageError(`${place}: a code is gm and 4 digits, pv and 2, or ws and 4`);
+    if (known === undefined) throw new UsageError(`${where}: a code is gm and 4 digits, pv and 2, or ws and 4`);
     return known;
   });
-  const [naam, portaal, vanaf] = [word('naam'), word('portaal'), word('vanaf')];
+  const [naam, portaal, vanaf] = [text('naam'), text('portaal'), text('vanaf')];
   if (address.kind === 'leveranciers-api' && (organisatiecodes.length !== 1 || naam === undefined)) {
-    throw new UsageError(`${place}: a supplier's API is read for one organisation: give one code and its name`);
+    throw new UsageError(`${where}: a supplier's API is read for one organisation: give one code and its name`);
   }
   if (portaal !== undefined && !/^https?:\/\/[^\s]+$/.test(portaal))
-    throw new UsageError(`${place}: portaal is no address`);
+    throw new UsageError(`${where}: the portal is not an address`);
   if (vanaf !== undefined && (!/^\d{4}-\d{2}-\d{2}$/.test(vanaf) || Number.isNaN(Date.parse(vanaf)))) {
-    throw new UsageError(`${place}: vanaf is no day (YYYY-MM-DD)`);
+    throw new UsageError(`${where}: the first day is not a date (YYYY-MM-DD)`);
   }
   return { adres: address.adres, soort: address.kind, organisatiecodes, naam, portaal, vanaf };
 }
 
-/** A feed that does not answer now is more often a wrong address than a source that is down. */
+/** A feed that does not answer is more often a wrong address than a source that is down, so a new one is asked first. */
 async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
   const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
@@ -210,7 +215,7 @@ function stateCells(state: SourceState): string[] {
 function describe({ toestand, fout, mislukt, fase, bijgewerkt, nietsTeLezen }: SourceState): string {
   if (toestand === 'gepauzeerd') return 'paused';
   if (fout !== null) return `failing (${mislukt}): ${fout}`;
-  if (nietsTeLezen) return 'nothing to read: all it has is taken from elsewhere';
+  if (nietsTeLezen) return 'nothing to read: other sources provide all its organisations';
   if (bijgewerkt === null) return 'starting';
   return PHASES[fase];
 }
@@ -221,7 +226,7 @@ const PHASES = {
   feed: 'following',
 } as const;
 
-/** @param seconds since the source was read to its end */
+/** @param seconds since the source was last read to its end */
 function duration(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
@@ -229,7 +234,7 @@ function duration(seconds: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-const SOURCE = 'address that the source was added with';
+const SOURCE = 'address under which the source was added';
 
 function bronPauseCommand(terminal: Terminal): Command {
   return new Command('pause')
@@ -242,7 +247,7 @@ function bronPauseCommand(terminal: Terminal): Command {
 
 function bronResumeCommand(terminal: Terminal): Command {
   return new Command('resume')
-    .description('read a paused source again, or one that waits after a failure, at once')
+    .description('read a paused source again; one that waits after a failure is read at once')
     .argument('<source>', SOURCE)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron resume https://raad.voorbeeldstad.example/ori/v1')
@@ -265,7 +270,7 @@ async function setPaused(
 
 function bronRemoveCommand(terminal: Terminal): Command {
   return new Command('remove')
-    .description('forget a source; what was published of it stays in the feed')
+    .description('forget a source; what was published from it stays in the feed')
     .argument('<source>', SOURCE)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron remove https://raad.voorbeeldstad.example/ori/v1')
@@ -277,22 +282,4 @@ function bronRemoveCommand(terminal: Terminal): Command {
         output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));
       }),
     );
-}
-
-/** The address of a source as a word of a command. @throws {UsageError} */
-export function readSourceAddress(text: string): SourceAddress {
-  const address = parseSourceAddress(text);
-  if (address === undefined) {
-    throw new UsageError(`${text} is no source: give the address of a service document, or notubiz:<organisation id>`);
-  }
-  return address;
-}
-
-/** The source that a command names. @throws {UsageError} {CommandError} */
-export async function requireSource(pool: Pool, text: string): Promise<Source> {
-  const { findSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
-  const { adres } = readSourceAddress(text);
-  const source = await findSource(pool, adres);
-  if (source === undefined) throw new CommandError(`${adres} is not among the sources; see koppelvlak bron list`);
-  return source;
 }

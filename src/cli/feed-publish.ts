@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { limitYoungGeneration } from '../kernel/scheduling.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { type Change, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
-import { resourceKey } from '../raadsfeed/domain/resource.ts';
+import { normaliseOrganisatiecode, resourceKey } from '../raadsfeed/domain/resource.ts';
 import type { Missing } from '../raadsfeed/writer/sync-state.ts';
-import { parseOrganisatie, requireToelichting } from './feed.ts';
 import { createProgress, type Output } from './output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
 
@@ -44,7 +43,7 @@ export function feedPublishCommand(terminal: Terminal): Command {
         });
         const { lines, recorded, noOp, refused, faults } = result;
         output.result(result, () => {
-          tellFaults(output, faults);
+          reportFaults(output, faults);
           output.line(`${lines} lines: ${recorded} recorded, ${noOp} no-op, ${refused} refused.`);
         });
         if (refused > 0) throw new CommandError(`${refused} lines were refused; the others are published.`);
@@ -116,84 +115,6 @@ export function feedSyncCommand(terminal: Terminal): Command {
     );
 }
 
-interface InputFile {
-  readonly name: string;
-  readonly open: () => AsyncIterable<Uint8Array>;
-}
-
-/** Files to read, standard input among them. */
-interface FeedInput {
-  readonly files: readonly InputFile[];
-  /** Together; `undefined` when standard input is read as it comes. */
-  readonly bytes: number | undefined;
-  readonly close: () => Promise<void>;
-}
-
-const CHUNK_BYTES = 64 * 1024;
-
-/**
- * Finds the files. What is read twice (checked, then published) must be a file that stays: standard input, or a pipe with a name, is then kept
- * in one until `close`.
- * @throws {CommandError} when a file cannot be read
- */
-async function openFeedInput(
-  { stdin }: Pick<Terminal, 'stdin'>,
-  names: readonly string[],
-  { twice, signal }: { twice: boolean; signal: AbortSignal },
-): Promise<FeedInput> {
-  const asked = names.length === 0 ? ['-'] : names;
-  if (asked.filter((name) => name === '-').length > 1) throw new CommandError('standard input can be read only once');
-  let dir: string | undefined;
-  const close = async (): Promise<void> => {
-    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
-  };
-  try {
-    const files: InputFile[] = [];
-    let bytes: number | undefined = 0;
-    for (const given of asked) {
-      const name = given === '-' ? 'standard input' : given;
-      const source = (path: string): Readable =>
-        path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
-      const stays = given !== '-' && (await isFile(given));
-      let path = given;
-      if (twice && !stays) {
-        dir ??= await mkdtemp(join(tmpdir(), 'koppelvlak-feed-'));
-        path = join(dir, `${files.length}.ndjson`);
-        await pipeline(source(given), createWriteStream(path, { mode: 0o600 }), { signal });
-      }
-      files.push({ name, open: () => endedBy(signal, source(path)) });
-      if (!twice && !stays) bytes = undefined;
-      else if (bytes !== undefined) bytes += (await stat(path)).size;
-    }
-    return { files, bytes, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** Nothing may come for a long time: whoever interrupts the command does not wait for that. */
-function endedBy(signal: AbortSignal, source: Readable): Readable {
-  const end = (): void => {
-    source.destroy(signal.reason instanceof Error ? signal.reason : undefined);
-  };
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
-  return source;
-}
-
-/** Whether it can be read again: a pipe cannot. */
-async function isFile(path: string): Promise<boolean> {
-  try {
-    const found = await stat(path);
-    if (found.isDirectory()) throw new CommandError(`${path} is a directory`);
-    return found.isFile();
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
 interface Fault {
   readonly file: string;
   readonly line: number;
@@ -212,13 +133,13 @@ interface FeedLinesResult {
 interface FeedLinesOptions {
   readonly strict: boolean;
   readonly partial: boolean;
-  /** Says what is wrong with a valid line for this command. Lines may be looked at twice. */
+  /** What is wrong with a valid line for this command, if anything. May be called twice for a line. */
   readonly accept?: ((change: Change) => string | undefined) | undefined;
-  /** Called when all lines were checked and before any is published; may throw to publish nothing. */
+  /** Called once all lines are checked and before any is published; throws to publish nothing. */
   readonly checked?: () => Promise<void>;
 }
 
-/** Ends the checking at the first line that is refused. */
+/** Stops the check at the first refused line. */
 class FirstFault extends Error {
   readonly found: FeedLinesResult;
   constructor(found: FeedLinesResult) {
@@ -227,17 +148,17 @@ class FirstFault extends Error {
   }
 }
 
-function foundUntil(error: unknown): FeedLinesResult {
+function resultOf(error: unknown): FeedLinesResult {
   if (error instanceof FirstFault) return error.found;
   throw error;
 }
 
-/** Faults that are told one by one; the rest is only counted. */
-const TOLD_FAULTS = 1000;
+/** How many faults are reported one by one; the others are only counted. */
+const MAX_REPORTED_FAULTS = 1000;
 
 /**
- * Publishes the lines of files. Unless `partial`, everything is read twice: checked first, and published only when nothing is refused.
- * @throws {CommandError} when nothing was published because of what the lines are
+ * Publishes the lines of files. Unless `partial`, reads everything twice: to check it, and to publish it when nothing was refused.
+ * @throws {CommandError} when lines were refused and nothing was published
  */
 async function publishFeedLines(
   files: readonly string[],
@@ -265,10 +186,10 @@ async function publishFeedLines(
         signal: interrupted,
         refused: (line, reasons, { lines, refused }) => {
           const fault = { file: name, line, faults: reasons };
-          if (faults.length < TOLD_FAULTS) faults.push(fault);
+          if (faults.length < MAX_REPORTED_FAULTS) faults.push(fault);
           if (strict) throw new FirstFault({ lines: before + lines, recorded: 0, noOp: 0, refused, faults });
         },
-        progress: (now) => progress.tell(before + now.lines),
+        progress: (now) => progress.update(before + now.lines),
       });
       for (const key of ['lines', 'recorded', 'noOp', 'refused'] as const) total[key] += counts[key];
     }
@@ -278,9 +199,9 @@ async function publishFeedLines(
 
   try {
     if (!partial) {
-      const found = await run(false).catch(foundUntil);
+      const found = await run(false).catch(resultOf);
       if (found.refused > 0) {
-        output.result(found, () => tellFaults(output, found.faults));
+        output.result(found, () => reportFaults(output, found.faults));
         throw new CommandError(`${found.refused} of ${found.lines} lines are refused; nothing was published.`);
       }
     }
@@ -291,10 +212,103 @@ async function publishFeedLines(
   }
 }
 
-function tellFaults(output: Output, faults: readonly Fault[]): void {
+function reportFaults(output: Output, faults: readonly Fault[]): void {
   for (const fault of faults) output.progress(explain(fault));
 }
 
 function explain({ file, line, faults }: Fault): string {
   return `${file}:${line}: ${faults.join('; ')}`;
+}
+
+interface InputFile {
+  readonly name: string;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+/** The files to read; standard input may be one of them. */
+interface FeedInput {
+  readonly files: readonly InputFile[];
+  /** Their total size; `undefined` when standard input is read as it comes. */
+  readonly bytes: number | undefined;
+  readonly close: () => Promise<void>;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Opens the input. What is read twice (to check, then to publish) must be a regular file: standard input or a named pipe is copied to a
+ * temporary one until `close`.
+ * @throws {CommandError} when a file cannot be read
+ */
+async function openFeedInput(
+  { stdin }: Pick<Terminal, 'stdin'>,
+  names: readonly string[],
+  { twice, signal }: { twice: boolean; signal: AbortSignal },
+): Promise<FeedInput> {
+  const asked = names.length === 0 ? ['-'] : names;
+  if (asked.filter((name) => name === '-').length > 1) throw new CommandError('standard input can be read only once');
+  let dir: string | undefined;
+  const close = async (): Promise<void> => {
+    if (dir !== undefined) await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const files: InputFile[] = [];
+    let bytes: number | undefined = 0;
+    for (const given of asked) {
+      const name = given === '-' ? 'standard input' : given;
+      const source = (path: string): Readable =>
+        path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+      const isRegular = given !== '-' && (await isFile(given));
+      let path = given;
+      if (twice && !isRegular) {
+        dir ??= await mkdtemp(join(tmpdir(), 'koppelvlak-feed-'));
+        path = join(dir, `${files.length}.ndjson`);
+        await pipeline(source(given), createWriteStream(path, { mode: 0o600 }), { signal });
+      }
+      files.push({ name, open: () => stoppedBy(signal, source(path)) });
+      if (!twice && !isRegular) bytes = undefined;
+      else if (bytes !== undefined) bytes += (await stat(path)).size;
+    }
+    return { files, bytes, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Input may stay silent for long; an interrupt must not wait for it. */
+function stoppedBy(signal: AbortSignal, source: Readable): Readable {
+  const end = (): void => {
+    source.destroy(signal.reason instanceof Error ? signal.reason : undefined);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return source;
+}
+
+/** Whether the file can be read again, which a pipe cannot. */
+async function isFile(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) throw new CommandError(`${path} is a directory`);
+    return found.isFile();
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The code of an organisation, as an option of a command. */
+export function parseOrganisatie(text: string): string {
+  const code = normaliseOrganisatiecode(text);
+  if (code === undefined) throw new InvalidArgumentError('A code is gm and 4 digits, pv and 2, or ws and 4.');
+  return code;
+}
+
+/** @throws {UsageError} when the reason needs an explanation that is not there */
+export function requireToelichting(reden: Verwijderreden, toelichting: string | undefined): void {
+  if (reden === 'overig' && (toelichting ?? '') === '') throw new UsageError('--reden overig needs --toelichting');
+  if (toelichting !== undefined && !/^[^\0]{1,2000}$/s.test(toelichting)) {
+    throw new UsageError('--toelichting is a text of 1 to 2000 characters');
+  }
 }

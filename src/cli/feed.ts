@@ -1,17 +1,17 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
-import { normaliseOrganisatiecode, type Resource } from '../raadsfeed/domain/resource.ts';
+import type { Resource } from '../raadsfeed/domain/resource.ts';
 import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../raadsfeed/domain/resource-type.ts';
 import { feedFollowCommand } from './feed-follow.ts';
-import { feedPublishCommand, feedSyncCommand } from './feed-publish.ts';
+import { feedPublishCommand, feedSyncCommand, parseOrganisatie, requireToelichting } from './feed-publish.ts';
 import { createProgress } from './output.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
-/** `koppelvlak feed …`: everything that changes, checks or follows a council feed. */
-export function raadsfeedCommand(terminal: Terminal): Command {
+/** `koppelvlak feed …`: publishes to, maintains and follows a council feed. */
+export function feedCommand(terminal: Terminal): Command {
   return new Command('feed')
-    .description('publish to the council feed, check it, follow one')
+    .description('publish to the council feed, maintain it, follow one')
     .addCommand(feedPublishCommand(terminal))
     .addCommand(feedSyncCommand(terminal))
     .addCommand(feedRedactCommand(terminal))
@@ -29,7 +29,7 @@ interface RedactOptions {
 
 function feedRedactCommand(terminal: Terminal): Command {
   return new Command('redact')
-    .description('take the content of a resource out of the whole history, for good')
+    .description('remove the content of a resource from the whole history, permanently')
     .requiredOption(
       '--resource <organisatiecode/resourceType/bronidentificatie>',
       'the resource; may be given more than once',
@@ -64,7 +64,7 @@ function feedRedactCommand(terminal: Terminal): Command {
           for (const { resource, sequenceNumber, geredigeerdeSequenceNumbers } of results) {
             output.line(
               sequenceNumber === null
-                ? `${resource}: nothing in the feed holds content of it.`
+                ? `${resource}: the feed holds no content of it.`
                 : `${resource}: redacted as ${sequenceNumber}; content gone from ${geredigeerdeSequenceNumbers.join(', ')}.`,
             );
           }
@@ -81,9 +81,9 @@ interface PruneOptions {
 
 function feedPruneCommand(terminal: Terminal): Command {
   return new Command('prune')
-    .description('drop the history stored before a moment; never the current state')
+    .description('drop history stored before a moment; the current state stays')
     .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
-    .option('--dry-run', 'only say how far it would go')
+    .option('--dry-run', 'only show how far it would go')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
     .action(({ before, dryRun = false, json }: PruneOptions) =>
@@ -117,7 +117,7 @@ function feedPruneCommand(terminal: Terminal): Command {
 
 function feedVerifyCommand(terminal: Terminal): Command {
   return new Command('verify')
-    .description('check every promise of the log on what is stored')
+    .description('check every promise of the feed on the stored data')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')
     .action((options: { json?: boolean }) =>
@@ -127,7 +127,7 @@ function feedVerifyCommand(terminal: Terminal): Command {
         const result = await verifyFeed(platform.pool, {
           clock: platform.clock,
           signal: interrupted,
-          progress: (number) => progress.tell(number),
+          progress: (number) => progress.update(number),
         });
         progress.end();
         output.result(result, () => {
@@ -146,13 +146,6 @@ function feedVerifyCommand(terminal: Terminal): Command {
 interface NamedResource {
   readonly resourceType: ResourceType;
   readonly resource: Resource;
-}
-
-/** The code of an organisation, as an option of a command. */
-export function parseOrganisatie(text: string): string {
-  const code = normaliseOrganisatiecode(text);
-  if (code === undefined) throw new InvalidArgumentError('A code is gm and 4 digits, pv and 2, or ws and 4.');
-  return code;
 }
 
 /** `gm0363/Informatieobject/doc-1`: what comes after the second slash is the identification, slashes and all. */
@@ -183,21 +176,4 @@ function parseMoment(text: string): Date {
 function isDay(text: string): boolean {
   const day = new Date(text);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
-}
-
-/** @throws {UsageError} when the reason needs an explanation that is not there */
-export function requireToelichting(reden: Verwijderreden, toelichting: string | undefined): void {
-  if (reden === 'overig' && (toelichting ?? '') === '') throw new UsageError('--reden overig needs --toelichting');
-  if (toelichting !== undefined && !/^[^\0]{1,2000}$/s.test(toelichting)) {
-    throw new UsageError('--toelichting is a text of 1 to 2000 characters');
-  }
-}
-
-/** An address of the web. */
-export function parseWebAddress(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidArgumentError('An address begins with https:// or http://.');
-  }
-  return url.href;
 }

@@ -27,7 +27,7 @@ interface FileResult {
   /** Nothing was stored, because `--replace` is needed. */
   readonly needsReplace?: boolean;
   readonly bytes?: number;
-  /** The model that a file with faults is of. */
+  /** The model that a file with faults does fit. */
   readonly otherModel?: string;
   readonly faults?: readonly ImportFault[];
   readonly error?: string;
@@ -37,10 +37,10 @@ export function importCommand(terminal: Terminal): Command {
   return new Command('import')
     .description('load files of the exchange model; each is stored whole or not at all')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
-    .option('--model <version>', 'take the files as of this model: a built-in version, or the path of a schema')
+    .option('--model <version>', 'the model of the files: a built-in version, or the path of a schema')
     .option(
       '--replace',
-      'replace also where records go, the name differs, or the municipality or the KvK number conflicts',
+      'replace even when many records would go, the name differs, or the municipality or KvK number conflicts',
     )
     .option('--json', 'one machine-readable result')
     .argument('<file...>', 'JSON files')
@@ -73,7 +73,7 @@ async function importOne(
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
-    progress.tell(records);
+    progress.update(records);
   };
   try {
     const imported = await importFile(platform.pool, {
@@ -115,7 +115,7 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
   if (faults !== undefined) {
     output.line(`${file}: nothing stored, ${faults.length}${faults.length >= 100 ? ' or more' : ''} fault(s)`);
     if (result.otherModel !== undefined) {
-      output.line(`  this is a file of model ${result.otherModel}; --model ${result.otherModel} takes it as that`);
+      output.line(`  this is a file of model ${result.otherModel}; --model ${result.otherModel} imports it as such`);
     }
     for (const fault of faults) output.line(`  line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}`);
   } else if (error !== undefined) output.line(`${file}: ${error}`);
@@ -126,9 +126,7 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
     const zaken = result.zaken ? `, ${result.zaken} zaken` : '';
     output.line(`${file}: ${period?.start} to ${period?.end}, ${counts}${zaken}`);
     if (result.model !== configured) {
-      output.line(
-        `  of model ${result.model}: delivered when that is the configured model, which now is ${configured}`,
-      );
+      output.line(`  of model ${result.model}: delivered only when that is configured; it is ${configured} now`);
     }
   }
   for (const replacement of replacements) {

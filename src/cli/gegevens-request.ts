@@ -29,8 +29,8 @@ interface RequestOptions {
 }
 
 const EXAMPLE = `
-The key is that of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN (or GEGEVENS_SIGNING_P12), the roots are those of
-GEGEVENS_TRUST_ANCHORS, and the settings of revocation are those of the service.
+Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN (or GEGEVENS_SIGNING_P12), trusts the roots in
+GEGEVENS_TRUST_ANCHORS and checks revocation as the service does.
 
 Example:
   $ koppelvlak gegevens request https://inway.example/shv/v1/gegevens --variant shv \\
@@ -38,8 +38,8 @@ Example:
 
 export function requestCommand(terminal: Terminal): Command {
   return new Command('request')
-    .description('ask a supplier for a delivery as a requester does: sign, follow the pages, check everything')
-    .argument('<url>', 'address of `gegevens` of a supplier, also someone else’s')
+    .description('request a delivery from a supplier: sign, follow the pages, check everything')
+    .argument('<url>', 'address of `gegevens` of any supplier')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
     .option('--start <date>', '`aanleverperiodeStartdatum`')
     .option('--end <date>', '`aanleverperiodeEinddatum`')
@@ -54,8 +54,8 @@ export function requestCommand(terminal: Terminal): Command {
     .option('--fsc', 'send the token as `Fsc-Authorization`')
     .option('--header <header>', 'one more header, `Name: value`; may be repeated', collect, [])
     .option('--out <file>', 'write all pages together, as a file of the exchange model')
-    .option('--keep <directory>', 'keep every answer as it came, with its headers and the request')
-    .option('--timeout <seconds>', 'longest silence of the other side', parseNumber, 60)
+    .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
+    .option('--timeout <seconds>', 'longest silence of the supplier', parseNumber, 60)
     .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', EXAMPLE)

@@ -8,7 +8,9 @@ import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 export function gegevensCommand(terminal: Terminal): Command {
-  const command = new Command('gegevens').description('the data exchange: what is delivered, and what was');
+  const command = new Command('gegevens').description(
+    'the data exchange: import, inspect and prune deliveries; request one',
+  );
   const subcommands = [
     importCommand(terminal),
     listCommand(terminal),
@@ -34,7 +36,7 @@ function listCommand(terminal: Terminal): Command {
     .description('what is delivered, by period and organisation')
     .addOption(variantOption())
     .option('--municipality <code>', 'only for this municipality, with or without `GM`')
-    .option('--all', 'earlier versions too, until they are pruned')
+    .option('--all', 'include earlier versions that are not pruned yet')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
     .action((options: ListOptions) =>
@@ -77,7 +79,7 @@ function listCommand(terminal: Terminal): Command {
 
 function showCommand(terminal: Terminal): Command {
   return new Command('show')
-    .description('one levering: where it came from, what it holds, whether it is delivered; not its records')
+    .description('one levering: its source, contents and state, without its records')
     .argument('<id>', 'number as shown by `list`', parseId)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens show 12')
@@ -101,7 +103,7 @@ function showCommand(terminal: Terminal): Command {
 function removeCommand(terminal: Terminal): Command {
   return new Command('remove')
     .description(
-      'stop delivering leveringen, at once and to whoever is paging through them; they stay until they are pruned',
+      'stop delivering leveringen at once, also to requesters that are paging; they are kept until they are pruned',
     )
     .argument('<id...>', 'numbers as shown by `list --all`', parseIds)
     .option('--json', 'one machine-readable result')
@@ -127,9 +129,9 @@ const DAY_MS = 86_400_000;
 
 function pruneCommand(terminal: Terminal): Command {
   return new Command('prune')
-    .description('throw away earlier versions that nobody can be paging through any more')
-    .option('--older-than <days>', 'only what has not been delivered for this many days', parseDays, 0)
-    .option('--dry-run', 'only say what would go')
+    .description('delete earlier versions that no requester can be paging through any more')
+    .option('--older-than <days>', 'only versions not delivered for this many days', parseDays, 0)
+    .option('--dry-run', 'only show what would go')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
     .action((options: PruneOptions) =>
@@ -137,7 +139,7 @@ function pruneCommand(terminal: Terminal): Command {
         const { findPrunable, pruneLevering, pruneStanden } = await import('../gegevens/store/prune-leveringen.ts');
         const { pool, clock, config } = platform;
         const now = clock.now();
-        // A version may be in an answer under way, or in a state that another instance is keeping at this moment.
+        // A version may be in an answer being sent, or in a state that another instance is saving right now.
         const age = Math.max(options.olderThan * DAY_MS, config.gegevens.pagePinMinutes * 60_000);
         const prunable = await findPrunable(pool, new Date(now.getTime() - age), now);
         const pruned: typeof prunable = [];
@@ -173,7 +175,7 @@ interface JournalOptions {
 
 function journalCommand(terminal: Terminal): Command {
   return new Command('journal')
-    .description('what was asked and delivered, newest first; with a number: one entry with its signatures')
+    .description('what was requested and delivered, newest first; with a number: one entry with its signatures')
     .argument('[id]', 'number of an entry', parseId)
     .addOption(variantOption())
     .option('--oin <oin>', 'only what this requester asked')
@@ -188,7 +190,7 @@ function journalCommand(terminal: Terminal): Command {
         const [first] = entries;
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
         output.result(id === undefined ? { entries } : first, () => {
-          if (id !== undefined && first !== undefined) output.line(whole(first));
+          if (id !== undefined && first !== undefined) output.line(details(first));
           else output.line(entries.length === 0 ? 'Nothing was delivered.' : overview(entries));
         });
       }),
@@ -212,7 +214,7 @@ function overview(entries: readonly Journalled[]): string {
   return table(head, rows);
 }
 
-function whole(entry: Journalled): string {
+function details(entry: Journalled): string {
   return Object.entries(entry)
     .map(([name, value]) => {
       const shown =
@@ -235,13 +237,13 @@ function variantOption(): Option {
   return new Option('--variant <variant>', 'only of this variant').choices(['shv', 'vs']);
 }
 
-/** @throws {InvalidArgumentError} for what is no positive whole number */
+/** @throws {InvalidArgumentError} unless it is a positive whole number */
 function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('A number as shown by `list` is expected.');
   return Number(text);
 }
 
-/** @throws {InvalidArgumentError} for what is no positive whole number */
+/** @throws {InvalidArgumentError} unless it is a positive whole number */
 function parseIds(text: string, before: readonly number[] = []): number[] {
   return [...before, parseId(text)];
 }

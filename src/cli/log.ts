@@ -4,10 +4,10 @@ import type { LogFault } from '../verwerkingenlog/store/verify-log.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
-/** `koppelvlak log …`: what an operator does with the processing log beside serving it. */
+/** `koppelvlak log …`: inspects and maintains the processing log. */
 export function verwerkingenlogCommand(terminal: Terminal): Command {
   return new Command('log')
-    .description('look into the processing log, keep it to its terms, check it')
+    .description('inspect the processing log, prune it, check it')
     .addCommand(logHistoryCommand(terminal))
     .addCommand(logPruneCommand(terminal))
     .addCommand(logVerifyCommand(terminal))
@@ -16,7 +16,7 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
 
 function logHistoryCommand(terminal: Terminal): Command {
   return new Command('history')
-    .description('every version of one action: what it said, since when, who made it')
+    .description('every version of one action: content, time and author')
     .argument('<actieId>', 'identity of the action', parseUuid)
     .option('--identifiers', 'show persons’ identifiers instead of hiding them')
     .option('--json', 'one machine-readable result')
@@ -70,7 +70,7 @@ const SHOWN = 50;
 
 function logVerifyCommand(terminal: Terminal): Command {
   return new Command('verify')
-    .description('check on the stored data what the log promises')
+    .description('check the promises of the log on the stored data')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
@@ -100,7 +100,7 @@ function logVerifyCommand(terminal: Terminal): Command {
 
 function logPruneCommand(terminal: Terminal): Command {
   return new Command('prune')
-    .description('remove actions whose term has passed, and that no minimum or grace keeps; what has no term is kept')
+    .description('remove actions whose retention term, minimum and grace have passed; without a term they are kept')
     .option('--dry-run', 'only count them')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log prune --dry-run')
@@ -129,13 +129,13 @@ function logPruneCommand(terminal: Terminal): Command {
 
 function logRotateKeyCommand(terminal: Terminal): Command {
   return new Command('rotate-key')
-    .description('encrypt with the first key of VERWERKINGENLOG_KEY what was kept with another one, or with none')
+    .description('re-encrypt with the first key of VERWERKINGENLOG_KEY whatever has another key or none')
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
       `
-The service goes on meanwhile. In this order: give every instance the new key behind the old one; then put it in front, everywhere;
-then run this; then take the old key away. An entry that no key can read is named and left as it is.
+The service keeps running. The order: add the new key after the old one on every instance; then put it first, on every instance;
+run this command; then remove the old key. An entry that no key can read is named and left as it is.
 
 Example:
   $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,

@@ -1,6 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import type { Terminal } from '../kernel/terminal.ts';
-import { CommandError, NOBODY_READS } from './run-command.ts';
 
 /** Where a command writes: results to standard output, progress and faults to standard error. */
 export interface Output {
@@ -10,7 +8,7 @@ export interface Output {
   line(text: string): void;
   /** The one result: printed as JSON with `--json`, else through `people`. */
   result(value: unknown, people: () => void): void;
-  /** A line about what is going on, on standard error. */
+  /** A line about progress, on standard error. */
   progress(text: string): void;
 }
 
@@ -33,7 +31,7 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
   };
 }
 
-/** Rows under a heading, in columns as wide as their widest cell. */
+/** A table in plain text; columns are as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, i) => Math.max(cell.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const render = (row: readonly string[]): string =>
@@ -50,23 +48,23 @@ const BAR = 30;
 
 /** Progress on standard error: a bar on a terminal, elsewhere a line every few seconds. */
 interface Progress {
-  /** Passes a source on, and counts its bytes. */
+  /** Passes a source through and counts its bytes. */
   counting(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
-  /** Says how many bytes have been read, when they do not come through `counting`. */
+  /** Sets how many bytes have been read, for a source that does not pass through `counting`. */
   reached(bytes: number): void;
-  /** @param count of what is done */
-  tell(count: number): void;
+  /** @param count how many items are done */
+  update(count: number): void;
   end(): void;
 }
 
-/** @param totalBytes of all files; absent when it is not known how much there is */
+/** @param totalBytes of all files; absent when the total is unknown */
 export function createProgress(
   { stderr }: Pick<Terminal, 'stderr'>,
   word: string,
   totalBytes: number | undefined,
 ): Progress {
   const every = stderr.isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS;
-  let told = performance.now();
+  let shownAt = performance.now();
   let doneBytes = 0;
   let drawn = false;
   return {
@@ -79,10 +77,10 @@ export function createProgress(
     reached(bytes) {
       doneBytes = bytes;
     },
-    tell(count) {
+    update(count) {
       const now = performance.now();
-      if (now - told < every) return;
-      told = now;
+      if (now - shownAt < every) return;
+      shownAt = now;
       const part = totalBytes === undefined || totalBytes === 0 ? undefined : Math.min(1, doneBytes / totalBytes);
       const percentage = part === undefined ? '' : ` (${Math.floor(part * 100)} %)`;
       if (stderr.isTTY) {
@@ -95,37 +93,5 @@ export function createProgress(
     end() {
       if (drawn) stderr.write('\r\u001b[K');
     },
-  };
-}
-
-/** Where records go. */
-interface RecordOutput {
-  /** Resolves when the text has left this process: to the file system, or to whoever reads standard output. */
-  write(text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** @param file appended to; absent: standard output */
-export async function openRecordOutput(
-  { stdout }: Pick<Terminal, 'stdout'>,
-  file: string | undefined,
-): Promise<RecordOutput> {
-  if (file === undefined) {
-    return {
-      write: (text) =>
-        new Promise((resolve, reject) => {
-          stdout.write(text, (error) => (error ? reject(new CommandError(NOBODY_READS, { cause: error })) : resolve()));
-        }),
-      close: async () => {},
-    };
-  }
-  const handle: FileHandle = await open(file, 'a');
-  return {
-    async write(text) {
-      if (text === '') return;
-      await handle.appendFile(text);
-      await handle.datasync();
-    },
-    close: () => handle.close(),
   };
 }

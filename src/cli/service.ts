@@ -14,9 +14,8 @@ export function serveCommand(terminal: Terminal): Command {
     .action(() =>
       reportFailure(terminal, async () => {
         const config = readConfig(terminal.env, 'serve');
-        const { serve } = await import('../serve.ts');
-        const { stopOnSignals } = await import('../serve.ts');
-        // Of the process itself it writes to the descriptor, without a stream in between.
+        const { serve, stopOnSignals } = await import('../serve.ts');
+        // For the process itself the logger writes to the descriptor, without a stream in between.
         const log = createLogger(config.server.logLevel, terminal === process ? undefined : terminal.stdout);
         warnOfUnknown(terminal.env, log);
         const service = await serve({ config, log });
@@ -33,14 +32,13 @@ export function serveCommand(terminal: Terminal): Command {
 
 export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
-    .description('bring the database to the form that this version needs')
+    .description('migrate the database to what this version needs')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ DATABASE_URL=postgres://owner@db/koppelvlak koppelvlak migrate')
     .action((options: { json?: boolean }) =>
       runTool(terminal, options, async ({ config, log, output }) => {
         const { openDatabaseServer } = await import('../kernel/database/open-database.ts');
-        const { migrate } = await import('../kernel/database/migrate.ts');
-        const { MIGRATIONS } = await import('../kernel/database/migrate.ts');
+        const { MIGRATIONS, migrate } = await import('../kernel/database/migrate.ts');
         const database = await openDatabaseServer({ config, log, purpose: 'command' });
         try {
           const applied = await migrate({
