@@ -146,7 +146,7 @@ describe('bron check', () => {
     await program.run('bron', 'add', ...NOTUBIZ);
     expect(await program.run('bron', 'check', 'notubiz:281', '--last')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('was not measured yet'),
+      stderr: expect.stringContaining('has not been measured yet'),
     });
     const days = ['--from', '2025-01-01', '--to', '2025-03-31'];
     const nothing = await program.run('bron', 'check', 'notubiz:281', ...days);
