@@ -13,9 +13,9 @@ import {
   processingHeaders,
   readDemoFile,
 } from '../src/demo/demo-client.ts';
+import { createTranscript, type Transcript } from '../src/demo/run-demo.ts';
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
-import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
 import { readConfig } from '../src/kernel/config/read-config.ts';
 import { isRecord } from '../src/kernel/json-value.ts';
 

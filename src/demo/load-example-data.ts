@@ -10,10 +10,17 @@ import type { Platform } from '../kernel/platform.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
 import { createPublisher } from '../raadsfeed/writer/publisher.ts';
-import { persons, shvDelivery, vsDelivery } from './data/deliveries.ts';
-import { type Regel, raadsinformatie, raden } from './data/raadsinformatie.ts';
-import { type VoorbeeldActie, verwerkingsacties } from './data/verwerkingsacties.ts';
 import type { DemoClient, DemoFile } from './demo-client.ts';
+import {
+  persons,
+  type Regel,
+  raadsinformatie,
+  raden,
+  shvDelivery,
+  type VoorbeeldActie,
+  verwerkingsacties,
+  vsDelivery,
+} from './example-data.ts';
 
 interface LoadOptions {
   readonly platform: Platform;

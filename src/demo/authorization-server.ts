@@ -1,4 +1,3 @@
-// The authorization server of the demo: oidc-provider, told to do client credentials only. @see RFC 6749 section 4.4
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { JWK } from 'jose';
@@ -11,7 +10,9 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
-import { type AuthorizationClient, allScopes, loadSigningKey } from './kept-files.ts';
+import { type AuthorizationClient, allScopes, loadSigningKey } from './saved-secrets.ts';
+
+// The authorization server of the demo: oidc-provider, told to do client credentials only. @see RFC 6749 section 4.4
 
 export type AuthorizationServerOptions = {
   /** 0: a free one. Listens on the loopback address only. */

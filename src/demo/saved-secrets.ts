@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 
 /** The JSON in a file; undefined when there is no such file. */
-export async function readKept(path: string): Promise<unknown> {
+export async function readSavedJson(path: string): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -20,7 +20,7 @@ export async function readKept(path: string): Promise<unknown> {
 }
 
 /** Writes a file that only its owner may read, in one step: a crash leaves the old one or the new one. */
-export async function writeKept(path: string, value: unknown): Promise<void> {
+export async function saveJson(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
@@ -28,21 +28,21 @@ export async function writeKept(path: string, value: unknown): Promise<void> {
 }
 
 /**
- * The private key (ES256) that signs the tokens, kept in a directory: tokens stay valid when the server starts again.
+ * The private key (ES256) that signs the tokens, saved in a directory: tokens stay valid when the server starts again.
  *
  * @throws {Error} when the file is there but holds no such key
  */
 export async function loadSigningKey(directory: string): Promise<JWK> {
   const path = join(directory, 'signing-key.json');
-  const kept = await readKept(path);
-  if (kept !== undefined) {
-    if (!isSigningKey(kept)) throw new Error(`${path} holds no ES256 key; remove it to have it made anew`);
-    return kept;
+  const saved = await readSavedJson(path);
+  if (saved !== undefined) {
+    if (!isSigningKey(saved)) throw new Error(`${path} holds no ES256 key; remove it to have it made anew`);
+    return saved;
   }
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const key = await exportJWK(privateKey);
   const made = { ...key, kid: await calculateJwkThumbprint(key), alg: 'ES256', use: 'sig' };
-  await writeKept(path, made);
+  await saveJson(path, made);
   return made;
 }
 
@@ -89,11 +89,11 @@ const scopesOfClient = {
 /** A client of the demo, with the secret that its owner uses. */
 type DemoClient = AuthorizationClient & { secret: string };
 
-/** The clients of the demo. Their secrets are made at random and kept in the directory, readable by its owner only. */
+/** The clients of the demo. Their secrets are made at random and saved in the directory, readable by its owner only. */
 export async function loadDemoClients(directory: string): Promise<DemoClient[]> {
   const path = join(directory, 'clients.json');
-  const kept = await readKept(path);
-  const secrets = new Map(typeof kept === 'object' && kept !== null ? Object.entries(kept) : []);
+  const saved = await readSavedJson(path);
+  const secrets = new Map(typeof saved === 'object' && saved !== null ? Object.entries(saved) : []);
   let changed = false;
   const clients = Object.entries(scopesOfClient).map(([id, scopes]) => {
     const known: unknown = secrets.get(id);
@@ -101,6 +101,6 @@ export async function loadDemoClients(directory: string): Promise<DemoClient[]> 
     changed = true;
     return { id, scopes, secret: randomBytes(32).toString('base64url') };
   });
-  if (changed) await writeKept(path, Object.fromEntries(clients.map(({ id, secret }) => [id, secret])));
+  if (changed) await saveJson(path, Object.fromEntries(clients.map(({ id, secret }) => [id, secret])));
   return clients;
 }
