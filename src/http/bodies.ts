@@ -1,4 +1,4 @@
-/** How much of request bodies is taken: of one, of one client, and of all together. */
+/** Bodies: how many bytes of requests and unread answers are held in memory, and how JSON is read. */
 
 import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
@@ -12,23 +12,23 @@ import { platformProblems } from './problems.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Keeps the room of the request's body taken until the function that it returns is called, also when the client goes away before:
-     * for work that goes on without it. Absent without a body.
+     * Keeps the bytes of the request's body counted until the returned function is called, for work that goes on after the client has
+     * gone. Absent without a body.
      */
     holdBody?: () => () => void;
   }
 }
 
-/** One client may hold half of what all may. */
-const CLIENT_SHARE = 1 / 2;
+/** The part of the budget for bodies that one client may hold. */
+const BODY_SHARE = 1 / 2;
 
-/** What a request takes in memory besides its body, however small that is. */
+/** What a request takes in memory beside its body. */
 const REQUEST_BYTES = 1024;
 
 /**
- * Refuses a body that says beforehand that it is larger than the limit (before the token is looked at, which costs more), and one for
- * which there is no room beside those that are being read or worked on: what is made of a body is many times as large.
- * @param maxBytes of all bodies of this scope together
+ * Refuses a body whose `Content-Length` is over the limit, before the more expensive check of the token; and a body that does not fit in
+ * the budget beside those in progress, since what is parsed from a body is many times as large.
+ * @param maxBytes of all bodies in progress in this scope
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   const budget = new ByteBudget(maxBytes);
@@ -41,7 +41,7 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   });
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (request.headers['transfer-encoding'] === undefined && announcedBytes(request) === 0) return done(null, payload);
-    // To who has gone the end of the exchange is never told again, and nothing more is read for them.
+    // The client has gone: `close` has fired already, and nothing more is read.
     if (reply.raw.destroyed) return done(null, payload);
     const client = clientKey(request);
     let taken = 0;
@@ -50,34 +50,34 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
       holders += 1;
       return () => {
         holders -= 1;
-        if (holders === 0) budget.give(client, taken);
+        if (holders === 0) budget.release(client, taken);
       };
     };
-    const take = (bytes: number): void => {
-      // What still comes after the answer (a body that was refused half-way) is thrown away unread.
+    const acquire = (bytes: number): void => {
+      // After the answer, the rest of a refused body is discarded and not counted.
       if (holders === 0) return;
-      const refused = budget.take(client, bytes, CLIENT_SHARE, taken);
-      if (refused !== undefined) throw noRoom(refused);
+      const refused = budget.acquire(client, bytes, BODY_SHARE, taken);
+      if (refused !== undefined) throw overBudget(refused);
       taken += bytes;
     };
     request.holdBody = hold;
     // Fires however the exchange ends, also when the client goes away.
     reply.raw.once('close', hold());
-    take(REQUEST_BYTES);
-    return done(null, metered(payload, take));
+    acquire(REQUEST_BYTES);
+    return done(null, metered(payload, acquire));
   });
 }
 
 /**
- * A body takes room as it comes, and not for what it says it will be: else connections that send nothing would keep the bodies of others
- * out. Nothing is read before somebody reads from the result, so that a refusal always has a listener. The request itself is not
- * destroyed by a refusal: the answer goes out on the same connection.
+ * Counts a body as it arrives and not by its announced length: otherwise connections that send nothing could exhaust the budget. Nothing
+ * is read until the result is read, so that a refusal always has a listener. A refusal does not destroy the request, because the answer
+ * goes out on the same connection.
  */
-function metered(payload: RequestPayload, take: (bytes: number) => void): RequestPayload {
+function metered(payload: RequestPayload, acquire: (bytes: number) => void): RequestPayload {
   let isReading = false;
   const pass = (chunk: Buffer): void => {
     try {
-      take(chunk.length);
+      acquire(chunk.length);
     } catch (error) {
       stop();
       result.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -89,12 +89,12 @@ function metered(payload: RequestPayload, take: (bytes: number) => void): Reques
   const fail = (error: Error): void => void result.destroy(error);
   const stop = (): void => {
     payload.off('data', pass).off('end', end).off('error', fail);
-    // What still comes is thrown away: else the next request on the connection would never be read.
+    // Discard the rest: otherwise the next request on the connection would never be read.
     payload.on('error', () => undefined).resume();
   };
   const result = new Readable({
     read() {
-      // It broke off before anybody read it: then it tells of that no more.
+      // It failed before it was read: the event has passed.
       if (payload.errored) return fail(payload.errored);
       if (isReading) return void payload.resume();
       isReading = true;
@@ -108,7 +108,7 @@ function announcedBytes({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0) || 0;
 }
 
-function noRoom(refused: 'client' | 'all'): Problem {
+function overBudget(refused: 'client' | 'all'): Problem {
   const headers = { 'retry-after': '1' };
   if (refused === 'all') return new Problem(platformProblems.unavailable, { headers });
   return new Problem(platformProblems.rateLimit, {
@@ -117,47 +117,10 @@ function noRoom(refused: 'client' | 'all'): Problem {
   });
 }
 
-/** Bytes that are held for clients, bounded for each of them and for all together. */
-class ByteBudget {
-  /** One client may hold a quarter of what all may. */
-  static readonly CLIENT_SHARE = 1 / 4;
-
-  readonly #max: number;
-  readonly #ofClients = new Map<string, number>();
-  #used = 0;
-
-  /** @param max bytes for all together; what would be alone is let in however large it is */
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /**
-   * Takes room for bytes of a client.
-   * @param share the part of all that this client may hold
-   * @param taken what was taken before for the same thing: it does not keep itself out
-   * @returns whose bound kept it from that, if any
-   */
-  take(client: string, bytes: number, share = ByteBudget.CLIENT_SHARE, taken = 0): 'client' | 'all' | undefined {
-    const ofClient = this.#ofClients.get(client) ?? 0;
-    if (ofClient > taken && ofClient + bytes > this.#max * share) return 'client';
-    if (this.#used > taken && this.#used + bytes > this.#max) return 'all';
-    this.#used += bytes;
-    this.#ofClients.set(client, ofClient + bytes);
-    return undefined;
-  }
-
-  give(client: string, bytes: number): void {
-    this.#used -= bytes;
-    const left = (this.#ofClients.get(client) ?? 0) - bytes;
-    if (left > 0) this.#ofClients.set(client, left);
-    else this.#ofClients.delete(client);
-  }
-}
-
-/** Smaller answers are with the operating system at once. */
+/** Smaller answers go straight to the operating system. */
 const SMALL_BYTES = 16_384;
 
-/** Who has left an answer unread for so long is not reading; before that a client with many connections may be fast. */
+/** A client that leaves an answer unread for this long is not reading; sooner, it may be fast on many connections. */
 const NOT_READING_MS = 1000;
 
 interface Unread {
@@ -167,14 +130,14 @@ interface Unread {
 }
 
 /**
- * Bounds the bytes of whole answers that their readers have not taken: one connection can ask for hundreds (pipelining) and read none.
- * A client that does not read gets 429 once it has its share; when all together have too much, who has been reading longest is cut off.
- * Answers that are streamed bound themselves.
- * @param maxBytes of all unread answers of this scope together
+ * Limits the bytes of complete answers that are not read yet: one connection can request hundreds by pipelining and read none. A client
+ * that does not read gets 429 when its share is used up; when the total is used up, the connection with the oldest unread answer is cut.
+ * Streamed answers have their own limit.
+ * @param maxBytes of all unread answers in this scope
  */
 export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void {
   const budget = new ByteBudget(maxBytes);
-  // The one that has waited longest first.
+  // Oldest first.
   const unread = new Map<ServerResponse, Unread>();
 
   const isReading = (client: string): boolean => {
@@ -183,17 +146,17 @@ export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void
     }
     return true;
   };
-  /** @returns false when the client has its share */
-  const take = (client: string, bytes: number): boolean => {
-    const refused = budget.take(client, bytes);
+  /** @returns false when the client's share is used up */
+  const acquire = (client: string, bytes: number): boolean => {
+    const refused = budget.acquire(client, bytes);
     if (refused === undefined) return true;
     if (refused === 'client' && !isReading(client)) return false;
     for (const [oldest, { forget }] of unread) {
-      if (budget.take(client, bytes, 1) === undefined) return true;
+      if (budget.acquire(client, bytes, 1) === undefined) return true;
       forget();
       oldest.destroy();
     }
-    return budget.take(client, bytes, 1) === undefined;
+    return budget.acquire(client, bytes, 1) === undefined;
   };
 
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -201,9 +164,9 @@ export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
     if (bytes < SMALL_BYTES || raw.destroyed) return done(null, payload);
     const client = clientKey(request);
-    if (!take(client, bytes)) return done(tooMuchUnread());
+    if (!acquire(client, bytes)) return done(tooMuchUnread());
     const forget = (): void => {
-      if (unread.delete(raw)) budget.give(client, bytes);
+      if (unread.delete(raw)) budget.release(client, bytes);
     };
     unread.set(raw, { client, since: performance.now(), forget });
     raw.once('close', forget);
@@ -218,9 +181,9 @@ function tooMuchUnread(): Problem {
   });
 }
 
-/** Members that an object of a body may have; no contract names a tenth of them. */
+/** Most members of an object in a body; no contract names a tenth of that. */
 const MAX_MEMBERS = 1000;
-/** Smaller bodies cannot hold so many more that it matters. */
+/** A smaller body cannot hold enough members to matter. */
 const SCANNED_BYTES = 16_384;
 const TOO_MANY = {
   name: '',
@@ -231,8 +194,8 @@ const TOO_MANY = {
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = Buffer.from('"\\:{}');
 
 /**
- * Whether an object in a JSON text has more than so many members. Reading different names takes many times as long as this look at the
- * bytes, and explaining what is wrong with each takes longer still. Of what is no JSON it may say anything.
+ * Whether an object in a JSON text has more than `most` members. Parsing many distinct names takes far longer than this scan of the bytes,
+ * and explaining what is wrong with each takes longer still. For text that is not JSON the result means nothing.
  */
 function hasCrowdedObject(text: Uint8Array, most: number): boolean {
   const outer: number[] = [];
@@ -277,4 +240,40 @@ export function strictJsonBody(app: FastifyInstance): void {
 export function hasOtherCharset(contentType: string | undefined): boolean {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType ?? '')?.[1];
   return charset !== undefined && charset.toLowerCase() !== 'utf-8';
+}
+
+/** Bytes held on behalf of clients, limited per client and in total. */
+class ByteBudget {
+  /** The part of the budget that one client may hold, unless said otherwise. */
+  static readonly CLIENT_SHARE = 1 / 4;
+
+  readonly #max: number;
+  readonly #ofClients = new Map<string, number>();
+  #used = 0;
+
+  /** @param max bytes in total; a single item that finds the budget empty is let in whatever its size */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /**
+   * @param share the part of the budget that this client may hold
+   * @param taken what the same item holds already: it does not count against itself
+   * @returns which limit refused it, if any
+   */
+  acquire(client: string, bytes: number, share = ByteBudget.CLIENT_SHARE, taken = 0): 'client' | 'all' | undefined {
+    const ofClient = this.#ofClients.get(client) ?? 0;
+    if (ofClient > taken && ofClient + bytes > this.#max * share) return 'client';
+    if (this.#used > taken && this.#used + bytes > this.#max) return 'all';
+    this.#used += bytes;
+    this.#ofClients.set(client, ofClient + bytes);
+    return undefined;
+  }
+
+  release(client: string, bytes: number): void {
+    this.#used -= bytes;
+    const left = (this.#ofClients.get(client) ?? 0) - bytes;
+    if (left > 0) this.#ofClients.set(client, left);
+    else this.#ofClients.delete(client);
+  }
 }
