@@ -83,7 +83,7 @@ export async function runTool(
 /** Warns of variables that look like settings but are not: a typing error would otherwise go unnoticed. */
 export function warnOfUnknown(env: Environment, log: Logger): void {
   for (const { variable, nearest } of unknownVariables(env, knownVariables())) {
-    log.warn({ variable, nearest }, `${variable} is not a setting; did you mean ${nearest}`);
+    log.warn({ variable, nearest }, `${variable} is not a setting; did you mean ${nearest}?`);
   }
 }
 

@@ -206,7 +206,7 @@ describe('bron issues', () => {
       { what: 'record-refused', where: `${source.url}/feed#21`, times: 1, since: expect.stringMatching(/^20/) },
     ]);
     const { stdout } = await program.run('bron', 'issues', source.url);
-    expect(stdout).toMatch(/^what +where +times +since +last +over +detail\n/);
+    expect(stdout).toMatch(/^what +where +times +since +last +resolved +detail\n/);
     expect(stdout).toContain('contentHash does not match data');
   });
 
