@@ -26,19 +26,19 @@ export interface Service {
   readonly managementUrl: string;
   /** Address of the database as its owner (secret). */
   readonly databaseUrl: string;
-  /** Settles when an embedded database has ended, asked or not. */
+  /** Settles when an embedded database has ended, for whatever reason. */
   readonly databaseExited: Promise<void>;
   /**
-   * Stops accepting, answers what is running, ends streams, gives everything back; again is harmless. With `drainMs` it first goes on for
-   * so long, not ready, and with the last answer on every connection: so that whoever stands in front goes elsewhere. A call without it
-   * ends that.
+   * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first
+   * keeps serving for that long, not ready and closing each connection after its next answer, so that a proxy moves elsewhere. A second call
+   * without it cuts that short.
    */
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
 /**
  * Opens everything and listens.
- * @throws {Error} with a message for operators; what was opened is given back
+ * @throws {Error} with a message for operators; what was opened is released
  */
 export async function serve(options: ServeOptions): Promise<Service> {
   const open = await openPlatform({ ...options, purpose: 'service' });
@@ -112,7 +112,7 @@ function isAddressInfo(address: unknown): address is AddressInfo {
   return typeof address === 'object' && address !== null && 'port' in address;
 }
 
-/** Answers what is running; connections that are still busy after the given milliseconds are cut. */
+/** Answers running requests; connections that are still busy after the given milliseconds are cut. */
 async function close(app: FastifyInstance, connections: Connections, timeoutMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
   await connections.close();
@@ -120,7 +120,7 @@ async function close(app: FastifyInstance, connections: Connections, timeoutMs: 
   clearTimeout(timer);
 }
 
-/** Last opened first; all are tried, the first error is thrown on. */
+/** Last opened first; all are tried, and the first error is rethrown. */
 async function releaseAll(releases: (() => Promise<void>)[]): Promise<void> {
   const errors: unknown[] = [];
   for (const release of releases.splice(0).toReversed()) {
@@ -136,11 +136,11 @@ async function releaseAll(releases: (() => Promise<void>)[]): Promise<void> {
 interface StopOptions {
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
   readonly log: Logger;
-  /** Milliseconds for whoever stands in front to go elsewhere after `SIGTERM`; Ctrl-C is somebody who waits. */
+  /** Milliseconds to keep serving after `SIGTERM`, so that a proxy can move elsewhere; Ctrl-C does not drain. */
   readonly drainMs?: number;
   /** Milliseconds that stopping may take; after that the process ends with status 1. */
   readonly timeoutMs: number;
-  /** Settles when something that the service cannot do without has ended: then it stops too, with status 1. */
+  /** Settles when something essential has ended: then the service stops too, with status 1. */
   readonly lost: Promise<void>;
 }
 
@@ -161,7 +161,6 @@ export async function stopOnSignals(
   };
   const drain = signal === 'SIGTERM' ? drainMs : 0;
   const timer = setTimeout(() => force('stopping took too long'), drain + timeoutMs + 2000);
-  // Without the database there is nothing to go on with.
   void lost.then(() => stop()).catch(() => undefined);
   terminal
     .once('SIGTERM', () => force('stopped by a second signal'))

@@ -11,16 +11,16 @@ import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who `authenticate` has let in; absent on a public route and before the token was verified. */
+    /** The authenticated caller; absent on a public route and before the token is verified. */
     caller?: Caller;
-    /** Why the token was refused, one of a closed list: for the log, never for the answer. */
+    /** Why the token was refused: for the log, never for the answer. */
     tokenRefusal?: TokenErrorReason;
   }
 }
 
 /**
- * The caller that `authenticate` has let in.
- * @throws {TypeError} on a route that does not authenticate: a mistake of ours
+ * The authenticated caller.
+ * @throws {TypeError} on a route without authentication, which is a bug
  */
 export function callerOf(request: FastifyRequest): Caller {
   const { caller } = request;
@@ -36,7 +36,7 @@ interface AuthenticateOptions {
   readonly clientCertificateHeader?: string | undefined;
 }
 
-/** Lets in who has a verified token with one of the operation's scopes; runs before the body is read. */
+/** Requires a verified token with one of the operation's scopes; runs before the body is read. */
 export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
   const { verifier, service } = options;
   return ({ scopes = [] }) => {
@@ -53,20 +53,20 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
     };
     return (request, reply) => {
       const token = tokenOf(request, options);
-      let remembered: Caller | undefined;
+      let cached: Caller | undefined;
       try {
-        // Nearly every token was seen before: then nothing waits.
-        remembered = verifier.recall(token, service);
+        // Nearly every token is cached: then this is synchronous.
+        cached = verifier.recall(token, service);
       } catch (error) {
         return refuse(request, reply, error);
       }
-      if (remembered === undefined) {
+      if (cached === undefined) {
         return verifier.verify(token, service).then(
           (caller) => admit(request, reply, caller),
           (error: unknown) => refuse(request, reply, error),
         );
       }
-      admit(request, reply, remembered);
+      admit(request, reply, cached);
       return undefined;
     };
   };
@@ -144,14 +144,14 @@ interface ProcessingHeaderOptions {
   /** `required` refuses a call without `OIN` or `VerwerkingId`. */
   readonly mode: 'optional' | 'required';
   readonly metrics: Registry;
-  /** Counts the missing ones of one mount. */
+  /** Counts the missing headers of one mount. */
   readonly counter?: Counter<'header'>;
 }
 
 /**
- * Makes the reader of the six processing headers. Malformed ones, and with `required` missing ones, become a 400 that names them all;
- * an `OIN` that is none of those proven a 403; missing ones are counted and logged. `vertrouwelijk` counts only with a token that may log
- * confidential actions: nobody else hides that he asked. Call it on an authenticated route.
+ * Returns a reader of the six processing headers, for authenticated routes. Malformed headers, and with `required` missing ones, give a 400
+ * that names them all; an `OIN` that was not proven gives a 403; missing headers are counted and logged. `vertrouwelijk` has effect only with a
+ * token that may log confidential actions: no other caller can hide that it asked.
  */
 export function processingHeaders(
   options: ProcessingHeaderOptions,
@@ -192,7 +192,7 @@ export function processingHeaders(
   };
 }
 
-/** Who the token is for, who signed, and a delegate that the token names: one of these the header must be. */
+/** The organisations that the header may name: the token's, the signer's, and a delegate that the token names. */
 function provenOins(caller: Caller, signerOin: string | undefined): string[] {
   return [callerOin(caller), signerOin, caller.actor].filter((oin) => oin !== undefined && OIN.test(oin)).map(String);
 }
@@ -202,7 +202,7 @@ function callerOin({ oin, subject, clientId }: Caller): string | undefined {
   return oin ?? [subject, clientId].find((name) => name !== undefined && OIN.test(name));
 }
 
-/** One counter per process, whichever mount asks first. */
+/** One counter per process, shared by the mounts. */
 function missingCounter(metrics: Registry): Counter<'header'> {
   const known = metrics.getSingleMetric(METRIC);
   if (known instanceof Counter) return known;

@@ -1,7 +1,4 @@
-/**
- * What stands before the body of a request: bounds on it, looked at before anything of it is understood; every occurrence of a header; and
- * which form of answer is asked for (RFC 9110 section 12.5).
- */
+/** Headers: limits on those of a request, content negotiation (RFC 9110 section 12.5), and the security headers of every answer. */
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -14,13 +11,13 @@ import { platformProblems } from './problems.ts';
 /** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
 export const MAX_TARGET_LENGTH = 8192;
 /**
- * Characters of `Accept` or `Accept-Encoding`: browsers send about 150. Matching takes time that grows with the square of the length, so
- * longer ones are refused by every mount, and met with nothing before that.
+ * Characters of `Accept` or `Accept-Encoding`; browsers send about 150. Matching takes time quadratic in the length, so every mount refuses
+ * longer ones.
  */
 const MAX_NEGOTIATED_LENGTH = 1024;
-/** Parameters of a query; no operation has more than ten. */
+/** Most parameters of a query; no operation has more than ten. */
 const MAX_PARAMETERS = 100;
-/** Characters of a header that is split, matched or copied. */
+/** Most characters of a header that is parsed or copied. */
 const MAX_LENGTH = 2048;
 const MAX_HEADER_LENGTHS: readonly (readonly [name: string, length: number])[] = [
   ['accept', MAX_NEGOTIATED_LENGTH],
@@ -56,8 +53,8 @@ const MAX_HEADER_LENGTHS: readonly (readonly [name: string, length: number])[] =
 ];
 
 /**
- * Refuses an address that is too long or has too many parameters, and any header that is longer than its use can be. The head as a whole
- * may be large, because a certificate chain travels in one; without these bounds every other header could be as large.
+ * Refuses an address that is too long or has too many parameters, and headers that are longer than any legitimate use. The head as a whole
+ * may be large, because one header carries a certificate chain; without these limits any header could be as large.
  */
 export function limitRequestHead(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -67,7 +64,7 @@ export function limitRequestHead(app: FastifyInstance): void {
       throw new Problem(platformProblems.invalidRequest, { detail: 'Het adres heeft te veel parameters.' });
     }
     for (const [name, length] of MAX_HEADER_LENGTHS) {
-      // Node joins what came several times with `, `, and keeps a few names as a list.
+      // Node joins repeated headers with `, `, and keeps a few as a list.
       if ((headers[name]?.length ?? 0) > length) {
         throw new Problem(platformProblems.headersTooLarge, {
           detail: `De kop \`${name}\` is langer dan ${length} tekens.`,
@@ -78,13 +75,13 @@ export function limitRequestHead(app: FastifyInstance): void {
   });
 }
 
-/** An address as the router gets it: of one that is too long only so much that it is still too long, for the router decodes all of it. */
+/** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */
 export function cutTarget(url: string): string {
-  // Without half of an encoded character at the end.
+  // Do not end in half an encoded character.
   return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
 }
 
-/** Whether a query can be parsed for next to nothing. */
+/** Whether a query is cheap to parse. */
 export function isShortQuery(query: string): boolean {
   return query.length <= MAX_TARGET_LENGTH && !hasTooManyParameters(query);
 }
@@ -99,8 +96,7 @@ function hasTooManyParameters(text: string): boolean {
 }
 
 /**
- * Every occurrence of a header, in order; of some Node itself keeps only the first. Looks at the one name, where `headersDistinct` makes
- * a list of all.
+ * Every occurrence of a header, in order; of some headers Node keeps only the first. Cheaper than `headersDistinct`, which lists all.
  * @param name in lower case
  */
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
@@ -113,8 +109,8 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
 }
 
 /**
- * The media types of `offered` that `Accept` allows, the most wanted first; all of them when there is no such header. Our JSON is UTF-8,
- * so a client that names that character set means the same.
+ * The media types of `offered` that `Accept` allows, most preferred first; all of them without the header. Our JSON is UTF-8, so a client may
+ * name that character set.
  */
 export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
   if (accept === undefined) return [...offered];
@@ -124,7 +120,7 @@ export function acceptedTypes(accept: string | undefined, offered: readonly stri
   return [...new Set(accepted.map((type) => type.replace('; charset=utf-8', '')))];
 }
 
-/** The encoding of `offered` that the client wants most, ours first among equals; `identity` when it wants none of them. */
+/** The encoding of `offered` that the client prefers, ours first among equals; `identity` when it accepts none of them. */
 export function acceptedEncoding<E extends string>(
   acceptEncoding: string | undefined,
   offered: readonly E[],
@@ -137,7 +133,7 @@ export function acceptedEncoding<E extends string>(
 
 const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');
 
-/** Headers that stand on every answer; a route may replace `cache-control` and the readable documentation its policy. */
+/** Headers of every answer; a route may replace `cache-control`, and the documentation pages their policy. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
