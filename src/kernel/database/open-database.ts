@@ -11,25 +11,25 @@ import { demandMigrations, MIGRATIONS, migrate, migrationState } from './migrate
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 import type { Db } from './transaction.ts';
 
-/** The role that serves; migration 0001 makes it. */
+/** The role of the service, created by migration 0001. */
 const SERVICE_ROLE = 'koppelvlak_dienst';
 
-/** The role that removes what is past its retention; migration 0001 makes it. */
+/** The role that removes data past its retention, created by migration 0001. */
 const RETENTION_ROLE = 'koppelvlak_opschoner';
-/** Batches of removal are larger than what a request may ask for (milliseconds). */
+/** Removal runs in larger batches than a request (milliseconds). */
 const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 
-/** What the process itself asks: readiness, and what happens at start. */
+/** For the process itself: readiness checks and start-up. */
 const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 3;
 
 type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
 
-/** Who has connections of his own: one cannot take those of another. */
+/** The shares that connections are divided into; one cannot use those of another. */
 export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
 
 interface OpenDatabase {
-  /** For commands, and for what the process itself asks. */
+  /** For commands and for the process itself. */
   readonly pool: Pool;
   readonly shares: Readonly<Record<PoolShare, Pool>>;
   /** For reads of the feed; see `Platform`. */
@@ -37,20 +37,20 @@ interface OpenDatabase {
   readonly replicaPool: Pool | undefined;
   /** For logged reads of the processing log, with connections that pipeline. */
   readonly pipelinePool: Pool;
-  /** As the retention role; connects only when it is used. */
+  /** As the retention role; connects on first use. */
   readonly prunePool: Pool;
   readonly listener: Listener;
-  /** What an operator must know of the connections. */
+  /** Readiness checks of the database. */
   readonly checks: readonly ReadinessCheck[];
   readonly ownerUrl: string;
-  /** Settles when the embedded Postgres ended, asked or not. */
+  /** Settles when the embedded Postgres has ended, for whatever reason. */
   readonly exited: Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the configured database, or the embedded one. A service migrates it when configured so; a command demands that it is up to date.
- * @throws {Error} with a message for operators; what was opened is given back
+ * Opens the configured database, or the embedded one. A service migrates it when configured to; a command requires it to be up to date.
+ * @throws {Error} with a message for operators; what was opened is released
  */
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   const databaseServer = await openDatabaseServer(options);
@@ -92,21 +92,21 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
   const shares = {
     gegevens: open(poolSize),
-    // One group at a time; beside it what was appended before is looked up, and months are made.
+    // One group at a time; the others look up earlier appends and create months.
     append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
     verwerkingenlog: open(half),
-    // Each source that is read may hold one, and its lease is renewed meanwhile.
+    // Each source that is being read may hold one while its lease is renewed on another.
     raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, aggregatorConcurrency + 2)) : half),
   };
   const pipelinePool = open(half, { pipeline: true });
-  // A stream that catches up waits its turn as a request does.
+  // A stream that catches up waits as a request does.
   const feedReads = { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax };
   const readPool = open(poolSize, feedReads);
   const replicaPool =
     database.readUrl === undefined
       ? undefined
       : open(poolSize, { ...feedReads, url: database.readUrl, variable: 'DATABASE_READ_URL' });
-  // A pooler of transactions cannot switch roles: then the owner's direct address serves.
+  // A pooler in transaction mode cannot switch roles: then the owner's direct address is used.
   const retention =
     database.pruneUrl !== undefined
       ? { url: database.pruneUrl, variable: 'DATABASE_PRUNE_URL' }
@@ -153,7 +153,7 @@ export async function checkRetentionLogin(pool: Pool, url: string): Promise<void
   await checkLogin(pool, url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
 }
 
-/** A login that cannot do, or can do more than, what its role is for. */
+/** A login that may not act as its role. */
 class LoginError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -162,13 +162,13 @@ class LoginError extends Error {
 }
 
 /**
- * Connects once as a check at start.
- * @returns whether this login is bound to its role, that is, whether it owns none of the program's schemas. Behind a transaction
- *   pooler, where no role can be asked for, that depends on the login alone.
- * @param otherwise what else helps a login that may not act as the role
- * @throws LoginError when the login may not act as the role, with the statement that a DBA has to run.
+ * Connects once, as a check at start.
+ * @returns whether this login is bound to its role, that is, owns none of the program's schemas. Behind a transaction pooler, where no role
+ *   can be set, that depends on the login alone.
+ * @param alternative other advice for a login that may not act as the role
+ * @throws {LoginError} when the login may not act as the role, with the statement that a DBA has to run
  */
-export async function checkLogin(db: Db, url: string, role: string, otherwise = ''): Promise<{ bound: boolean }> {
+export async function checkLogin(db: Db, url: string, role: string, alternative = ''): Promise<{ bound: boolean }> {
   try {
     const { rows } = await db.query<{ owns: boolean }>(
       `select exists (select from pg_namespace where nspname = 'koppelvlak' and pg_has_role(current_user, nspowner, 'USAGE')) as owns`,
@@ -179,20 +179,20 @@ export async function checkLogin(db: Db, url: string, role: string, otherwise = 
     // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
     if (state !== '42501' && state !== '22023') throw error;
     const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
-    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${otherwise}`;
+    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${alternative}`;
     throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
   }
 }
 
-/** A database that can be reached; nothing is connected to it yet. */
+/** A database that is running; nothing is connected to it yet. */
 interface DatabaseServer {
   /** For the service. */
   readonly url: string;
   /** For the owner: migrations. */
   readonly ownerUrl: string;
-  /** The settings that hold these addresses; none for the embedded one. */
+  /** The settings that hold these addresses; none for the embedded Postgres. */
   readonly variables: { readonly url?: string; readonly ownerUrl?: string };
-  /** Settles when an embedded Postgres ended; never with a configured one. */
+  /** Settles when an embedded Postgres has ended; never with a configured database. */
   readonly exited: Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -200,14 +200,14 @@ interface DatabaseServer {
 interface DatabaseServerOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** A service keeps the embedded Postgres; a command uses the running one, or starts it for as long as it lasts. */
+  /** A service owns the embedded Postgres; a command uses the running one, or starts it for its own duration. */
   readonly purpose: 'service' | 'command';
-  /** The role that the login is checked for; see `PlatformOptions`. */
+  /** The role to check the login for; see `PlatformOptions`. */
   readonly role?: 'service' | 'retention' | undefined;
 }
 
 /**
- * The configured database, or the embedded one, started when it must be.
+ * The configured database, or the embedded one, which is started when needed.
  * @throws {EmbeddedPostgresError} when the embedded one cannot be used
  */
 export async function openDatabaseServer({ config, log, purpose }: DatabaseServerOptions): Promise<DatabaseServer> {
@@ -230,18 +230,18 @@ export async function openDatabaseServer({ config, log, purpose }: DatabaseServe
   return { url, ownerUrl: url, variables: {}, exited, stop };
 }
 
-/** More difference than this, in milliseconds, and moments of this process and of the database cannot be compared. */
+/** With a larger difference (milliseconds), times of this process and of the database cannot be compared. */
 const CLOCK_LIMIT_MS = 5000;
 
 interface DatabaseCheckOptions {
   readonly pool: Pool;
   readonly listener: Listener;
   readonly clock: Clock;
-  /** What is served: some of it can do without writing. */
+  /** The areas served; not all need to write. */
   readonly areas: readonly string[];
 }
 
-/** What an operator must know of the database, a line each; only what leaves nothing that can be served is wrong, the rest is a warning. */
+/** The readiness checks. Only what leaves nothing to serve fails; the rest are warnings. */
 function databaseChecks({ pool, listener, clock, areas }: DatabaseCheckOptions): ReadinessCheck[] {
   return [
     {
@@ -274,7 +274,7 @@ async function checkWritable(pool: Pool, areas: readonly string[]): Promise<Read
   const { readOnly = false, standby = false } = rows[0] ?? {};
   if (!readOnly) return { ok: true };
   const reason = `the database takes no changes: it is ${standby ? 'a standby' : 'read-only'}`;
-  // Readers of the feed notice nothing; what writes an entry for each answer cannot answer.
+  // Reads of the feed are unaffected; the other areas write an entry for each answer.
   return areas.includes('raadsfeed')
     ? { ok: true, warning: `${reason}; only the council feed is served` }
     : { ok: false, detail: reason };
@@ -287,7 +287,7 @@ async function checkClock(pool: Pool, clock: Clock): Promise<ReadinessResult> {
   );
   const answered = clock.now().getTime();
   const ms = rows[0]?.ms ?? Number.NaN;
-  // The database read its clock somewhere between the two.
+  // The database read its clock between the two.
   const difference = ms < asked ? asked - ms : Math.max(0, ms - answered);
   if (difference <= CLOCK_LIMIT_MS) return { ok: true };
   const seconds = (difference / 1000).toFixed(1);
@@ -301,8 +301,8 @@ function listenState(listener: Listener): ReadinessResult {
     case 'unused':
       return { ok: true, detail: 'nothing here listens' };
     case 'pooled':
-      return { ok: true, detail: 'only a pooler can be reached (DATABASE_LISTEN_URL): changes are looked for instead' };
+      return { ok: true, detail: 'only a pooler can be reached (DATABASE_LISTEN_URL): the feed is polled instead' };
     case 'lost':
-      return { ok: true, warning: 'the connection for LISTEN is lost: changes are looked for until it is back' };
+      return { ok: true, warning: 'the LISTEN connection is lost: the feed is polled until it is back' };
   }
 }

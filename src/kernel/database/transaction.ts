@@ -2,7 +2,7 @@ import pg from 'pg';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
 import { cancelOnAbort, type Pool } from './pool.ts';
 
-/** What a store function works with: a pool, or the client of the transaction that its caller owns. */
+/** What a store function queries: a pool, or the client of its caller's transaction. */
 export interface Db {
   query<R extends pg.QueryResultRow = Record<string, unknown>>(
     query: string | pg.QueryConfig<unknown[]>,
@@ -16,7 +16,7 @@ interface TransactionOptions {
   readonly readOnly?: boolean;
 }
 
-/** Runs `fn` in one transaction: committed when it returns, rolled back when it throws. */
+/** Runs `fn` in a transaction: committed when it returns, rolled back when it throws. */
 export async function transaction<T>(
   pool: Pool,
   fn: (client: pg.PoolClient) => Promise<T>,
@@ -28,7 +28,7 @@ export async function transaction<T>(
     await client.query(beginText(options));
     const result = await fn(client);
     const { command } = await client.query('commit');
-    // The answer to `commit` after an error that `fn` caught: nothing was written, and nobody would know.
+    // The answer to `commit` after an error that `fn` swallowed: nothing was written.
     if (command === 'ROLLBACK') throw new Error('the transaction was rolled back: a statement in it had failed');
     return result;
   } catch (error) {
@@ -40,10 +40,10 @@ export async function transaction<T>(
 }
 
 /**
- * The same for a connection that pipelines: `fn` resolves when all of its statements have been sent, and `commit` is sent right behind
- * them. So what does not depend on an earlier answer costs one round trip together.
- * @param pool made with `pipeline`
- * @param signal fires when nobody waits for the result any more: then what runs is cancelled at the server
+ * The same on a connection that pipelines: `fn` resolves when all its statements have been sent, and `commit` follows at once. Statements
+ * that do not depend on an earlier answer then cost one round trip together.
+ * @param pool opened with `pipeline`
+ * @param signal fires when the result is no longer wanted: running statements are then cancelled at the server
  * @throws the signal's reason when it fired
  */
 export async function pipelinedTransaction<T>(
@@ -77,11 +77,11 @@ function beginText({ isolation = 'read committed', readOnly = false }: Transacti
   return `begin isolation level ${isolation}${readOnly ? ' read only' : ''}`;
 }
 
-/** Rolls back; what is wrong with the connection, if anything, so that it is not used again. Never hides the first error. */
+/** Rolls back. @returns what is wrong with the connection, if it must not be reused; never hides the first error */
 async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | undefined> {
-  // The server has become read-only, as after a switch of servers: the next connection looks for the one that is not.
+  // The server has become read-only, as after a failover: the next connection looks for the new primary.
   if (first instanceof pg.DatabaseError && first.code === '25006') return first;
-  // The connection failed or fell silent: a statement may still run on it, and `rollback` would only wait behind it.
+  // The connection failed or went silent: a statement may still run on it, and `rollback` would wait behind it.
   if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseUnavailable(first)) return first;
   try {
     await client.query('rollback');
@@ -91,14 +91,14 @@ async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | 
   }
 }
 
-/** More than the server's limit: only a connection that has gone silent runs into it. */
+/** Added to the server's limit, so that only a connection that has gone silent exceeds it. */
 const SILENCE_MARGIN_MS = 5000;
-/** As long as a timer can be (milliseconds): the driver knows no unlimited one for a single statement. */
+/** The longest timer (milliseconds): the driver has no `unlimited` for a single statement. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * For a transaction with statements that take longer than those of a request: lifts the limit of the server for all of it, and that of the
- * driver for what is sent through the result.
+ * For a transaction with statements that take longer than a request may: raises the server's limit for the whole transaction, and the
+ * driver's for what is queried through the result.
  * @param ms longest that one statement may take, in milliseconds; 0: no limit
  */
 export async function allowLongStatements(client: pg.PoolClient, ms: number): Promise<Db> {
@@ -113,12 +113,12 @@ export async function allowLongStatements(client: pg.PoolClient, ms: number): Pr
   };
 }
 
-/** What the elements of an array may be. */
+/** Types of array elements. */
 export type ArrayKind = 'text' | 'json' | 'uuid' | 'integer' | 'boolean' | 'timestamptz';
 
 type Value = string | number | boolean;
 
-/** Numbers of types: `pg_type.oid`. */
+/** `pg_type.oid`. */
 const OID: Readonly<Record<ArrayKind, number>> = {
   text: 25,
   json: 114,
@@ -129,20 +129,19 @@ const OID: Readonly<Record<ArrayKind, number>> = {
 };
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
-/** 2000-01-01Z, where the server counts from. */
+/** 2000-01-01Z, the server's epoch. */
 const EPOCH_MS = 946_684_800_000;
-/** Where the bytes of a uuid stand in its text, and where its dashes do. */
+/** The positions of the bytes and dashes in the text of a uuid. */
 const UUID_BYTES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_DASHES = [8, 13, 18, 23];
 
-/** Makes parameters for `$n::kind[]` in binary form. */
+/** Encodes parameters for `$n::kind[]` in binary form. */
 type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>>;
 
 /**
- * In text form every quote is escaped here and taken out again by the server, which reads an array letter by letter: with many rows that
- * is a good part of an insert. Moments are given as ISO 8601, and kept to the millisecond.
- * What it makes throws TypeError or RangeError for a uuid, a number or a moment that is none.
- * @param allocate gives memory for a parameter, in bytes
+ * In text form every quote is escaped here and unescaped by the server, character by character; with many rows that is a good part of an
+ * insert. Moments are ISO 8601, to the millisecond. The encoders throw TypeError or RangeError for an invalid uuid, number or moment.
+ * @param allocate returns a buffer of the given size
  */
 function createArrays(allocate: (size: number) => Buffer): Arrays {
   const inBinary =
@@ -150,7 +149,7 @@ function createArrays(allocate: (size: number) => Buffer): Arrays {
     (values: readonly (Value | null)[]): Buffer => {
       const lengths = values.map((value) => (value === null ? -1 : bytesOf(value)));
       const bytes = allocate(lengths.reduce((sum, length) => sum + LENGTH_BYTES + Math.max(0, length), HEADER_BYTES));
-      // One dimension, whether there are nulls, the type, how many, and the number of the first.
+      // Dimensions, whether there are nulls, element type, length, and the index of the first element.
       let at = bytes.writeInt32BE(1, 0);
       at = bytes.writeInt32BE(lengths.includes(-1) ? 1 : 0, at);
       at = bytes.writeInt32BE(oid, at);
@@ -175,7 +174,7 @@ function createArrays(allocate: (size: number) => Buffer): Arrays {
   };
 }
 
-/** Each parameter in memory of its own. */
+/** Encodes each parameter in a buffer of its own. */
 export const arrayOf = createArrays(Buffer.allocUnsafe);
 
 function bytesOfText(value: Value): number {
@@ -186,19 +185,19 @@ function writeText(bytes: Buffer, value: Value, at: number): void {
   bytes.write(String(value), at);
 }
 
-/** Digit by digit: to take the dashes out and have the rest read costs several times as much, and a row has many of them. */
+/** Digit by digit: removing the dashes and parsing the rest costs several times as much, and a row has many uuids. */
 function writeUuid(bytes: Buffer, value: Value, at: number): void {
   const uuid = String(value);
-  let isUuid = uuid.length === 36 && UUID_DASHES.every((place) => uuid[place] === '-');
-  UUID_BYTES.forEach((place, i) => {
-    const byte = (hexDigit(uuid.charCodeAt(place)) << 4) | hexDigit(uuid.charCodeAt(place + 1));
+  let isUuid = uuid.length === 36 && UUID_DASHES.every((position) => uuid[position] === '-');
+  UUID_BYTES.forEach((position, i) => {
+    const byte = (hexDigit(uuid.charCodeAt(position)) << 4) | hexDigit(uuid.charCodeAt(position + 1));
     isUuid &&= byte >= 0;
     bytes[at + i] = byte;
   });
   if (!isUuid) throw new TypeError('a value for an array of uuids is none');
 }
 
-/** @returns -1 for what is none */
+/** @returns -1 when it is not a hexadecimal digit */
 function hexDigit(code: number): number {
   if (code >= 48 && code <= 57) return code - 48;
   const letter = code | 32;
@@ -214,30 +213,30 @@ function writeBoolean(bytes: Buffer, value: Value, at: number): void {
   bytes.writeInt8(value ? 1 : 0, at);
 }
 
-/** BigInt refuses what is no moment. */
+/** BigInt throws for an invalid moment. */
 function writeMoment(bytes: Buffer, value: Value, at: number): void {
   bytes.writeBigInt64BE(BigInt(Date.parse(String(value)) - EPOCH_MS) * 1000n, at);
 }
 
-/** What one statement's parameters may take of memory that is kept, in bytes; and what it takes at first. */
+/** Bytes of a scratch buffer: at most, and at first. */
 const MOST_BYTES = 1024 * 1024;
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * For the parameters of a statement that is sent many times a second. Their memory is used again for those of the next: with new memory
- * each time the engine looks far more often through all that the process has.
- * @param use makes the parameters and resolves when the statement was answered; they are not to be used after that
+ * For the parameters of a statement that runs many times a second. Their memory is reused for the next one, because new buffers each time
+ * trigger the garbage collector far more often.
+ * @param use encodes the parameters and resolves once the statement was answered; they must not be used after that
  */
 export async function withArrays<T>(use: (arrayOf: Arrays) => Promise<T>): Promise<T> {
   const scratch = spare.pop() ?? new Scratch();
-  // After an error it is not kept: the driver may still be about to send what stands there.
+  // Not reused after an error: the driver may still be about to send its contents.
   const result = await use(scratch.arrays);
   scratch.clear();
   spare.push(scratch);
   return result;
 }
 
-/** As many as there were statements at the same time. */
+/** As many as there were concurrent statements. */
 const spare: Scratch[] = [];
 
 class Scratch {
@@ -251,7 +250,7 @@ class Scratch {
     return this.#taken <= this.#bytes.length ? this.#bytes.subarray(from, this.#taken) : Buffer.allocUnsafe(size);
   }
 
-  /** Leaves nothing of what stood in it, and has room for as much the next time. */
+  /** Erases the contents, and grows the buffer when more was needed. */
   clear(): void {
     const wanted = Math.min(this.#taken, MOST_BYTES);
     if (wanted > this.#bytes.length) this.#bytes = Buffer.alloc(wanted);
