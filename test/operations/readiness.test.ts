@@ -101,7 +101,7 @@ describe('readiness', () => {
     const deaf = await start('raadsfeed', { env: { DATABASE_LISTEN_URL: nowhere } });
     const { status, lines } = await ready(deaf);
     expect(status).toBe(200);
-    expect(lines.listen).toMatchObject({ ok: true, warning: expect.stringContaining('LISTEN is lost') });
+    expect(lines.listen).toMatchObject({ ok: true, warning: expect.stringContaining('LISTEN connection is lost') });
     const told = (): unknown => deaf.logged.find(({ msg }) => msg === 'the connection for LISTEN cannot be made')?.err;
     await expect.poll(told).toMatchObject({ message: expect.stringMatching(/^DATABASE_LISTEN_URL: .*ECONNREFUSED/) });
   });

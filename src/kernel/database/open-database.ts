@@ -7,7 +7,7 @@ import type { ReadinessCheck, ReadinessResult } from '../platform.ts';
 import type { Clock } from '../time.ts';
 import { readAddresses } from './addresses.ts';
 import { createListener, type Listener } from './listen.ts';
-import { demandMigrations, MIGRATIONS, migrate, migrationState } from './migrate.ts';
+import { MIGRATIONS, migrate, migrationState, requireMigrations } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
 import type { Db } from './transaction.ts';
 
@@ -133,7 +133,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   try {
     if (role === 'retention') await checkRetentionLogin(prunePool, retention.url);
     else await checkServiceLogin(pool, url, log);
-    if (purpose === 'command') await demandMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
+    if (purpose === 'command') await requireMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
   } catch (error) {
     await close();
     throw error;

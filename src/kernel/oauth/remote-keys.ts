@@ -1,15 +1,14 @@
+/** Keys that another service publishes: fetched, cached, and served from memory while that service is unavailable. */
 import { hash } from 'node:crypto';
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import { isRecord } from '../json-value.ts';
 import type { Clock } from '../time.ts';
 import { type KeySource, TokenError } from './token.ts';
 
-// Keys that another service publishes: fetched, kept for a while, and served from memory while that service is away.
-
-/** What the verifier writes: trouble with the issuer's keys, never a token. A pino logger is one. */
+/** Logs problems with the issuer's keys, never a token. A pino logger fits. */
 export type VerifierLog = { warn(fields: object, message: string): void };
 
-/** As much of `fetch` as is needed here, so that any implementation fits. */
+/** The part of `fetch` that is used here. */
 export type FetchJson = (
   url: URL,
   init: { headers: Record<string, string>; redirect: 'error'; signal: AbortSignal },
@@ -55,17 +54,17 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<un
 
 /** Everything must arrive within this time (ms). */
 const timeoutMs = 5_000;
-/** An unknown key, or a refresh that failed, leads to another fetch at most this often (ms). */
+/** Least time between fetches after a failure, or for an unknown key (ms). */
 const cooldownMs = 30_000;
-/** As long as nothing was ever fetched, nobody can be served: try again sooner (ms). */
+/** The same as long as nothing was fetched, when no token can be verified (ms). */
 const coldCooldownMs = 1_000;
-/** The part of the cache time after which keys are refreshed in the background, so that nobody has to wait. */
+/** The part of the cache time after which keys are refreshed in the background, so that no request waits. */
 const refreshAhead = 0.8;
 
 type RemoteKeysOptions<T> = {
   /** Fetches and reads the keys. */
   load(signal: AbortSignal): Promise<T>;
-  /** How long keys are used without asking again, unless their publisher is away (ms). */
+  /** How long keys are used before they are fetched again, unless their publisher is unavailable (ms). */
   cacheMs: number;
   clock: Clock;
   log: VerifierLog;
@@ -76,9 +75,9 @@ type RemoteKeysOptions<T> = {
 type RemoteKeys<T> = {
   /** The keys in use; undefined as long as none were ever fetched. */
   latest(): T | undefined;
-  /** Whether they may be used as they are. If not, `freshen` comes first. */
+  /** Whether the keys may be used without `freshen`. */
   isFresh(): boolean;
-  /** Resolves when the keys are as new as they have to be; never rejects. */
+  /** Resolves when the keys are recent enough; never rejects. */
   freshen(): Promise<void>;
   /** Fetches once more for a key that is not there. @param calledAt when it was asked for (ms) */
   refreshForUnknown(calledAt: number): Promise<void>;
@@ -86,7 +85,7 @@ type RemoteKeys<T> = {
   close(): void;
 };
 
-/** Starts fetching at once, so that the first request need not wait for it. Never throws because of the publisher. */
+/** Starts fetching at once, so that the first request need not wait. Never throws because of the publisher. */
 export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T> {
   const { cacheMs } = options;
   const closed = new AbortController();
@@ -97,7 +96,7 @@ export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T
   let running: Promise<void> | undefined;
   const now = () => options.clock.now().getTime();
   const age = () => now() - fetchedAt;
-  const isAway = () => failedAt > fetchedAt;
+  const isUnavailable = () => failedAt > fetchedAt;
   const isCoolingDown = () => now() - failedAt < (keys === undefined ? coldCooldownMs : cooldownMs);
 
   async function load(): Promise<void> {
@@ -121,15 +120,15 @@ export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T
   void refresh();
   return {
     latest: () => keys,
-    isFresh: () => keys !== undefined && (age() < cacheMs * refreshAhead || (isAway() && isCoolingDown())),
+    isFresh: () => keys !== undefined && (age() < cacheMs * refreshAhead || (isUnavailable() && isCoolingDown())),
     async freshen() {
       if (age() < cacheMs * refreshAhead || closed.signal.aborted) return;
       if (running === undefined) {
         if (isCoolingDown()) return;
         void refresh();
       }
-      // While the publisher stays away, callers are served from memory and do not wait for every new attempt.
-      if (keys === undefined || (age() >= cacheMs && !isAway())) await running;
+      // While the publisher is unavailable, callers use the cached keys and do not wait for new attempts.
+      if (keys === undefined || (age() >= cacheMs && !isUnavailable())) await running;
     },
     async refreshForUnknown(calledAt) {
       if (running !== undefined) return running;
@@ -155,10 +154,10 @@ type KeySetOptions = {
   fetch: FetchJson;
 };
 
-/** A key, and the name of the set in which it was found: another one as soon as a key is withdrawn or added. */
+/** A key and the fingerprint of its set, which changes as soon as a key is withdrawn or added. */
 type FoundKey = { key: CryptoKey; set: string };
 
-/** As a source of keys it holds what was verified for as long as the issuer publishes the very same keys. */
+/** `holds` is true for as long as the issuer publishes exactly the same keys. */
 export type KeySet = KeySource & {
   /**
    * The key that a token names.
@@ -255,7 +254,7 @@ async function discoverKeysUrl(issuer: string, options: FetchJsonOptions): Promi
   );
 }
 
-/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect behind it. */
+/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it. */
 function metadataUrls(issuer: string): URL[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -267,7 +266,7 @@ function metadataUrls(issuer: string): URL[] {
 
 function keysUrl(metadata: unknown, issuer: string, source: URL): URL {
   if (!isRecord(metadata)) throw new Error(`${source.href} is not a JSON object`);
-  // RFC 8414 section 3.3: or one issuer could hand out the keys of another.
+  // RFC 8414 section 3.3: otherwise one issuer could supply the keys of another.
   if (metadata.issuer !== issuer) throw new Error(`${source.href} is metadata of another issuer`);
   const address = metadata.jwks_uri;
   const url = typeof address === 'string' ? URL.parse(address) : null;

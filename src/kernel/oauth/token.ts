@@ -1,16 +1,17 @@
+/**
+ * What a request claims about its caller before any signature is verified (access token, client certificate, header of the token), and what
+ * is known after: the caller, or the reason of a refusal. @see RFC 6750 section 2.1, RFC 9440, RFC 8705 section 3.1
+ */
 import { hash, X509Certificate } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 
-// What a request says of its caller before any signature is verified: its access token (the FSC header first where it counts, then RFC 6750
-// section 2.1), the client certificate that a proxy handed on (RFC 9440, RFC 8705 section 3.1), the header of the token.
-
-/** A header as received: every occurrence of it. `headers` of Node has only the first `Authorization`, where two must be refused. */
+/** Every occurrence of a header as received. Node's `headers` has only the first `Authorization`, and two must be refused. */
 export type HeaderValue = string | readonly string[] | undefined;
 
 /** The headers that can carry a token. */
 export type TokenHeaders = { authorization?: HeaderValue; fscAuthorization?: HeaderValue };
 
-/** No issuer makes tokens of this size; larger ones are not even hashed. */
+/** No issuer makes longer tokens; they are not even hashed. */
 const maxTokenLength = 16_384;
 
 /** RFC 6750: `b64token`; a JWS in compact form uses these characters and dots only. */
@@ -28,8 +29,8 @@ export function singleHeader(value: HeaderValue): string | undefined {
 /**
  * The token of a request.
  *
- * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever it is there, even when
- *   it is useless. Elsewhere it is not looked at: an Inway adds it to whatever passes, an OAuth token included
+ * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever present, valid or not.
+ *   Elsewhere it is ignored, because an Inway adds it to every request, also to one with an OAuth token
  * @throws {TokenError} `missing` without a token, also when another authentication scheme was used (RFC 6750 section
  *   3.1); `invalid` for an empty or repeated header and for anything that is not a JWS in compact form
  */
@@ -57,7 +58,7 @@ function checkShape(token: string): string {
   return token;
 }
 
-/** Far above any certificate in use (an RSA-4096 leaf takes 3 KB), and below what a proxy passes as one header. */
+/** Well above any certificate in use (an RSA-4096 leaf takes 3 KB), and below what a proxy passes as one header. */
 const maxHeaderLength = 16_384;
 
 /** RFC 8941 section 3.3.5: a byte sequence, without parameters (RFC 9440 defines none). */
@@ -78,16 +79,16 @@ export function clientCertificateThumbprint(header: string): string {
   } catch (cause) {
     throw new TokenError('invalid', 'client-certificate-malformed', { cause });
   }
-  // X509Certificate takes PEM text and trailing bytes too; the thumbprint must be that of what was sent.
+  // X509Certificate also accepts PEM and trailing bytes; the thumbprint must be that of the bytes sent.
   if (!read.raw.equals(der)) throw new TokenError('invalid', 'client-certificate-malformed');
   return hash('sha256', der, 'base64url');
 }
 
-/** What is read of a JWS header before its signature is known to be good: only what chooses the way to verify it. */
+/** The members of a JWS header that select how to verify it; the signature is not verified yet. */
 export type ProtectedHeader = { alg: string; typ?: string; kid?: string; certificateThumbprint?: string };
 
 /**
- * The header of a JWS in compact form. Members that bring their own key (`jwk`, `jku`, `x5c`, `x5u`) are not looked at.
+ * The header of a JWS in compact form. Members that bring their own key (`jwk`, `jku`, `x5c`, `x5u`) are ignored.
  *
  * @throws {TokenError} `invalid` when it is not a JSON object with an `alg`, or names anything in `crit`
  */
@@ -112,7 +113,7 @@ export function readProtectedHeader(token: string): ProtectedHeader {
   };
 }
 
-/** Who is calling, as told by a token that was verified. */
+/** Who is calling, according to a verified token. */
 export type Caller = {
   kind: 'oauth' | 'fsc';
   /** `sub` of the token; an OAuth token without one: its `client_id`. */
@@ -133,19 +134,19 @@ export type Caller = {
   tokenHash: string;
 };
 
-/** Keys that tokens are verified with, and what of it still holds. */
+/** The keys that tokens are verified with. */
 export type KeySource = {
   /** Whether the key, or the state of the keys, that a token was verified with still counts. */
   holds(key: string): boolean;
   /** Whether `holds` may be asked without `freshen` first. */
   isFresh(): boolean;
-  /** Resolves when the keys are as new as they have to be. */
+  /** Resolves when the keys are recent enough. */
   freshen(): Promise<void>;
 };
 
 /**
- * What stays true of a token until it expires: signature, issuer, audience and start have been checked. What depends on
- * the request (the client certificate, the service called) or on the moment (the end, the keys) is judged on every use.
+ * What stays true of a token until it expires: signature, issuer, audience and `nbf` were checked. What depends on the request (client
+ * certificate, service) or on the moment (expiry, keys) is checked on every use.
  */
 export type VerifiedToken = {
   caller: Caller;
@@ -163,12 +164,12 @@ export type VerifiedToken = {
 };
 
 /**
- * What the caller must be told. `unavailable`: the token could not be judged, because the keys of the issuer were never
- * fetched and cannot be fetched now; that is a fault of the service, not of the caller.
+ * What to tell the caller. `unavailable`: the token could not be verified because the issuer's keys could never be fetched, which is not
+ * the caller's fault.
  */
 type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
 
-/** Why, from a closed list: fit for a log line and a metric label, never holds anything of the token. */
+/** Why, from a closed list: safe as a log line and a metric label. */
 export type TokenErrorReason =
   | 'no-token'
   | 'header-repeated'

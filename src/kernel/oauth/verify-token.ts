@@ -1,16 +1,15 @@
+/** Verifies access tokens of an OAuth 2.0 authorization server and of the own FSC Manager. */
 import { compactVerify } from 'jose';
 import { isRecord } from '../json-value.ts';
 import type { FscKeys } from './fsc-keys.ts';
 import type { KeySet } from './remote-keys.ts';
 import { type ProtectedHeader, TokenError, type VerifiedToken } from './token.ts';
 
-// JWT access tokens of an OAuth 2.0 authorization server. @see RFC 9068 section 4, RFC 8725
-
 const algorithms = ['RS256', 'PS256', 'ES256'];
 
 /**
- * RFC 9068 asks for `at+jwt`. Widely used servers write `JWT` or nothing, so these pass too: what keeps an ID token out
- * is its audience, the client. Every other type (a logout token, a DPoP proof) is refused.
+ * RFC 9068 requires `at+jwt`, but widely used servers write `JWT` or nothing, so these are accepted too; an ID token is refused by its
+ * audience, which is the client. Every other type (a logout token, a DPoP proof) is refused.
  */
 const types: ReadonlySet<string | undefined> = new Set(['at+jwt', 'application/at+jwt', 'jwt', undefined]);
 
@@ -27,7 +26,7 @@ export type OAuthOptions = {
 
 const OIN = /^\d{20}$/;
 
-/** Verifies what does not change during the life of an OAuth token. */
+/** Verifies what does not change during the life of an OAuth token. @see RFC 9068 section 4, RFC 8725 */
 export async function verifyOAuth(
   token: string,
   hash: string,
@@ -68,7 +67,7 @@ export async function verifyOAuth(
   };
 }
 
-/** The OIN of a client: what its token says, else what is configured. A claim that holds no OIN is not made up for. */
+/** The OIN of a client: from its token, else from the configuration. A claim without a valid OIN gives none. */
 function oinOf(claims: Claims, client: string, { oinClaim, clientOins }: OAuthOptions): string | undefined {
   const claimed = oinClaim === undefined ? undefined : claims[oinClaim];
   if (claimed === undefined) return clientOins?.get(client);
@@ -81,8 +80,6 @@ function scopesOf(claims: Claims): ReadonlySet<string> {
   return new Set(words.filter((word) => word !== ''));
 }
 
-// Access tokens of Federated Service Connectivity, signed by the own Manager. @see FSC Core 1.1, "Access Token"
-
 /** How FSC tokens are recognised. `audiences`: the addresses of the own Inways; `peerId`: our own. */
 export type FscOptions = {
   /** Path of a PEM bundle, or http(s) address of the Manager's JSON Web Key Set. */
@@ -92,10 +89,10 @@ export type FscOptions = {
   peerId: string;
 };
 
-/** FSC tokens carry no scope: holding one for the service is the right to read. */
+/** FSC tokens carry no scope: a token for the service is the right to read. */
 const scopes: ReadonlySet<string> = new Set(['read']);
 
-/** Verifies what does not change during the life of an FSC token. */
+/** Verifies what does not change during the life of an FSC token, signed by the own Manager. @see FSC Core 1.1, "Access Token" */
 export async function verifyFsc(
   token: string,
   hash: string,
@@ -150,15 +147,13 @@ function withoutSlash(audience: string): string {
   return audience.endsWith('/') ? audience.slice(0, -1) : audience;
 }
 
-// Reading a JWT claims set without trusting its types. @see RFC 7519 section 4.1
-
 /** Clocks of issuer and service may differ by this much (seconds). */
 export const leewaySeconds = 30;
 
-/** The last moment that a Date can hold, in seconds. */
+/** The last moment that a Date can represent, in seconds. */
 const lastSecond = 8.64e12;
 
-/** A claims set whose types are not yet known. */
+/** A claims set of unknown types. @see RFC 7519 section 4.1 */
 type Claims = Readonly<Record<string, unknown>>;
 
 /** The claims in the payload of a JWS whose signature was verified. */
@@ -197,7 +192,7 @@ function checkParties(claims: Claims, issuer: string, isOurs: (audience: string)
   if (!textList(claims, 'aud').some(isOurs)) throw new TokenError('invalid', 'audience');
 }
 
-/** `exp` (required, seconds) after `nbf` (optional) was checked. Whether it has passed is judged on every use. */
+/** `exp` (required, seconds) after `nbf` (optional) was checked. Whether it has passed is checked on every use. */
 function readExpiry(claims: Claims, now: Date): number {
   const notBefore = claims.nbf;
   if (notBefore !== undefined) {
