@@ -1,34 +1,33 @@
+/** Checks on parsed JSON from outside, in time that its sender cannot make long. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/index.js';
 
-/** Whether a parsed value is an object with members, and no list. */
+/** Whether a parsed value is an object and not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Finds what a schema says is wrong with a value from outside, in time that the value cannot make long. */
-
-/** List elements of a value that are looked through for all of their faults. */
+/** How many list elements of a value are searched for all faults. */
 const SAMPLE_ELEMENTS = 1000;
-/** Members of a value that are looked through: of an object that is begun, all. */
+/** How many members of a value are searched; an object is searched whole or not at all. */
 const SAMPLE_MEMBERS = 2000;
-/** Deeper than any contract describes; what lies below is not looked into. */
+/** Deeper than any contract; what lies below is not searched. */
 const SAMPLE_DEPTH = 32;
 
-/** The value, when it is as the schema has it, or what is wrong with it: at least one fault. */
+/** The value when it matches the schema, otherwise at least one fault. */
 export type SchemaVerdict<T> = { readonly value: T } | { readonly faults: ErrorObject[] };
 
 /**
- * Makes a check that tells all faults. A validator that finds all copies what it found at each element of a list, so that a megabyte of
- * `{}` would take it most of an hour. Hence the one that stops at the first fault judges; the other only explains, and looks at the
- * first thousand list elements, or fewer when these are large.
+ * Makes a check that reports all faults. A validator that finds all faults copies its findings at each element of a list, and would take most
+ * of an hour for a megabyte of `{}`. So a validator that stops at the first fault decides; the other only explains, and sees at most the first
+ * thousand list elements.
  * @param first stops at the first fault
  * @param all finds every fault
  */
 export function schemaCheck<T>(first: Ajv2020, all: Ajv2020, schema: object): (value: unknown) => SchemaVerdict<T> {
   const judge = first.compile<T>(schema);
-  // Made when something is wrong for the first time.
+  // Compiled at the first fault.
   let explain: ValidateFunction | undefined;
   return (value) => {
     if (judge(value)) return { value };
@@ -36,8 +35,8 @@ export function schemaCheck<T>(first: Ajv2020, all: Ajv2020, schema: object): (v
     explain ??= all.compile(schema);
     explain(sampleOf(value, { elements: SAMPLE_ELEMENTS, members: SAMPLE_MEMBERS }, SAMPLE_DEPTH));
     const faults = explain.errors ?? [];
-    const isTold = found === undefined || faults.some((fault) => isSame(fault, found));
-    return { faults: isTold ? faults : [found, ...faults] };
+    const isIncluded = found === undefined || faults.some((fault) => isSame(fault, found));
+    return { faults: isIncluded ? faults : [found, ...faults] };
   };
 }
 
@@ -45,7 +44,7 @@ function isSame(a: ErrorObject, b: ErrorObject): boolean {
   return a.instancePath === b.instancePath && a.schemaPath === b.schemaPath;
 }
 
-/** A copy with fewer list elements: those at the front, so that each keeps its place. */
+/** A copy with fewer list elements, taken from the front so that each keeps its index. */
 function sampleOf(value: unknown, left: { elements: number; members: number }, depth: number): unknown {
   if (typeof value !== 'object' || value === null || depth === 0) return value;
   if (!Array.isArray(value)) {
@@ -62,18 +61,18 @@ function sampleOf(value: unknown, left: { elements: number; members: number }, d
   return copy;
 }
 
-/** Deeper than any contract describes: two values that differ only below are told apart anyway. */
+/** Deeper than any contract; values that differ only below this count as different. */
 const DEPTH = 64;
 
-/** A validator of whatever dialect. */
+/** A validator of any dialect. */
 interface Validator {
   removeKeyword(keyword: string): unknown;
   addKeyword(definition: KeywordDefinition): unknown;
 }
 
 /**
- * Replaces the validator's own keyword by one whose time grows with the list, not with its square: a line of four megabytes of different
- * references would take the validator, which compares each with each, most of ten minutes. Call before anything is compiled.
+ * Replaces the `uniqueItems` of the validator, which compares every pair, by one in linear time: four megabytes of different references would
+ * take the original most of ten minutes. Call before anything is compiled.
  */
 export function useLinearUniqueItems(ajv: Validator): void {
   ajv.removeKeyword('uniqueItems');

@@ -20,9 +20,9 @@ const PROCESSING_HEADERS = [
 /** Name of one of the six, in the spelling of the standard. */
 export type ProcessingHeader = (typeof PROCESSING_HEADERS)[number];
 
-/** What the consumer said, and who it is; what is not known is absent. */
+/** What the consumer said and who it is; unknown members are absent. */
 export interface ProcessingContext {
-  /** Who it proved to be; only where nobody is proven, who it says to be. */
+  /** Its proven OIN; only when none was proven, the one it claims. */
   readonly oin?: string;
   readonly verwerkingsactiviteitId?: string;
   readonly verwerkingsactiviteitUrl?: string;
@@ -34,11 +34,11 @@ export interface ProcessingContext {
 
 interface ProcessingHeadersReading {
   readonly context: ProcessingContext;
-  /** Headers that are there and cannot be what they should be; `context` leaves them out. */
+  /** Headers with an invalid value; `context` leaves them out. */
   readonly malformed: readonly InvalidParam[];
   /** Headers that should have been there. */
   readonly missing: readonly ProcessingHeader[];
-  /** The header `OIN` names nobody who was proven, and somebody was. */
+  /** Whether an organisation was proven and the header `OIN` names another. */
   readonly otherOin: boolean;
 }
 
@@ -93,14 +93,14 @@ export function readProcessingHeaders(headers: HeaderValues, proven: readonly st
   };
 }
 
-/** `OIN` and `VerwerkingId` should always be there; the last two tell how long and how openly to keep what `VerwerkingId` names. */
+/** `OIN` and `VerwerkingId` are always expected; with a `VerwerkingId`, also confidentiality and retention of what it names. */
 function missingHeaders(headers: HeaderValues): ProcessingHeader[] {
   const expected: readonly ProcessingHeader[] =
     headers.verwerkingid === undefined ? ['OIN', 'VerwerkingId'] : ['OIN', 'Vertrouwelijkheid', 'Bewaartermijn'];
   return expected.filter((name) => headers[name.toLowerCase()] === undefined);
 }
 
-/** What the headers put into the provider's own entry. */
+/** The members of the provider's own entry that come from the headers. */
 export function entryFromHeaders(
   context: ProcessingContext,
 ): Pick<
@@ -135,7 +135,7 @@ function isAddress(value: string): boolean {
   return value.length <= 2042 && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/i.test(value) && URL.canParse(value);
 }
 
-/** Nothing can be logged as lifted: that is done to what was confidential. */
+/** Lifted confidentiality cannot be logged: only a confidential action can be lifted. */
 function confidentialityOf(value: string): ProcessingContext['vertrouwelijkheid'] {
   const words = ['normaal', 'vertrouwelijk'] as const;
   return words.find((word) => word === value.toLowerCase());
@@ -145,17 +145,17 @@ type Fields = Omit<
   components['schemas']['VerwerkingsactieInvoer'],
   'url' | 'actieId' | 'tijdstipRegistratie' | 'tijdstip' | 'vertrouwelijkheid' | 'verwerkteObjecten'
 >;
-type Told = { readonly [Field in keyof Fields]: Fields[Field] | undefined };
+type OptionalFields = { readonly [Field in keyof Fields]: Fields[Field] | undefined };
 
 /**
- * What area A needs of the processing log, without knowing area B: one entry for something done with personal data.
- * Field names are those of the national standard for logging of processing.
+ * One entry for something done with personal data. Area A uses this without knowing area B; the names are those of the national standard for
+ * the logging of processing.
  */
-export interface ProcessingEntry extends Told {
+export interface ProcessingEntry extends OptionalFields {
   readonly actieNaam: string;
   readonly vertrouwelijkheid: components['schemas']['Vertrouwelijkheid'];
   readonly tijdstip: Date;
-  /** The persons whose data was processed; absent: not told one by one. */
+  /** The persons whose data was processed; absent when they are not listed individually. */
   readonly verwerkteObjecten?: readonly ProcessedPerson[] | undefined;
 }
 
@@ -179,8 +179,8 @@ interface ProcessingAuthor {
 export type OwnKind = 'shv' | 'vs' | 'log';
 
 /**
- * An entry of the service itself. Nobody who asks for personal data decides what is kept of it: the log gives these entries their
- * processing, activity and term, and judges how confidential they are.
+ * An entry of the service itself. The requester of personal data does not decide what is logged about it: the log sets the processing,
+ * activity and retention term of these entries, and how confidential they are.
  */
 export interface OwnEntry
   extends Pick<

@@ -1,9 +1,10 @@
+/** Keeps large work from holding up small requests. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
-/** Keeps large work from holding the event loop: all such work together may take this much of each turn. */
+/** Limits how much of each turn of the event loop all large work together may take. */
 export interface EventLoopBudget {
-  /** Whether large work has had its share of this turn: what is left belongs in the next. */
+  /** Whether large work has used its share of this turn. */
   exhausted(): boolean;
   /** Waits for the next turn when the budget of this one is exhausted. */
   yield(): Promise<void>;
@@ -12,9 +13,9 @@ export interface EventLoopBudget {
 }
 
 interface EventLoopBudgetOptions {
-  /** Milliseconds of a turn for all large works together. */
+  /** Milliseconds of a turn for all large work together. */
   readonly shareMs: number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
@@ -25,7 +26,7 @@ export function createEventLoopBudget({
   let began: number | undefined;
   const begin = (): number => {
     began = now();
-    // The turn after this one begins with what waits for its immediates, so this comes before all that is put off until then.
+    // Immediates run in order, so this one runs before any work that is deferred to the next turn.
     setImmediate(() => {
       began = undefined;
     });
@@ -41,12 +42,12 @@ export function createEventLoopBudget({
   };
 }
 
-/** A fifth of what the event loop may be held: small requests, and collecting what they leave behind, need the rest. */
+/** Small requests and garbage collection need the rest of a turn. */
 export const eventLoopBudget: EventLoopBudget = createEventLoopBudget({ shareMs: 10 });
 
 /**
- * Collects work of one kind that comes up during a turn of the event loop, and does it together at the end of that turn. Together it costs
- * much less than in between other work: the processor still has the code for it in its caches.
+ * Collects work of one kind during a turn of the event loop and runs it together at the end of the turn. That is much cheaper than running it
+ * between other work, because its code is still in the processor's caches.
  * @returns adds work to the batch; the work must not throw
  */
 export function createBatchPerTick(): (work: () => void) => void {
@@ -62,7 +63,7 @@ export function createBatchPerTick(): (work: () => void) => void {
   };
 }
 
-/** As `items.map`, for so many that one turn of the event loop is too short for them. */
+/** As `items.map`, for more items than fit in a turn of the event loop. */
 export async function mapWithinBudget<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];
   for (const item of items) {
@@ -72,7 +73,7 @@ export async function mapWithinBudget<T, R>(items: readonly T[], make: (item: T)
   return made;
 }
 
-/** Runs pieces of work one at a time; those of several clients take turns, so that one with many does not keep the others waiting. */
+/** Runs work one item at a time, alternating between clients, so that one with much work does not hold up the others. */
 export interface OneAtATime {
   run<T>(client: string, work: () => Promise<T>): Promise<T>;
   /** Resolves when nothing runs or waits. */
@@ -80,7 +81,7 @@ export interface OneAtATime {
 }
 
 export function createOneAtATime(): OneAtATime {
-  /** What waits of each client, the client whose turn is next first. */
+  /** The waiting work of each client; the client whose turn is next comes first. */
   const waiting = new Map<string, (() => void)[]>();
   const onIdle: (() => void)[] = [];
   let isRunning = false;
@@ -122,8 +123,8 @@ export function createOneAtATime(): OneAtATime {
 }
 
 /**
- * Keeps the young generation of the heap small. Work that passes a million records through makes much garbage and keeps nothing: by
- * default the engine would let a hundred megabytes of it pile up, and gain no time by it. Call before the work begins.
+ * Keeps the young generation of the heap small. Streaming a million records makes much garbage and keeps nothing; by default V8 would let a
+ * hundred megabytes of it pile up and gain no time. Call before the work begins.
  */
 export function limitYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -18,7 +18,7 @@ const MAX_REDIRECTS = 2;
 const CONNECT_TIMEOUT_MS = 2_000;
 
 export interface GuardedFetchOptions extends AddressRules {
-  /** By way of which the calls go; absent: direct. */
+  /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings;
 }
 
@@ -42,9 +42,9 @@ interface GuardedFetch {
 }
 
 /**
- * Fetches from an address that somebody else's document named, such as a certificate: http and https only, with limits on time and size, at
- * most two redirects, all on the same host. The address is judged when the connection is made, so a name that resolves differently the
- * second time does not help. Where a proxy makes the connection the target is judged before it is asked.
+ * Fetches from an address that came from outside, such as one in a certificate: http and https only, with limits on time and size, and at most
+ * two redirects, all on the same host. The address is judged when the connection is made, so a name that resolves differently the second
+ * time does not help. When a proxy makes the connection, the target is judged beforehand.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { proxy = { outboundProxy: undefined, outboundNoProxy: [] } } = options;
@@ -93,20 +93,20 @@ async function readAnswer(
   signal: AbortSignal,
 ): Promise<Buffer> {
   if (statusCode !== 200) {
-    // Destroying a body that was not read to its end makes it emit an error, after its reader has gone.
+    // A body that is destroyed before its end emits an error.
     body.on('error', () => undefined).destroy();
     throw new Error(`status ${statusCode}`);
   }
   try {
     return await readBody(body, headerValue(headers['content-encoding']), maxBytes);
   } catch (error) {
-    // A body that was aborted breaks off: why says the signal.
+    // An aborted body breaks off; the signal has the reason.
     signal.throwIfAborted();
     throw error;
   }
 }
 
-/** What we ask for; decompressed piece by piece, so a bomb is stopped at the limit and not after it. */
+/** Accepted encodings; decompressed piece by piece, so that a bomb is stopped at the limit. */
 export const ACCEPT_ENCODING = 'br, zstd, gzip';
 
 /**
@@ -136,7 +136,7 @@ export async function readBody(body: Readable, encoding: string | undefined, max
 }
 
 function decompressed(body: Readable, encoding: string, maxBytes: number): Readable {
-  // A body that is destroyed before its end still emits an error, after its reader has gone.
+  // A body that is destroyed before its end emits an error.
   body.on('error', () => undefined);
   if (encoding === 'identity' || encoding === '') return body;
   const inflate = decompressor(encoding);
@@ -144,8 +144,8 @@ function decompressed(body: Readable, encoding: string, maxBytes: number): Reada
     body.destroy();
     throw new OutboundError('encoding', `content-encoding ${encoding.slice(0, 40)} was not asked for`);
   }
-  // Whose reader stops early destroys both; the error reaches the reader through `inflate`.
-  // What is sent counts too: pieces that are compressed to nothing could go on for ever.
+  // A reader that stops early destroys both; errors reach it through `inflate`.
+  // Compressed bytes count too: pieces that expand to nothing could continue forever.
   pipeline(body, limited(maxBytes), inflate, () => undefined);
   return inflate;
 }
@@ -174,6 +174,6 @@ function decompressor(encoding: string) {
 
 function isZlibError(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
-  // The end of a compressed body that is missing is an answer that broke off.
+  // A truncated compressed body (Z_BUF_ERROR) is an answer that broke off.
   return /^(Z_(?!BUF_ERROR)|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ZSTD_)/.test(error.code);
 }
