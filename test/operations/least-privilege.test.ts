@@ -172,7 +172,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['feed', 'verify']);
   });
 
-  it('sources are followed, looked at and left', async () => {
+  it('sources are followed, inspected and left', async () => {
     const notubiz = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--from', '2025-01-01'];
     await works(['bron', 'add', source.url]);
     await works(['bron', 'sync', source.url]);

@@ -26,7 +26,7 @@ async function start(env: Record<string, string>, options: ProbeOptions = {}) {
 }
 
 describe('calls without a valid token', () => {
-  it('have their own room: they do not block a client with one at the same address', async () => {
+  it('count separately: they do not block a client with one at the same address', async () => {
     const { closed } = await start({}, { rateLimit: 5 });
     const call = async (headers: Record<string, string>) => (await ask(`${closed}/databank`, { headers })).status;
     const refused: number[] = [];
@@ -103,7 +103,7 @@ describe('request bodies', () => {
     expect((await send('192.0.2.1', 60)).status).toBe(200);
   });
 
-  it('count as they come when their length is not told', async () => {
+  it('count as they arrive when their length is not announced', async () => {
     const { open, probe } = await start(ENV);
     const first = ask(`${open}/traag`, post(body(10)));
     await probe.arrived;
@@ -121,7 +121,7 @@ describe('request bodies', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('give their room back when they are refused half-way', async () => {
+  it('release their bytes when they are refused half-way', async () => {
     const { open } = await start({ ...ENV, BODY_LIMIT_BYTES: '16384' });
     const { hostname, port } = new URL(open);
     const chunk = `${(8192).toString(16)}\r\n${'x'.repeat(8192)}\r\n`;
@@ -163,7 +163,7 @@ describe('request bodies', () => {
   );
 });
 
-describe('answers that nobody reads', () => {
+describe('answers that are not read', () => {
   const ENV = { TRUST_PROXY: '1', UNREAD_ANSWERS_BYTES: '1048576' };
   const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 

@@ -46,7 +46,7 @@ it('ends, whatever the causes are', () => {
   expect(reasonOf(new Error())).toBe('Error');
 });
 
-it('is in what the requester of an exchange is told', async () => {
+it('is in what the requester of an exchange receives', async () => {
   const url = `http://localhost:${await closedPort()}/token`;
   const token = fetchToken({ url, clientId: 'a', clientSecret: 'geheim', timeoutMs: 5000, signal });
   await expect(token).rejects.toThrow(/token endpoint http:\/\/localhost:\d+\/token cannot be reached: .*ECONNREFUSED/);

@@ -1,4 +1,4 @@
-/** Who hangs up while his request is worked on: his place among the requests of a client is not free before that work has ended. */
+/** A client that hangs up: its request counts until the work for it has ended. */
 import fastify from 'fastify';
 import { afterEach, expect, it } from 'vitest';
 import { createClientShare } from '../../src/http/limits.ts';

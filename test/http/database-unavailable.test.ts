@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-it('answers 503 with Retry-After while the database is away, stays alive, and recovers when it is back', async () => {
+it('answers 503 with Retry-After while the database is unavailable, stays alive, and recovers when it is back', async () => {
   const query = () => ask(`${server.url}${OPEN}/databank`);
   const health = (what: string) => ask(`${server.managementUrl}/health/${what}`);
   expect((await query()).status).toBe(200);
