@@ -13,11 +13,11 @@ import {
   processingHeaders,
   readDemoFile,
 } from '../src/demo/demo-client.ts';
+import { createTranscript, type Transcript } from '../src/demo/run-demo.ts';
 import { checkMessage, signMessage } from '../src/demo/signed-message.ts';
 import { followFeed } from '../src/demo/tour/tour-feed.ts';
-import { createTranscript, type Transcript } from '../src/demo/transcript.ts';
 import { readConfig } from '../src/kernel/config/read-config.ts';
-import { isRecord } from '../src/kernel/is-record.ts';
+import { isRecord } from '../src/kernel/json-value.ts';
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts');
 const RECORDS = { shv: 'schuldhulptrajecten', vs: 'vroegsignalen' } as const;

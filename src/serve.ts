@@ -4,12 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { type Areas, createAreas } from './areas.ts';
 import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
-import type { Clock } from './kernel/clock.ts';
 import type { Config } from './kernel/config/read-config.ts';
-import { portError } from './kernel/error-text.ts';
-import type { Logger } from './kernel/log.ts';
-import { type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
-import { measureProcess } from './kernel/process-metrics.ts';
+import { type Logger, portError } from './kernel/log.ts';
+import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
+import type { Terminal } from './kernel/terminal.ts';
+import type { Clock } from './kernel/time.ts';
 import { buildServer } from './server.ts';
 
 export interface ServeOptions {
@@ -27,19 +26,19 @@ export interface Service {
   readonly managementUrl: string;
   /** Address of the database as its owner (secret). */
   readonly databaseUrl: string;
-  /** Settles when an embedded database has ended, asked or not. */
+  /** Settles when an embedded database has ended, for whatever reason. */
   readonly databaseExited: Promise<void>;
   /**
-   * Stops accepting, answers what is running, ends streams, gives everything back; again is harmless. With `drainMs` it first goes on for
-   * so long, not ready, and with the last answer on every connection: so that whoever stands in front goes elsewhere. A call without it
-   * ends that.
+   * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first
+   * keeps serving for that long, not ready and closing each connection after its next answer, so that a proxy moves elsewhere. A second call
+   * without it cuts that short.
    */
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
 /**
  * Opens everything and listens.
- * @throws {Error} with a message for operators; what was opened is given back
+ * @throws {Error} with a message for operators; what was opened is released
  */
 export async function serve(options: ServeOptions): Promise<Service> {
   const open = await openPlatform({ ...options, purpose: 'service' });
@@ -113,7 +112,7 @@ function isAddressInfo(address: unknown): address is AddressInfo {
   return typeof address === 'object' && address !== null && 'port' in address;
 }
 
-/** Answers what is running; connections that are still busy after the given milliseconds are cut. */
+/** Answers running requests; connections that are still busy after the given milliseconds are cut. */
 async function close(app: FastifyInstance, connections: Connections, timeoutMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
   await connections.close();
@@ -121,7 +120,7 @@ async function close(app: FastifyInstance, connections: Connections, timeoutMs: 
   clearTimeout(timer);
 }
 
-/** Last opened first; all are tried, the first error is thrown on. */
+/** Last opened first; all are tried, and the first error is rethrown. */
 async function releaseAll(releases: (() => Promise<void>)[]): Promise<void> {
   const errors: unknown[] = [];
   for (const release of releases.splice(0).toReversed()) {
@@ -132,4 +131,44 @@ async function releaseAll(releases: (() => Promise<void>)[]): Promise<void> {
     }
   }
   if (errors.length > 0) throw errors[0];
+}
+
+interface StopOptions {
+  readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
+  readonly log: Logger;
+  /** Milliseconds to keep serving after `SIGTERM`, so that a proxy can move elsewhere; Ctrl-C does not drain. */
+  readonly drainMs?: number;
+  /** Milliseconds that stopping may take; after that the process ends with status 1. */
+  readonly timeoutMs: number;
+  /** Settles when something essential has ended: then the service stops too, with status 1. */
+  readonly lost: Promise<void>;
+}
+
+/** Resolves after `SIGTERM` or Ctrl-C, once everything has stopped; a second signal, or too long a wait, ends at once. */
+export async function stopOnSignals(
+  terminal: Pick<Terminal, 'once' | 'exit' | 'exitCode'>,
+  { stop, log, drainMs = 0, timeoutMs, lost }: StopOptions,
+): Promise<void> {
+  const signal = await new Promise<NodeJS.Signals | undefined>((resolve) => {
+    terminal.once('SIGTERM', resolve).once('SIGINT', resolve);
+    void lost.then(() => resolve(undefined));
+  });
+  if (signal === undefined) terminal.exitCode = 1;
+  log.info({ reason: signal ?? 'the database has ended' }, 'stopping');
+  const force = (reason: string): void => {
+    log.error(reason);
+    terminal.exit(1);
+  };
+  const drain = signal === 'SIGTERM' ? drainMs : 0;
+  const timer = setTimeout(() => force('stopping took too long'), drain + timeoutMs + 2000);
+  void lost.then(() => stop()).catch(() => undefined);
+  terminal
+    .once('SIGTERM', () => force('stopped by a second signal'))
+    .once('SIGINT', () => force('stopped by a second signal'));
+  try {
+    await stop({ drainMs: drain });
+    log.info('stopped');
+  } finally {
+    clearTimeout(timer);
+  }
 }

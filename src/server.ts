@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { parse as parseQuery } from 'node:querystring';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { measureRequests } from './http/access-log.ts';
-import { strictJsonBody } from './http/json-body.ts';
+import { strictJsonBody } from './http/bodies.ts';
+import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './http/contract.ts';
+import { cutTarget, isShortQuery, SECURITY_HEADERS, securityHeaders } from './http/headers.ts';
 import { limitAnswerTime } from './http/limits.ts';
-import type { Area } from './http/mount.ts';
+import { type Area, measureRequests } from './http/mount.ts';
 import { problemPages } from './http/pages.ts';
 import { handleProblems, refuseUnreadable, requireHost, sendProblem } from './http/problem-reply.ts';
-import { cutTarget, isShortQuery } from './http/request-head.ts';
-import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './http/routes.ts';
-import { SECURITY_HEADERS, securityHeaders } from './http/security-headers.ts';
 import type { Platform } from './kernel/platform.ts';
 
-/** Listeners that a response may have for one event; Node warns from eleven on. */
+/** Most listeners of a response for one event; Node warns from eleven on. */
 const MOST_LISTENERS = 30;
 
-/** Builds the public server: every Fastify option, what all areas share, then the areas. It does not listen yet. */
+/** Builds the public server: the Fastify options, what all areas share, then the areas. It does not listen yet. */
 export async function buildServer(platform: Platform, areas: readonly Area[]): Promise<FastifyInstance> {
   const { server } = platform.config;
   const loggerInstance: FastifyBaseLogger = platform.log;
@@ -27,24 +25,24 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     bodyLimit: server.bodyLimitBytes,
     http: {
       maxHeaderSize: server.headerLimitBytes,
-      // Node would refuse with an empty body; `requireHost` does it in our form.
+      // Node would refuse with an empty body; `requireHost` answers with a problem document.
       requireHostHeader: false,
-      // Node exchanges the two when the time for the head is longer than that for the whole request.
+      // Node swaps the two when the time for the head exceeds that for the whole request.
       headersTimeout: Math.min(60_000, server.requestTimeoutMs),
-      // How often Node looks for requests that are late: by default only every 30 seconds.
+      // How often Node checks for late requests; by default only every 30 seconds.
       connectionsCheckingInterval: Math.min(5000, server.requestTimeoutMs),
     },
     // The whole request must have arrived by then.
     requestTimeout: server.requestTimeoutMs,
-    // A connection on which nothing moves is cut: its reader takes nothing of the answer. A handler may be silent for half of that.
+    // An idle connection is cut: its client does not read the answer. A handler may be silent for half this time.
     connectionTimeout: 2 * server.requestTimeoutMs,
-    // Longer than an FSC Inway keeps a connection that it does not use (90 s): who reuses one must never find it closed.
+    // Longer than an FSC Inway keeps an idle connection (90 s), so that it never reuses a closed one.
     keepAliveTimeout: 100_000,
     trustProxy: trustProxy(server.trustProxy),
     rewriteUrl: ({ url = '/' }) => cutTarget(url),
     routerOptions: {
       maxParamLength: MAX_PARAM_LENGTH,
-      // Runs before every hook; what is too long each mount refuses right after.
+      // Runs before every hook; each mount refuses a query that is too long right after.
       querystringParser: (query) => (isShortQuery(query) ? parseQuery(query) : {}),
     },
     return503OnClosing: false,
@@ -54,12 +52,12 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
       sendProblem(error, request, reply, platform.publicBaseUrl);
     },
   });
-  app.decorateRequest('caller');
-  // Each of the parts that hold something for a request listens for its end.
+  // Everything that holds something for a request listens for its end.
   app.addHook('onRequest', (_request, reply, done) => {
     reply.raw.setMaxListeners(MOST_LISTENERS);
     done();
   });
+  app.decorateRequest('caller');
   app.decorateRequest('tokenRefusal');
   app.decorateRequest('rateCounter');
   methodNotAllowed(app);
@@ -81,7 +79,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   return app;
 }
 
-/** A number trusts that many proxies in front of us; else the addresses and ranges named. */
+/** A number trusts that many proxies in front; otherwise the listed addresses and ranges. */
 function trustProxy(setting: string | undefined): boolean | string | ((address: string, hop: number) => boolean) {
   if (setting === undefined) return false;
   return /^\d+$/.test(setting) ? (_address, hop) => hop < Number(setting) : setting;

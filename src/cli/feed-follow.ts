@@ -1,14 +1,14 @@
-import { Command, Option } from 'commander';
+import { type FileHandle, open } from 'node:fs/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { FollowState } from '../feed-client/follow.ts';
-import { systemClock } from '../kernel/clock.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { systemClock } from '../kernel/time.ts';
 import { RESOURCE_TYPES } from '../raadsfeed/domain/resource.ts';
-import { parseOrganisatie, parseWebAddress } from './feed-options.ts';
-import { openRecordOutput } from './record-output.ts';
-import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
+import { parseOrganisatie } from './feed-publish.ts';
+import { CommandError, NOBODY_READS, runTool, type ToolContext, UsageError } from './run-command.ts';
 
-interface Options {
+interface FollowOptions {
   readonly state?: string;
   readonly output?: string;
   readonly organisatie?: string;
@@ -18,7 +18,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Bytes of a page at most. */
+/** Largest page, in bytes. */
 const MAX_PAGE_BYTES = 256 * 1024 * 1024;
 
 export function feedFollowCommand(terminal: Terminal): Command {
@@ -29,19 +29,19 @@ export function feedFollowCommand(terminal: Terminal): Command {
     .option('--output <file>', 'append the records to a file (default: standard output)')
     .option('--organisatie <code>', 'only this organisation', parseOrganisatie)
     .addOption(new Option('--resource-type <type>', 'only this kind').choices(RESOURCE_TYPES))
-    .option('--once', 'end when the feed has been caught up with')
-    .option('--restart', 'begin with a new snapshot when the feed does not know the cursor any more')
+    .option('--once', 'end once the head of the feed is reached')
+    .option('--restart', 'start with a new snapshot when the feed no longer knows the cursor')
     .option('--json', 'one machine-readable result at the end (with --output)')
     .addHelpText(
       'after',
       '\nExample:\n  $ koppelvlak feed follow https://raad.example/ori/v1 --output raad.ndjson --once',
     )
-    .action((address: string, options: Options) =>
+    .action((address: string, options: FollowOptions) =>
       runTool(terminal, options, (context) => follow(address, options, context)),
     );
 }
 
-async function follow(address: string, options: Options, context: ToolContext): Promise<void> {
+async function follow(address: string, options: FollowOptions, context: ToolContext): Promise<void> {
   if (options.json && options.output === undefined) throw new UsageError('--json needs --output');
   const { createOutboundClient } = await import('../kernel/outbound/outbound-client.ts');
   const client = createOutboundClient({
@@ -62,7 +62,7 @@ async function follow(address: string, options: Options, context: ToolContext): 
 async function followWith(
   client: OutboundClient,
   address: string,
-  options: Options,
+  options: FollowOptions,
   { terminal, output, interrupted: signal }: ToolContext,
 ): Promise<void> {
   const { FeedFault } = await import('../feed-client/client.ts');
@@ -82,14 +82,14 @@ async function followWith(
     feedCursor: null,
     lastNumber: null,
   });
-  const kept = await readFollowState(file);
-  if (kept !== undefined && !isPlaceOf(address, kept)) {
-    throw new CommandError(`${file} holds the place in another feed, ${kept.service}; name another --state`);
+  const saved = await readFollowState(file);
+  if (saved !== undefined && !isStateOf(address, saved)) {
+    throw new CommandError(`${file} holds the state of another feed, ${saved.service}; name another --state`);
   }
-  if (kept !== undefined && kept.query !== query) {
+  if (saved !== undefined && saved.query !== query) {
     throw new CommandError(`${file} was made with other filters; use them again, or another --state`);
   }
-  let state = kept ?? (await fresh());
+  let state = saved ?? (await fresh());
   const counts = { records: 0, faults: 0 };
   const records = await openRecordOutput(terminal, options.output);
   const run = (): Promise<FollowState> =>
@@ -118,13 +118,13 @@ async function followWith(
         break;
       } catch (error) {
         if (error instanceof CommandError) throw error;
-        // Following has no end of its own: Ctrl-C is how it is ended, and what came is kept.
+        // Following ends with Ctrl-C; what was received is kept.
         if (signal.aborted) break;
         if (!(error instanceof FeedFault) || error.code !== 'cursor-refused') throw error;
         if (options.restart !== true) {
-          throw new CommandError(`${error.message}\nWith --restart the follower begins with a new snapshot.`);
+          throw new CommandError(`${error.message}\nUse --restart to start with a new snapshot.`);
         }
-        output.progress(`${error.message}; beginning with a new snapshot`);
+        output.progress(`${error.message}; starting with a new snapshot`);
         state = await fresh();
       }
     }
@@ -137,16 +137,54 @@ async function followWith(
   if (counts.faults > 0) throw new CommandError(`the feed has ${counts.faults} faults`);
 }
 
-/** Whether a place is in the feed of this address: its service document, or any on the host when only that was given. */
-function isPlaceOf(address: string, { service }: FollowState): boolean {
+/** Whether the state belongs to the feed at this address: its service document, or any on the host when only the host was given. */
+function isStateOf(address: string, { service }: FollowState): boolean {
   const given = new URL(address);
   const isHost = given.pathname === '/' && given.search === '';
   return isHost ? new URL(service).origin === given.origin : service === given.href;
 }
 
-function queryOf({ organisatie, resourceType }: Options): string {
+function queryOf({ organisatie, resourceType }: FollowOptions): string {
   const query = new URLSearchParams();
   if (organisatie !== undefined) query.set('organisatiecode', organisatie);
   if (resourceType !== undefined) query.set('resourceType', resourceType);
   return query.toString();
+}
+
+/** An http or https address. */
+function parseWebAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError('An address begins with https:// or http://.');
+  }
+  return url.href;
+}
+
+/** Where records are written. */
+interface RecordOutput {
+  /** Resolves once the text has left this process. */
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param file appended to; absent: standard output */
+async function openRecordOutput({ stdout }: Pick<Terminal, 'stdout'>, file: string | undefined): Promise<RecordOutput> {
+  if (file === undefined) {
+    return {
+      write: (text) =>
+        new Promise((resolve, reject) => {
+          stdout.write(text, (error) => (error ? reject(new CommandError(NOBODY_READS, { cause: error })) : resolve()));
+        }),
+      close: async () => {},
+    };
+  }
+  const handle: FileHandle = await open(file, 'a');
+  return {
+    async write(text) {
+      if (text === '') return;
+      await handle.appendFile(text);
+      await handle.datasync();
+    },
+    close: () => handle.close(),
+  };
 }

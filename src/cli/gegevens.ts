@@ -1,15 +1,16 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Variant } from '../gegevens/model/mapping.ts';
+import type { Journalled } from '../gegevens/store/journal.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { importCommand } from './gegevens/import.ts';
-import { journalCommand } from './gegevens/journal.ts';
-import { listCommand } from './gegevens/list.ts';
-import { pruneCommand } from './gegevens/prune.ts';
-import { removeCommand } from './gegevens/remove.ts';
-import { requestCommand } from './gegevens/request.ts';
-import { showCommand } from './gegevens/show.ts';
+import { importCommand } from './gegevens-import.ts';
+import { requestCommand } from './gegevens-request.ts';
+import { table } from './output.ts';
+import { CommandError, runCommand } from './run-command.ts';
 
 export function gegevensCommand(terminal: Terminal): Command {
-  const command = new Command('gegevens').description('the data exchange: what is delivered, and what was');
+  const command = new Command('gegevens').description(
+    'the data exchange: import, inspect and prune deliveries; request one',
+  );
   const subcommands = [
     importCommand(terminal),
     listCommand(terminal),
@@ -21,4 +22,230 @@ export function gegevensCommand(terminal: Terminal): Command {
   ];
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;
+}
+
+interface ListOptions {
+  readonly variant?: Variant;
+  readonly all?: boolean;
+  readonly municipality?: string;
+  readonly json?: boolean;
+}
+
+function listCommand(terminal: Terminal): Command {
+  return new Command('list')
+    .description('what is delivered, by period and organisation')
+    .addOption(variantOption())
+    .option('--municipality <code>', 'only for this municipality, with or without `GM`')
+    .option('--all', 'include earlier versions that are not pruned yet')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens list --variant vs --all')
+    .action((options: ListOptions) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { listLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
+        const { municipalityKey } = await import('../gegevens/model/request.ts');
+        const { municipality } = options;
+        const gemeente = municipality === undefined ? undefined : (municipalityKey(municipality) ?? '');
+        const leveringen = await listLeveringen(platform.pool, { ...options, gemeente });
+        output.result({ leveringen }, () => {
+          const rows = leveringen.map((levering) => [
+            String(levering.id),
+            levering.variant,
+            levering.organisatie,
+            levering.gemeente ?? '-',
+            `${levering.periodeStart} to ${levering.periodeEinde}`,
+            String(levering.records),
+            String(levering.zaken),
+            levering.modelVersie,
+            levering.ingevoerdOp.toISOString(),
+            levering.reden ?? 'current',
+          ]);
+          const head = [
+            'id',
+            'variant',
+            'organisation',
+            'municipality',
+            'period',
+            'records',
+            'zaken',
+            'model',
+            'imported',
+            'state',
+          ];
+          output.line(leveringen.length === 0 ? 'Nothing is delivered.' : table(head, rows));
+        });
+      }),
+    );
+}
+
+function showCommand(terminal: Terminal): Command {
+  return new Command('show')
+    .description('one levering: its source, contents and state, without its records')
+    .argument('<id>', 'number as shown by `list`', parseId)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens show 12')
+    .action((id: number, options: { json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { listLeveringen, readHead } = await import('../gegevens/store/manage-leveringen.ts');
+        const [levering] = await listLeveringen(platform.pool, { id, all: true });
+        if (levering === undefined) throw new CommandError(`there is no levering ${id}`);
+        const kop = await readHead(platform.pool, id);
+        output.result({ ...levering, kop }, () => {
+          for (const [name, value] of Object.entries(levering)) {
+            const shown = value instanceof Date ? value.toISOString() : String(value ?? '-');
+            output.line(`${name.padEnd(14)} ${shown}`);
+          }
+          output.line(`${'kop'.padEnd(14)} ${JSON.stringify(kop, undefined, 2)}`);
+        });
+      }),
+    );
+}
+
+function removeCommand(terminal: Terminal): Command {
+  return new Command('remove')
+    .description(
+      'stop delivering leveringen at once, also to requesters that are paging; they are kept until they are pruned',
+    )
+    .argument('<id...>', 'numbers as shown by `list --all`', parseIds)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens remove 12 13')
+    .action((ids: number[], options: { json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { removeLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
+        const removed = await removeLeveringen(platform.pool, ids);
+        output.result({ removed }, () => output.line(`No longer delivered: ${removed.join(', ') || 'none'}`));
+        const unknown = ids.filter((id) => !removed.includes(id));
+        if (unknown.length > 0) throw new CommandError(`not there or removed before: ${unknown.join(', ')}`);
+      }),
+    );
+}
+
+interface PruneOptions {
+  readonly olderThan: number;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+function pruneCommand(terminal: Terminal): Command {
+  return new Command('prune')
+    .description('delete earlier versions that no requester can be paging through any more')
+    .option('--older-than <days>', 'only versions not delivered for this many days', parseDays, 0)
+    .option('--dry-run', 'only show what would go')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens prune --older-than 30 --dry-run')
+    .action((options: PruneOptions) =>
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+        const { pruneLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
+        const { pool, clock, config } = platform;
+        const dryRun = options.dryRun ?? false;
+        const pruned = await pruneLeveringen(pool, {
+          now: clock.now(),
+          // A younger version may be in an answer, or in a state that another instance is saving at this moment.
+          minAgeMs: Math.max(options.olderThan * DAY_MS, config.gegevens.pagePinMinutes * 60_000),
+          dryRun,
+          signal: interrupted,
+          progress: ({ id, organisatie }) => output.progress(`${dryRun ? 'would go' : 'gone'}: ${id} ${organisatie}`),
+        });
+        const records = pruned.reduce((sum, version) => sum + version.records, 0);
+        output.result({ dryRun, leveringen: pruned, records }, () =>
+          output.line(`${dryRun ? 'Would prune' : 'Pruned'} ${pruned.length} versions with ${records} records.`),
+        );
+      }),
+    );
+}
+
+function parseDays(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError('A whole number of days is expected.');
+  return Number(text);
+}
+
+interface JournalOptions {
+  readonly variant?: Variant;
+  readonly oin?: string;
+  readonly since?: Date;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+function journalCommand(terminal: Terminal): Command {
+  return new Command('journal')
+    .description('what was requested and delivered, newest first; with a number: one entry with its signatures')
+    .argument('[id]', 'number of an entry', parseId)
+    .addOption(variantOption())
+    .option('--oin <oin>', 'only what this requester asked')
+    .option('--since <date>', 'only from this day or moment on', parseMoment)
+    .option('--limit <number>', 'most entries', parseLimit, 50)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
+    .action((id: number | undefined, options: JournalOptions) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { readJournal } = await import('../gegevens/store/journal.ts');
+        const entries = await readJournal(platform.pool, { ...options, id });
+        const [first] = entries;
+        if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
+        output.result(id === undefined ? { entries } : first, () => {
+          if (id !== undefined && first !== undefined) output.line(details(first));
+          else output.line(entries.length === 0 ? 'Nothing was delivered.' : overview(entries));
+        });
+      }),
+    );
+}
+
+function overview(entries: readonly Journalled[]): string {
+  const head = ['id', 'ready', 'sent', 'variant', 'requester', 'asked', 'page', 'records', 'bytes', 'digest'];
+  const rows = entries.map((entry) => [
+    String(entry.id),
+    entry.klaargezetOp.toISOString(),
+    entry.verzondenOp?.toISOString() ?? 'no',
+    entry.variant,
+    entry.oin ?? entry.subject,
+    entry.vraag.replaceAll(/\s+/g, ' ').slice(0, 60),
+    String(entry.pagina),
+    String(entry.records),
+    String(entry.bytes),
+    entry.antwoordDigest,
+  ]);
+  return table(head, rows);
+}
+
+function details(entry: Journalled): string {
+  return Object.entries(entry)
+    .map(([name, value]) => {
+      const shown =
+        value instanceof Date ? value.toISOString() : Array.isArray(value) ? listText(value) : (value ?? '-');
+      return `${name.padEnd(20)} ${shown}`;
+    })
+    .join('\n');
+}
+
+function listText(list: readonly unknown[]): string {
+  return list.map((item) => (typeof item === 'object' ? JSON.stringify(item) : String(item))).join(', ');
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('A number from 1 to 99999 is expected.');
+  return Number(text);
+}
+
+function variantOption(): Option {
+  return new Option('--variant <variant>', 'only of this variant').choices(['shv', 'vs']);
+}
+
+/** @throws {InvalidArgumentError} unless it is a positive whole number */
+function parseId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('A number as shown by `list` is expected.');
+  return Number(text);
+}
+
+/** @throws {InvalidArgumentError} unless it is a positive whole number */
+function parseIds(text: string, before: readonly number[] = []): number[] {
+  return [...before, parseId(text)];
+}
+
+/** A day or moment (RFC 3339). @throws {InvalidArgumentError} */
+function parseMoment(text: string): Date {
+  const moment = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (Number.isNaN(moment.getTime())) throw new InvalidArgumentError('A date such as 2026-03-31 is expected.');
+  return moment;
 }

@@ -8,7 +8,7 @@ export interface Output {
   line(text: string): void;
   /** The one result: printed as JSON with `--json`, else through `people`. */
   result(value: unknown, people: () => void): void;
-  /** A line about what is going on, on standard error. */
+  /** A line about progress, on standard error. */
   progress(text: string): void;
 }
 
@@ -31,7 +31,7 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
   };
 }
 
-/** Rows under a heading, in columns as wide as their widest cell. */
+/** A table in plain text; columns are as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, i) => Math.max(cell.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const render = (row: readonly string[]): string =>
@@ -40,4 +40,58 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
       .join('  ')
       .trimEnd();
   return [render(head), render(widths.map((width) => '-'.repeat(width))), ...rows.map(render)].join('\n');
+}
+
+const TERMINAL_EVERY_MS = 100;
+const LINE_EVERY_MS = 5000;
+const BAR = 30;
+
+/** Progress on standard error: a bar on a terminal, elsewhere a line every few seconds. */
+interface Progress {
+  /** Passes a source through and counts its bytes. */
+  counting(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  /** Sets how many bytes have been read, for a source that does not pass through `counting`. */
+  reached(bytes: number): void;
+  /** @param count how many items are done */
+  update(count: number): void;
+  end(): void;
+}
+
+/** @param totalBytes of all files; absent when the total is unknown */
+export function createProgress(
+  { stderr }: Pick<Terminal, 'stderr'>,
+  word: string,
+  totalBytes: number | undefined,
+): Progress {
+  const every = stderr.isTTY ? TERMINAL_EVERY_MS : LINE_EVERY_MS;
+  let shownAt = performance.now();
+  let doneBytes = 0;
+  let drawn = false;
+  return {
+    async *counting(source) {
+      for await (const chunk of source) {
+        doneBytes += chunk.length;
+        yield chunk;
+      }
+    },
+    reached(bytes) {
+      doneBytes = bytes;
+    },
+    update(count) {
+      const now = performance.now();
+      if (now - shownAt < every) return;
+      shownAt = now;
+      const part = totalBytes === undefined || totalBytes === 0 ? undefined : Math.min(1, doneBytes / totalBytes);
+      const percentage = part === undefined ? '' : ` (${Math.floor(part * 100)} %)`;
+      if (stderr.isTTY) {
+        const filled = Math.round((part ?? 0) * BAR);
+        const bar = part === undefined ? '' : `[${'#'.repeat(filled)}${' '.repeat(BAR - filled)}] `;
+        stderr.write(`\r\u001b[K${bar}${count} ${word}${percentage}`);
+        drawn = true;
+      } else stderr.write(`${count} ${word}${percentage}\n`);
+    },
+    end() {
+      if (drawn) stderr.write('\r\u001b[K');
+    },
+  };
 }

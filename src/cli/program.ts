@@ -1,21 +1,18 @@
-/** The program: which words it knows. What each does stands in a file of its own, loaded when it is asked for. */
+/** The program and its commands; each group has a file, which loads what it runs when it is called. */
 import { Command, CommanderError } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { bronCommand } from './bron.ts';
-import { configCommand } from './config.ts';
-import { demoCommand } from './demo.ts';
+import { feedCommand } from './feed.ts';
 import { gegevensCommand } from './gegevens.ts';
-import { migrateCommand } from './migrate.ts';
-import { raadsfeedCommand } from './raadsfeed.ts';
+import { verwerkingenlogCommand } from './log.ts';
 import { registerCommand } from './register.ts';
-import { serveCommand } from './serve.ts';
-import { verwerkingenlogCommand } from './verwerkingenlog.ts';
+import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 
-/** Runs the program with these words to its end; the exit status is left in `terminal.exitCode`. */
+/** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {
   const program = new Command('koppelvlak')
     .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed')
-    .showHelpAfterError('(add --help for the words that this command takes)')
+    .showHelpAfterError('(add --help to see what this command takes)')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -29,7 +26,7 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
     configCommand(terminal),
     gegevensCommand(terminal),
     verwerkingenlogCommand(terminal),
-    raadsfeedCommand(terminal),
+    feedCommand(terminal),
     bronCommand(terminal),
     registerCommand(terminal),
   ])
@@ -39,12 +36,12 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Commander has said what is wrong; help that was asked for is no fault.
+    // Commander has written the error; asking for help is not one.
     terminal.exitCode = error.exitCode === 0 ? 0 : 2;
   }
 }
 
-/** Subcommands made on their own do not take over how their parent ends. */
+/** A subcommand that is made separately does not inherit how its parent exits. */
 function inheritExit(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);

@@ -8,7 +8,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** `koppelvlak register …`: where feeds are. */
+/** `koppelvlak register …`: where council feeds are. */
 export function registerCommand(terminal: Terminal): Command {
   return new Command('register')
     .description('the register of feeds: where they are, and nothing of their content')
@@ -20,7 +20,7 @@ export function registerCommand(terminal: Terminal): Command {
 
 function addCommand(terminal: Terminal): Command {
   return new Command('add')
-    .description('find the feed of a domain by its well-known address, or of an address, and add it')
+    .description('find a feed by the well-known address of a domain, or by its own address, and add it')
     .argument('<domain|url>', 'domain of an organisation, or address of a service document')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
@@ -84,7 +84,7 @@ function removeCommand(terminal: Terminal): Command {
 
 function refreshCommand(terminal: Terminal): Command {
   return new Command('refresh')
-    .description('ask every feed now where it is; a service with RAADSFEED_REGISTER=true does so each day')
+    .description('check every feed now; a service with RAADSFEED_REGISTER=true does so daily')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak register refresh')
     .action((options: Options) =>

@@ -6,13 +6,12 @@ import {
   readConfig,
   unknownVariables,
 } from '../kernel/config/read-config.ts';
-import { reasonOf } from '../kernel/error-text.ts';
-import { createLogger, type Logger } from '../kernel/log.ts';
+import { createLogger, type Logger, reasonOf } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { createOutput, type Output } from './output.ts';
 
-/** A command could not do what was asked; the message is for people and says why. */
+/** A command failed; the message says why, for people. */
 export class CommandError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -20,10 +19,10 @@ export class CommandError extends Error {
   }
 }
 
-/** Why a command ends whose output is not read any more. */
+/** Why a command ends when the reader of its output has gone. */
 export const NOBODY_READS = 'nobody reads the output any more';
 
-/** The command was called with words that it does not take: exit status 2. */
+/** The command was called with wrong arguments: exit status 2. */
 export class UsageError extends CommandError {
   constructor(message: string) {
     super(message);
@@ -37,17 +36,17 @@ export interface CommandContext {
   /** Address of the database as its owner. */
   readonly ownerUrl: string;
   readonly output: Output;
-  /** Fires on Ctrl-C and `SIGTERM`: stop, leave nothing half done. */
+  /** Fires on Ctrl-C and `SIGTERM`: stop and leave nothing half done. */
   readonly interrupted: AbortSignal;
 }
 
 export interface CommandOptions {
   readonly json?: boolean;
-  /** The database role that it works as; its login needs to be a member of no other. Default: the one that serves. */
+  /** The database role to act as; the login needs no other. Default: the service's. */
   readonly role?: PlatformOptions['role'];
 }
 
-/** What a command has that needs no open database. */
+/** What a command without a database gets. */
 export interface ToolContext {
   readonly terminal: Terminal;
   readonly config: Config;
@@ -56,7 +55,7 @@ export interface ToolContext {
   readonly interrupted: AbortSignal;
 }
 
-/** Runs a command that opens what it needs by itself; its exit status is 0, or 1 with the reason on standard error. */
+/** Runs a command that opens what it needs itself. The exit status is 0, or 1 with the reason on standard error. */
 export async function runTool(
   terminal: Terminal,
   options: CommandOptions,
@@ -70,7 +69,7 @@ export async function runTool(
     const interruption = new AbortController();
     const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
     terminal.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-    // Whoever read the output has gone (`| head`): there is nobody to work for.
+    // The reader of the output has gone (`| head`).
     terminal.stdout.on('error', () => interruption.abort(new CommandError(NOBODY_READS)));
     try {
       const output = createOutput(terminal, options.json ?? false);
@@ -81,14 +80,14 @@ export async function runTool(
   });
 }
 
-/** Says which variables are not read though they look like ours: else a slip of the pen is a setting that does nothing. */
+/** Warns of variables that look like settings but are not: a typing error would otherwise go unnoticed. */
 export function warnOfUnknown(env: Environment, log: Logger): void {
   for (const { variable, nearest } of unknownVariables(env, knownVariables())) {
-    log.warn({ variable, nearest }, `${variable} is no setting; the nearest is ${nearest}`);
+    log.warn({ variable, nearest }, `${variable} is not a setting; did you mean ${nearest}?`);
   }
 }
 
-/** Runs a command on an open platform. */
+/** Runs a command with the database open. */
 export async function runCommand(
   terminal: Terminal,
   options: CommandOptions,
@@ -105,7 +104,7 @@ export async function runCommand(
   });
 }
 
-/** Turns a failure into an exit status and a sentence; only what nobody foresaw shows where it happened. */
+/** Turns a failure into an exit status and a sentence on standard error. */
 export async function reportFailure(
   terminal: Pick<Terminal, 'stderr' | 'exitCode'>,
   work: () => Promise<unknown>,
@@ -120,6 +119,5 @@ export async function reportFailure(
 
 function explain(error: unknown): string {
   if (error instanceof CommandError || error instanceof ConfigError) return error.message;
-  // What `pg` or the system says may have nothing but a cause.
   return reasonOf(error);
 }

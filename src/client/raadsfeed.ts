@@ -1,7 +1,8 @@
 /** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
-import { type Clock, systemClock } from '../kernel/clock.ts';
+
 import { createPool } from '../kernel/database/pool.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
+import { type Clock, systemClock } from '../kernel/time.ts';
 import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
 import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, type Dispatcher, request } from 'undici';
-import { retryAfterMs } from '../kernel/outbound/retry.ts';
-import type { ProcessingContext } from '../kernel/processing-headers.ts';
+import { retryAfterMs } from '../kernel/outbound/outbound-client.ts';
+import type { ProcessingContext } from '../kernel/processing-log.ts';
 import { VerwerkingenlogError } from './verwerkingenlog-error.ts';
 import { withRetries } from './verwerkingenlog-retry.ts';
 import { isVerwerkingsactie, type NieuweVerwerkingsactie, type Verwerkingsactie } from './verwerkingenlog-types.ts';

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { isDuration, longerDuration } from '../kernel/duration.ts';
 import type { InvalidParam } from '../kernel/problem.ts';
 import {
   entryFromHeaders,
   type ProcessingContext,
   type ProcessingHeader,
   readProcessingHeaders,
-} from '../kernel/processing-headers.ts';
+} from '../kernel/processing-log.ts';
+import { isDuration, longerDuration } from '../kernel/time.ts';
 import type { LogOptions, VerwerkingenlogClient } from './verwerkingenlog-client.ts';
 import type { NieuweVerwerkingsactie, Verwerkingsactie } from './verwerkingenlog-types.ts';
 

@@ -2,7 +2,7 @@
  * `koppelvlak/verwerkingenlog`: for applications that process personal data. The client keeps actions in the log and puts the six
  * headers on calls to others; the Fastify plugin reads and checks them on calls that come in.
  */
-export type { ProcessingContext, ProcessingHeader } from '../kernel/processing-headers.ts';
+export type { ProcessingContext, ProcessingHeader } from '../kernel/processing-log.ts';
 export {
   createVerwerkingenlogClient,
   type LogOptions,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { isRecord } from '../kernel/is-record.ts';
-import { readKept, writeKept } from './authorization-server/kept-files.ts';
+import { isRecord } from '../kernel/json-value.ts';
+import { readSavedJson, saveJson } from './saved-secrets.ts';
 
 interface DemoClientEntry {
   readonly id: string;
@@ -56,13 +56,13 @@ export function demoFilePath(home: string): string {
 
 /** Writes it in one step, readable by its owner only: it holds the clients' secrets. */
 export async function writeDemoFile(home: string, file: DemoFile): Promise<void> {
-  await writeKept(demoFilePath(home), file);
+  await saveJson(demoFilePath(home), file);
 }
 
 /** @throws {Error} when no demo has written it */
 export async function readDemoFile(home: string): Promise<DemoFile> {
   const path = demoFilePath(home);
-  const kept = await readKept(path);
+  const kept = await readSavedJson(path);
   if (!isDemoFile(kept)) throw new Error(`${path} is not there: start the demo first, with \`npm run demo\``);
   return kept;
 }

@@ -5,15 +5,22 @@ import { loadModel } from '../gegevens/model/model.ts';
 import { filterOf } from '../gegevens/model/request.ts';
 import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
-import { isRecord } from '../kernel/is-record.ts';
+import { isRecord } from '../kernel/json-value.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { publishLines } from '../raadsfeed/writer/publish-lines.ts';
 import { createPublisher } from '../raadsfeed/writer/publisher.ts';
-import { persons, shvDelivery, vsDelivery } from './data/deliveries.ts';
-import { type Regel, raadsinformatie, raden } from './data/raadsinformatie.ts';
-import { type VoorbeeldActie, verwerkingsacties } from './data/verwerkingsacties.ts';
 import type { DemoClient, DemoFile } from './demo-client.ts';
+import {
+  persons,
+  type Regel,
+  raadsinformatie,
+  raden,
+  shvDelivery,
+  type VoorbeeldActie,
+  verwerkingsacties,
+  vsDelivery,
+} from './example-data.ts';
 
 interface LoadOptions {
   readonly platform: Platform;

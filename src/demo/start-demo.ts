@@ -3,14 +3,13 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { pino } from 'pino';
 import { type Config, type Environment, readConfig } from '../kernel/config/read-config.ts';
-import { portError } from '../kernel/error-text.ts';
-import { createLogger, type Logger } from '../kernel/log.ts';
+import { createLogger, type Logger, portError } from '../kernel/log.ts';
 import { serve } from '../serve.ts';
 import { type Authority, createAuthority } from './authority/authority.ts';
-import { type AuthorizationServer, startAuthorizationServer } from './authorization-server/authorization-server.ts';
-import { loadDemoClients } from './authorization-server/kept-files.ts';
+import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
 import { createFscManager, type FscManager } from './fsc-manager.ts';
+import { loadDemoClients } from './saved-secrets.ts';
 
 export interface Demo {
   readonly file: DemoFile;

@@ -1,7 +1,7 @@
 /** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRecord } from '../kernel/is-record.ts';
+import { isRecord } from '../kernel/json-value.ts';
 import type { OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import { unwritable } from '../raadsfeed/domain/json.ts';
 import {

@@ -2,7 +2,7 @@
  * Reads what a council feed answers, by the published draft and no stricter: members that are not known are left alone. What makes an
  * answer unusable is thrown; what can be doubted is reported, so that one reader may stop at it and another go on.
  */
-import { isRecord } from '../kernel/is-record.ts';
+import { isRecord } from '../kernel/json-value.ts';
 import { contentHash } from '../raadsfeed/domain/json.ts';
 import { FeedFault, type FeedFaultCode } from './client.ts';
 

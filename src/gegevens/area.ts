@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { logRequests } from '../http/access-log.ts';
-import { authenticate } from '../http/auth.ts';
-import { createClientShare } from '../http/client-share.ts';
-import { type Area, mount } from '../http/mount.ts';
-import { processingHeaders } from '../http/processing-headers.ts';
+import { authenticate, processingHeaders } from '../http/auth.ts';
+import { createClientShare } from '../http/limits.ts';
+import { type Area, logRequests, mount } from '../http/mount.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { createGuardedFetch } from '../kernel/outbound/guarded-fetch.ts';
 import type { Platform } from '../kernel/platform.ts';

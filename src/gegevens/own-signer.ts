@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../kernel/config/read-config.ts';
-import type { Platform } from '../kernel/platform.ts';
-import type { ReadinessCheck } from '../kernel/readiness.ts';
+import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
 import { watchFiles } from '../kernel/watch-files.ts';
 import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from './jades/own-key.ts';
 import { createSigner, type Signer } from './jades/sign.ts';

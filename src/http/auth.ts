@@ -1,25 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../kernel/oauth/caller.ts';
-import { TokenError, type TokenErrorReason } from '../kernel/oauth/token-error.ts';
+import { Counter, type Registry } from 'prom-client';
+import { type Caller, TokenError, type TokenErrorReason } from '../kernel/oauth/token.ts';
 import type { TokenRequest, TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { Problem } from '../kernel/problem.ts';
+import { type ProcessingContext, readProcessingHeaders } from '../kernel/processing-log.ts';
 import type { ServeOptions } from './contract.ts';
+import { headerValues } from './headers.ts';
 import { countAddress, countSubject } from './limits.ts';
 import { platformProblems } from './problems.ts';
-import { headerValues } from './request-head.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who `authenticate` has let in; absent on a public route and before the token was verified. */
+    /** The authenticated caller; absent on a public route and before the token is verified. */
     caller?: Caller;
-    /** Why the token was refused, one of a closed list: for the log, never for the answer. */
+    /** Why the token was refused: for the log, never for the answer. */
     tokenRefusal?: TokenErrorReason;
   }
 }
 
 /**
- * The caller that `authenticate` has let in.
- * @throws {TypeError} on a route that does not authenticate: a mistake of ours
+ * The authenticated caller.
+ * @throws {TypeError} on a route without authentication, which is a bug
  */
 export function callerOf(request: FastifyRequest): Caller {
   const { caller } = request;
@@ -27,7 +28,7 @@ export function callerOf(request: FastifyRequest): Caller {
   return caller;
 }
 
-export interface AuthenticateOptions {
+interface AuthenticateOptions {
   readonly verifier: TokenVerifier;
   /** FSC service name of the mount; absent where FSC tokens are not accepted. */
   readonly service?: string;
@@ -35,7 +36,7 @@ export interface AuthenticateOptions {
   readonly clientCertificateHeader?: string | undefined;
 }
 
-/** Lets in who has a verified token with one of the operation's scopes; runs before the body is read. */
+/** Requires a verified token with one of the operation's scopes; runs before the body is read. */
 export function authenticate(options: AuthenticateOptions): NonNullable<ServeOptions['authenticate']> {
   const { verifier, service } = options;
   return ({ scopes = [] }) => {
@@ -52,20 +53,20 @@ export function authenticate(options: AuthenticateOptions): NonNullable<ServeOpt
     };
     return (request, reply) => {
       const token = tokenOf(request, options);
-      let remembered: Caller | undefined;
+      let cached: Caller | undefined;
       try {
-        // Nearly every token was seen before: then nothing waits.
-        remembered = verifier.recall(token, service);
+        // Nearly every token is cached: then this is synchronous.
+        cached = verifier.recall(token, service);
       } catch (error) {
         return refuse(request, reply, error);
       }
-      if (remembered === undefined) {
+      if (cached === undefined) {
         return verifier.verify(token, service).then(
           (caller) => admit(request, reply, caller),
           (error: unknown) => refuse(request, reply, error),
         );
       }
-      admit(request, reply, remembered);
+      admit(request, reply, cached);
       return undefined;
     };
   };
@@ -134,4 +135,81 @@ function tokenProblem(error: TokenError): Problem {
         cause,
       });
   }
+}
+
+const OIN = /^\d{20}$/;
+const METRIC = 'processing_headers_missing_total';
+
+interface ProcessingHeaderOptions {
+  /** `required` refuses a call without `OIN` or `VerwerkingId`. */
+  readonly mode: 'optional' | 'required';
+  readonly metrics: Registry;
+  /** Counts the missing headers of one mount. */
+  readonly counter?: Counter<'header'>;
+}
+
+/**
+ * Returns a reader of the six processing headers, for authenticated routes. Malformed headers, and with `required` missing ones, give a 400
+ * that names them all; an `OIN` that was not proven gives a 403; missing headers are counted and logged. `vertrouwelijk` has effect only with a
+ * token that may log confidential actions: no other caller can hide that it asked.
+ */
+export function processingHeaders(
+  options: ProcessingHeaderOptions,
+): (request: FastifyRequest, signerOin?: string) => ProcessingContext {
+  const missingHeaders = missingCounter(options.metrics);
+  return (request, signerOin) => {
+    const caller = callerOf(request);
+    const reading = readProcessingHeaders(request.headers, provenOins(caller, signerOin));
+    const refused = [
+      ...reading.malformed,
+      ...(options.mode === 'required'
+        ? reading.missing.filter((name) => name === 'OIN' || name === 'VerwerkingId')
+        : []
+      ).map((name) => ({ name, code: 'required', reason: 'ontbreekt' })),
+    ];
+    if (refused.length > 0) {
+      const detail = refused.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+      throw new Problem(platformProblems.invalidRequest, { detail, invalidParams: refused });
+    }
+    if (reading.otherOin) {
+      throw new Problem(platformProblems.forbidden, {
+        detail: 'De kop `OIN` noemt een andere organisatie dan het toegangstoken of de handtekening.',
+        fsc: 'ERROR_CODE_WRONG_GROUP_ID_IN_TOKEN',
+      });
+    }
+    for (const header of reading.missing) {
+      missingHeaders.inc({ header });
+      options.counter?.inc({ header });
+    }
+    if (reading.missing.length > 0) {
+      request.log.warn({ missing: reading.missing, caller: caller.subject }, 'processing headers are missing');
+    }
+    const { context } = reading;
+    const mayHide = caller.scopes.has('create:confidential');
+    return context.vertrouwelijkheid === 'vertrouwelijk' && !mayHide
+      ? { ...context, vertrouwelijkheid: 'normaal' }
+      : context;
+  };
+}
+
+/** The organisations that the header may name: the token's, the signer's, and a delegate that the token names. */
+function provenOins(caller: Caller, signerOin: string | undefined): string[] {
+  return [callerOin(caller), signerOin, caller.actor].filter((oin) => oin !== undefined && OIN.test(oin)).map(String);
+}
+
+/** The organisation that a token names: the peer of an FSC token, or a subject or client that is an OIN itself. */
+function callerOin({ oin, subject, clientId }: Caller): string | undefined {
+  return oin ?? [subject, clientId].find((name) => name !== undefined && OIN.test(name));
+}
+
+/** One counter per process, shared by the mounts. */
+function missingCounter(metrics: Registry): Counter<'header'> {
+  const known = metrics.getSingleMetric(METRIC);
+  if (known instanceof Counter) return known;
+  return new Counter({
+    name: METRIC,
+    help: 'Processing headers that a consumer should have sent and did not',
+    labelNames: ['header'],
+    registers: [metrics],
+  });
 }

@@ -1,43 +1,43 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A turn of the event loop that takes less, in milliseconds, had next to nothing to do; such a one is waited for at most so long. */
+/** A turn of the event loop shorter than this (milliseconds) was idle; `close` waits for one, at most `QUIET_WAIT_MS`. */
 const QUIET_TURN_MS = 1;
 const QUIET_WAIT_MS = 1000;
-/** Time in milliseconds that a connection which has asked nothing yet may take to ask, once nothing new is taken. */
+/** How long (milliseconds) a connection without a request may still send one after the server closed. */
 const FIRST_REQUEST_MS = 1000;
 
 /** The connections of a server while it stops. */
 export interface Connections {
   /**
-   * From now on every answer is the last of its connection and says so, while new connections are still taken: a proxy that keeps its
-   * connections moves to another instance without losing a request.
+   * From now on every answer carries `Connection: close`, while new connections are still accepted: a proxy moves to another instance
+   * without losing a request.
    */
   readonly drain: () => void;
   /**
-   * Takes nothing new. What runs is answered; a connection that is kept but idle is closed; one that has asked nothing yet gets a moment,
-   * for its request may be on its way. Resolves when no connection is left.
+   * Accepts nothing new. Running requests are answered, idle connections are closed, and a connection without a request gets a moment,
+   * because one may be on its way. Resolves when no connection is left.
    */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Makes a server able to stop without losing a request, and without waiting for what will not come. Node by itself leaves two kinds of
- * connection open: one on which no request has come yet (a browser that connected ahead), until its header timeout; and one whose last
- * answer ends while the server is stopping, until its keep-alive timeout.
+ * Lets a server stop without losing a request and without waiting in vain. Node itself leaves two kinds of connection open: one without a
+ * request yet (a browser that connected ahead), until the header timeout; and one whose last answer ends while the server stops, until the
+ * keep-alive timeout.
  */
 export function trackConnections(server: Server): Connections {
-  // The last answer on each connection, if any: before it is finished nothing else goes out there.
+  // The latest response on each connection, if any.
   const connections = new Map<Socket, ServerResponse | undefined>();
   let draining = false;
   let closed = false;
   let accepted = 0;
   const makeLast = (socket: Socket, response: ServerResponse): void => {
-    // Who was told already that the connection is kept may be sending on it: the next answer is its last.
+    // Its head said keep-alive, so another request may be on its way: the next answer is the last.
     if (response.headersSent && !closed) return;
-    // Says `Connection: close`, so that the client does not send its next request on it.
+    // Sends `Connection: close`.
     response.shouldKeepAlive = false;
     response.once('close', () => {
       if (connections.get(socket) === response) socket.destroySoon();
@@ -66,8 +66,8 @@ export function trackConnections(server: Server): Connections {
     }
   };
   /**
-   * Resolves in a turn in which no connection came. Those that the kernel has accepted and we have not are reset by closing, one is taken
-   * in each turn, and a client that has sent its request there cannot know whether it was carried out.
+   * Resolves in a turn of the event loop without a new connection. Closing the listener resets connections that the kernel has accepted and
+   * Node has not, and Node takes one in each turn; a client whose request was on such a connection cannot know whether it was carried out.
    */
   const quietTurn = async (): Promise<void> => {
     const giveUp = performance.now() + QUIET_WAIT_MS;
@@ -95,8 +95,8 @@ export function trackConnections(server: Server): Connections {
 }
 
 /**
- * Fires when an exchange has ended: its answer was sent, by whoever looks after it or by the deadline, or the client went away.
- * Fastify's own `request.signal` fires as soon as the request's body has been read.
+ * Fires when an exchange has ended: its answer was sent, or the client went away. Fastify's own `request.signal` fires as soon as the
+ * body has been read.
  */
 export function requestClosedSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
@@ -104,4 +104,35 @@ export function requestClosedSignal(reply: FastifyReply): AbortSignal {
   if (raw.destroyed) gone.abort();
   else raw.once('close', () => gone.abort());
   return gone.signal;
+}
+
+interface MinimumSpeed {
+  /** 0 switches this off. */
+  readonly bytesPerSecond: number;
+  /** Milliseconds over which the speed is measured. */
+  readonly windowMs: number;
+}
+
+/**
+ * Cuts the connection of a client that reads an answer more slowly than the given speed, from now until the answer has been sent. The limit
+ * on idle connections is not enough: a few bytes a minute keep a connection from being idle. Time in which nothing is waiting to be read
+ * does not count.
+ */
+export function endSlowReader(request: FastifyRequest, reply: FastifyReply, options: MinimumSpeed): void {
+  const { bytesPerSecond, windowMs } = options;
+  const { socket } = request.raw;
+  if (bytesPerSecond === 0 || reply.raw.closed) return;
+  const minimum = (bytesPerSecond * windowMs) / 1000;
+  // Bytes that Node has handed to the operating system.
+  const taken = (): number => socket.bytesWritten - socket.writableLength;
+  let before = taken();
+  const timer = setInterval(() => {
+    const now = taken();
+    if (socket.writableLength > 0 && now - before < minimum) {
+      request.log.warn({ bytes: now - before, windowMs }, 'a client read an answer too slowly; its connection is cut');
+      socket.destroy();
+    }
+    before = now;
+  }, windowMs);
+  reply.raw.once('close', () => clearInterval(timer));
 }

@@ -5,10 +5,11 @@ import type {
   onRequestHookHandler,
   preValidationHookHandler,
 } from 'fastify';
+import findMyWay from 'find-my-way';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
+import { acceptedTypes, MAX_TARGET_LENGTH } from './headers.ts';
 import { listOperations, type OpenapiDocument, type OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
-import { acceptedTypes } from './request-head.ts';
 import { createRequestValidators } from './request-validator.ts';
 
 declare module 'fastify' {
@@ -20,8 +21,8 @@ declare module 'fastify' {
   }
 }
 
-/** What a generated `operations` (`src/contracts/`) says of one operation. */
-export interface OperationTypes {
+/** An operation as the types generated into `src/contracts/` describe it. */
+interface OperationTypes {
   readonly parameters: { readonly query?: object; readonly header?: object; readonly path?: object };
   readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
   readonly responses: object;
@@ -29,7 +30,7 @@ export interface OperationTypes {
 
 /** An operation without parameters of a kind has `never` there. */
 type Given<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
-/** Node has the names of headers in lower case. */
+/** Node gives header names in lower case. */
 type Headers<T> = { readonly [Name in keyof T & string as Lowercase<Name>]: T[Name] };
 
 /** What a validated request of an operation holds. */
@@ -54,36 +55,36 @@ export type AnswerOf<O extends OperationTypes> = {
     : never;
 }[keyof O['responses']];
 
-/** Gives the answer, after setting status and headers on the reply; or the reply, when it has sent something else (204, ready-made text). */
-export type OperationHandler<O extends OperationTypes> = (
+/** Returns the answer after setting status and headers on the reply, or returns the reply when it sent something else (204, prepared text). */
+type OperationHandler<O extends OperationTypes> = (
   request: RequestOf<O>,
   reply: FastifyReply,
 ) => Promise<AnswerOf<O> | FastifyReply>;
 
-/** A step that may wait; it throws or rejects to refuse. */
+/** A step that may be asynchronous; it throws or rejects to refuse. */
 export type RequestHook = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
-/** A check that waits for nothing; it throws to refuse. */
+/** A synchronous check; it throws to refuse. */
 type Check = (request: FastifyRequest) => void;
 
-/** How an operation is served beside what its document says. */
+/** How an operation is served, beyond what its document says. */
 export interface ServeOptions {
-  /** Runs before the body is read: who is calling? Required unless the operation is public. */
+  /** Authenticates the caller before the body is read. Required unless the operation is public. */
   readonly authenticate?: (operation: OpenapiOperation) => RequestHook;
-  /** Runs with the body read, before it is validated. */
+  /** Runs once the body is read, before it is validated. */
   readonly beforeValidation?: RequestHook;
   /**
-   * Names what the handler would have refused in a request that the document already refuses, so that all faults are told together.
-   * The request may hold anything.
+   * Finds faults that a schema cannot express in a request that the schema refuses already, so that all are reported together. The request
+   * is not validated.
    */
   readonly furtherFaults?: (request: FastifyRequest) => readonly InvalidParam[];
 }
 
-/** A contract whose operations can be served; the document leads, the code follows. `Operations` are the types generated from it. */
+/** A contract whose operations can be served. `Operations` are the types generated from it. */
 export interface Contract<Operations extends Record<keyof Operations, OperationTypes>> {
   readonly document: OpenapiDocument;
   /**
-   * Registers the route of one operation: method, path, access, acceptable form and validation come from the document, what the request
-   * holds and what is answered from its types.
+   * Registers the route of one operation. Method, path, access, media types and validation come from the document; the types of request and
+   * answer from `Operations`.
    */
   serve<Id extends keyof Operations & string>(
     app: FastifyInstance,
@@ -130,7 +131,7 @@ export function createContract<Operations extends Record<keyof Operations, Opera
   };
 }
 
-/** A path that ends in a parameter would also be met by one that ends in a slash, with nothing for the parameter: that address does not exist. */
+/** The router lets a final parameter be empty: an address that ends in a slash. Such an address does not exist. */
 function existing({ path }: OpenapiOperation): onRequestHookHandler[] {
   if (!path.endsWith('}')) return [];
   return [
@@ -141,7 +142,7 @@ function existing({ path }: OpenapiOperation): onRequestHookHandler[] {
   ];
 }
 
-/** A hook of a step that waits only when it says so. */
+/** A hook for a step that may be asynchronous. */
 function waiting(step: RequestHook): onRequestHookHandler & preValidationHookHandler {
   return (request, reply, done) => {
     const pending = step(request, reply);
@@ -150,7 +151,7 @@ function waiting(step: RequestHook): onRequestHookHandler & preValidationHookHan
   };
 }
 
-/** A hook of a check: as one with a promise it would cost every request a turn. The framework catches what it throws. */
+/** A hook for a synchronous check; a promise would cost every request a turn of the event loop. The framework catches what it throws. */
 function checking(check: Check): onRequestHookHandler & preValidationHookHandler {
   return (request, _reply, done) => {
     check(request);
@@ -165,10 +166,85 @@ function access(operation: OpenapiOperation, options: ServeOptions): onRequestHo
   return [waiting(options.authenticate(operation))];
 }
 
-/** Refuses a request whose `Accept` none of the answers can meet (RFC 9110 12.5.1). */
+/** Refuses a request whose `Accept` allows none of the answers (RFC 9110 12.5.1). */
 function acceptable({ produces }: OpenapiOperation): Check {
   return ({ headers: { accept } }) => {
     if (accept === undefined || accept === '*/*' || produces.length === 0) return;
     if (acceptedTypes(accept, produces).length === 0) throw new Problem(platformProblems.notAcceptable);
   };
+}
+
+/** What the server knows of its own routes: who may call each, and which methods an address has. */
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Every route of the server with who may call it. */
+    readonly routePolicies: () => readonly RoutePolicy[];
+    /** The value for `Allow` on an address, or `undefined` when no route has it. */
+    readonly allowedMethods: (url: string) => string | undefined;
+  }
+}
+
+export interface RoutePolicy {
+  readonly method: string;
+  readonly url: string;
+  readonly public: boolean;
+  readonly scopes: readonly string[] | undefined;
+  readonly operationId: string | undefined;
+}
+
+/**
+ * Requires every route to declare who may call it: `public` or `scopes`. The server does not start with a route that does not. Call before any
+ * route.
+ */
+export function requireAccessPolicy(app: FastifyInstance): void {
+  const routes: (() => RoutePolicy)[] = [];
+  app.decorate('routePolicies', () => routes.map((policy) => policy()));
+  app.addHook('onRoute', (options) => {
+    for (const method of [options.method].flat()) {
+      // Read later, because hooks of a scope may still set the configuration of its routes.
+      routes.push(() => ({
+        method,
+        url: options.url,
+        public: options.config?.public ?? false,
+        scopes: options.config?.scopes,
+        operationId: options.config?.operationId,
+      }));
+    }
+  });
+  app.addHook('onReady', async () => {
+    const open = app.routePolicies().filter(({ public: isPublic, scopes }) => !isPublic && scopes === undefined);
+    if (open.length > 0) {
+      throw new TypeError(`who may call ${open.map(({ method, url }) => `${method} ${url}`).join(', ')}?`);
+    }
+  });
+}
+
+/** Characters of one path parameter: a `bronidentificatie` of 500 characters, each percent-encoded in up to 12. */
+export const MAX_PARAM_LENGTH = 6000;
+
+// Fastify can tell whether a pattern has a method, but not which pattern matches a path; hence a second router.
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+type Method = (typeof METHODS)[number];
+
+function isMethod(method: string): method is Method {
+  return METHODS.some((known) => known === method);
+}
+
+/** Remembers the methods of every route, so that another one on a known path gets 405 and not 404. Call before any route. */
+export function methodNotAllowed(app: FastifyInstance): void {
+  const router = findMyWay({ maxParamLength: MAX_PARAM_LENGTH });
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) {
+      if (isMethod(one) && !router.hasRoute(one, url)) router.on(one, url, () => undefined);
+    }
+  });
+  app.decorate('allowedMethods', (url: string) => {
+    const path = url.split('?', 1)[0] ?? url;
+    // No route is that long, and the router would decode it for each method.
+    if (path.length > MAX_TARGET_LENGTH) return undefined;
+    const found = METHODS.filter((method) => router.find(method, path) != null);
+    if (found.length === 0) return undefined;
+    return (found.includes('GET') ? [...found, 'OPTIONS'] : found).join(', ');
+  });
 }

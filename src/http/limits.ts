@@ -1,15 +1,20 @@
-/** What one client may ask in a minute and hold open, how long a handler may take, and when load is shed. */
+/** Limits: calls per minute, open exchanges and database work of one client; time of a handler; load of the process. */
+
+import { isIPv6 } from 'node:net';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import type { Pool } from '../kernel/database/pool.ts';
 import { Problem } from '../kernel/problem.ts';
-import { clientAddress } from './client-address.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What counts the calls of the mount; absent where nothing is limited. */
+    /** Counts the calls of the mount; absent where nothing is limited. */
     rateCounter?: RateCounter;
+    /** Keeps the request counted in its client's share until the returned function is called. Absent where nothing is shared. */
+    holdShare?: () => () => void;
   }
 }
 
@@ -21,9 +26,9 @@ export function createRateCounter(perMinute: number): RateCounter | undefined {
 }
 
 /**
- * Limits what one client may ask of a mount. A call of a route that anybody may call, or of none, counts under its address before any
- * work is done. One that needs a token is counted by `authenticate`: under the token's subject, or under the address when the token is
- * refused. So nobody uses up the room of somebody else behind the same proxy.
+ * Limits how often one client may call a mount. A call to a public or unknown route counts under its address before any work is done. A
+ * call that needs a token is counted by `authenticate`: under the token's subject, or under the address when the token is refused. So
+ * clients behind the same proxy do not use up each other's calls.
  */
 export function limitRate(app: FastifyInstance, counter: RateCounter | undefined): void {
   if (counter === undefined) return;
@@ -35,8 +40,8 @@ export function limitRate(app: FastifyInstance, counter: RateCounter | undefined
 }
 
 /**
- * Counts a call without a valid token under the address that it came from.
- * @throws {Problem} `rate-limit` when that has had its share of the minute
+ * Counts a call without a valid token under its address.
+ * @throws {Problem} `rate-limit` when that has no calls left this minute
  */
 export function countAddress(request: FastifyRequest, reply: FastifyReply): void {
   if (request.rateCounter !== undefined) count(request.rateCounter, `address ${clientAddress(request)}`, reply);
@@ -44,7 +49,7 @@ export function countAddress(request: FastifyRequest, reply: FastifyReply): void
 
 /**
  * Counts a call under the subject of its verified token.
- * @throws {Problem} `rate-limit` when that has had its share of the minute
+ * @throws {Problem} `rate-limit` when that has no calls left this minute
  */
 export function countSubject(request: FastifyRequest, reply: FastifyReply, subject: string): void {
   if (request.rateCounter !== undefined) count(request.rateCounter, `subject ${subject}`, reply);
@@ -61,32 +66,20 @@ function count(counter: RateCounter, key: string, reply: FastifyReply): void {
   if (current > counter.max) throw new Problem(platformProblems.rateLimit, { headers: { 'retry-after': seconds } });
 }
 
-/** Sheds load while the event loop is later than the given milliseconds; 0 sheds nothing. */
-export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): Promise<void> {
-  if (maxEventLoopDelayMs === 0) return;
-  await app.register(underPressure, {
-    maxEventLoopDelay: maxEventLoopDelayMs,
-    sampleInterval: 500,
-    pressureHandler: () => {
-      throw new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
-    },
-  });
-}
-
-/** Bytes of clients that are remembered, their names included: about ten thousand of them. The one that called longest ago goes first. */
+/** Memory for counters, keys included: about ten thousand clients. The least recently seen is dropped first. */
 const REMEMBERED_BYTES = 2 * 1024 * 1024;
-/** What an entry takes beside its key. */
+/** Size of an entry without its key. */
 const ENTRY_BYTES = 128;
 
-/** How often a client has called in its present window. */
-export interface RateCount {
+/** How often a client has called in its current window. */
+interface RateCount {
   readonly current: number;
   /** Milliseconds until the window ends. */
   readonly ttl: number;
 }
 
 /** Counts calls per client in windows of fixed length. */
-export class RateCounter {
+class RateCounter {
   readonly max: number;
   readonly #windowMs: number;
   readonly #windows = new LRUCache<string, { count: number; readonly endsAt: number }>({
@@ -113,11 +106,11 @@ export class RateCounter {
   }
 }
 
-/** Counts the exchanges of each client that are open: for answers that last, which a limit per minute does not bound. */
-export interface OpenCounter {
+/** Counts the open exchanges of each client, for streams, which a limit per minute does not bound. */
+interface OpenCounter {
   /**
    * Counts an exchange until it has ended, however it ends.
-   * @throws {Problem} `rate-limit` when the client has as many open as it may
+   * @throws {Problem} `rate-limit` when the client may not open another
    */
   open(client: string, reply: FastifyReply): void;
 }
@@ -134,7 +127,7 @@ export function createOpenCounter(max: number): OpenCounter {
           headers: { 'retry-after': '30' },
         });
       }
-      // The end of an exchange whose client has gone already is never told again.
+      // The client has gone: `close` has fired already.
       if (raw.destroyed) return;
       counts.set(client, before + 1);
       raw.once('close', () => {
@@ -146,10 +139,134 @@ export function createOpenCounter(max: number): OpenCounter {
   };
 }
 
+interface ClientShareOptions {
+  /** The pool that a request will use; undefined when it uses none. */
+  readonly poolOf: (request: FastifyRequest) => Pool | undefined;
+  /** Time in milliseconds that a request waits for an earlier one of the same client. */
+  readonly waitMs: number;
+}
+
+/** How many requests of a client may wait for each that may run. They wait before their bodies are read. */
+const WAITING_PER_REQUEST = 100;
+
+interface Client {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
 /**
- * Answers 503 for a handler that has not begun its answer within the given milliseconds. Fastify's `handlerTimeout` makes a
- * signal and an exception with its stack for every request beside the timer, which more than doubles what a small request costs, and
- * forgets its timer once the body has been read. Node keeps timers of one duration in a list, so that each costs next to nothing.
+ * Runs at most as many requests of one client at once as three quarters of the connections of their pool. More wait, and get 503 when they
+ * wait too long or too many do. So one client cannot keep the others of an area from the database. A request counts until its exchange
+ * and its handler have both ended: hanging up early does not make room for another.
+ * @returns limits a mount; call it before the routes are registered. Mounts limited by the same function share the count
+ */
+export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app: FastifyInstance) => void {
+  const clientsOf = new Map<Pool, Map<string, Client>>();
+  return (app) => {
+    app.decorateRequest('holdShare');
+    app.addHook('onRoute', (route) => {
+      const { handler } = route;
+      route.handler = async function holding(request, reply) {
+        const release = request.holdShare?.();
+        try {
+          return await handler.call(this, request, reply);
+        } finally {
+          release?.();
+        }
+      };
+    });
+    // After `onRequest`, where the token is verified, and before the body is read.
+    app.addHook('preParsing', async (request, reply) => {
+      const pool = request.caller === undefined ? undefined : poolOf(request);
+      if (pool === undefined || request.caller === undefined) return;
+      const clients = clientsOf.get(pool) ?? new Map<string, Client>();
+      clientsOf.set(pool, clients);
+      await acquireShare(clients, request.caller.subject, maxRunning(pool), request, reply);
+    });
+  };
+
+  async function acquireShare(
+    clients: Map<string, Client>,
+    subject: string,
+    most: number,
+    request: FastifyRequest,
+    { raw }: FastifyReply,
+  ): Promise<void> {
+    const client = clients.get(subject) ?? { running: 0, waiting: new Set() };
+    clients.set(subject, client);
+    if (client.running >= most) await waitForShare(client, most, raw);
+    client.running += 1;
+    const release = (): void => {
+      client.running -= 1;
+      const [next] = client.waiting;
+      if (next !== undefined) next();
+      else if (client.running === 0) clients.delete(subject);
+    };
+    if (raw.destroyed) {
+      // The client went away while this request waited.
+      release();
+      throw busy();
+    }
+    let holders = 0;
+    const hold = (): (() => void) => {
+      holders += 1;
+      return () => {
+        holders -= 1;
+        if (holders === 0) release();
+      };
+    };
+    // However the exchange ends.
+    raw.once('close', hold());
+    request.holdShare = hold;
+  }
+
+  function waitForShare({ waiting }: Client, most: number, raw: FastifyReply['raw']): Promise<void> {
+    if (waiting.size >= most * WAITING_PER_REQUEST) throw busy();
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        waiting.delete(turn);
+        clearTimeout(timer);
+        raw.off('close', gone);
+      };
+      const turn = (): void => {
+        leave();
+        resolve();
+      };
+      const gone = (): void => {
+        leave();
+        reject(busy());
+      };
+      const timer = setTimeout(gone, waitMs);
+      waiting.add(turn);
+      raw.once('close', gone);
+    });
+  }
+}
+
+function maxRunning({ options: { max } }: Pool): number {
+  return Math.max(1, max - Math.max(1, Math.floor(max / 4)));
+}
+
+function busy(): Problem {
+  return new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
+}
+
+/** Answers 503 while the event loop lags more than the given milliseconds; 0 never does. */
+export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): Promise<void> {
+  if (maxEventLoopDelayMs === 0) return;
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxEventLoopDelayMs,
+    sampleInterval: 500,
+    pressureHandler: () => {
+      throw new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
+    },
+  });
+}
+
+/**
+ * Answers 503 for a handler that has not begun its answer within the given milliseconds. Fastify's `handlerTimeout` creates a signal and an
+ * exception with its stack for every request, which more than doubles the cost of a small one, and drops its timer once the body has been
+ * read. Node keeps timers of equal duration in a list, so one per request costs next to nothing.
  */
 export function limitAnswerTime(app: FastifyInstance, milliseconds: number): void {
   app.addHook('onRequest', (_request, reply, done) => {
@@ -161,8 +278,37 @@ export function limitAnswerTime(app: FastifyInstance, milliseconds: number): voi
 }
 
 function answerLate(reply: FastifyReply): void {
-  // What is being sent may take as long as its reader keeps taking it; that is the connection's own limit.
+  // An answer that is being sent is limited by how fast it is read, not by this.
   if (reply.sent || reply.raw.headersSent) return;
   const cause = new Error('the handler did not answer in time');
   reply.send(new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' }, cause }));
+}
+
+/** A subscriber has a whole IPv6 network: this many 16-bit groups identify it. */
+const IPV6_GROUPS = 4;
+
+/**
+ * The address that a call counts under: an IPv4 address, or the /64 of an IPv6 address. When a trusted proxy wrote something else into
+ * `X-Forwarded-For`, the address of the connection counts: text from outside is never kept.
+ */
+export function clientAddress(request: FastifyRequest): string {
+  return normalise(request.ip) ?? normalise(request.socket.remoteAddress) ?? 'unknown';
+}
+
+/** The client that a call counts for: the subject of its verified token, else its address. */
+export function clientKey(request: FastifyRequest): string {
+  const { caller } = request;
+  return caller === undefined ? `address ${clientAddress(request)}` : `subject ${caller.kind} ${caller.subject}`;
+}
+
+function normalise(text: string | undefined): string | undefined {
+  // Some proxies append the port.
+  const bare = text?.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
+  if (bare === undefined || (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !isIPv6(bare))) return undefined;
+  const address = ipaddr.process(bare);
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return `${address.parts
+    .slice(0, IPV6_GROUPS)
+    .map((group) => group.toString(16))
+    .join(':')}::`;
 }

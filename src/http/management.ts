@@ -1,16 +1,16 @@
 /** The second listener: health and metrics, for operators only. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { reasonOf } from '../kernel/error-text.ts';
-import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+import { reasonOf } from '../kernel/log.ts';
+import type { ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 
-/** A condition that cannot be looked at in this time, in milliseconds, does not hold: who asks has his own patience. */
+/** A check that takes longer (milliseconds) counts as failed: whoever asks has a time-out too. */
 const CHECK_TIMEOUT_MS = 3000;
 
 export interface ManagementOptions {
   readonly metrics: Registry;
   readonly checks: readonly ReadinessCheck[];
-  /** True once the process has begun to stop: it is alive, but must get no new work. */
+  /** True once the process is stopping: alive, but not to be given new work. */
   readonly stopping: () => boolean;
 }
 

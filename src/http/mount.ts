@@ -1,28 +1,27 @@
-import type { FastifyInstance } from 'fastify';
-import type { Platform } from '../kernel/platform.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Histogram, type Registry } from 'prom-client';
+import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
 import type { ProblemKind } from '../kernel/problem.ts';
-import type { ReadinessCheck } from '../kernel/readiness.ts';
-import { limitBodies } from './body-limits.ts';
+import { limitBodies, limitUnreadAnswers } from './bodies.ts';
+import { limitRequestHead } from './headers.ts';
 import { createRateCounter, limitRate, shedLoad } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { apiDocs } from './pages.ts';
 import { handleProblems, type ProblemStyle } from './problem-reply.ts';
-import { limitRequestHead } from './request-head.ts';
-import { limitUnreadAnswers } from './unread-answers.ts';
 
-export interface MountOptions {
+interface MountOptions {
   readonly platform: Platform;
   readonly prefix: string;
   readonly contract: { readonly document: OpenapiDocument };
   /** Requests per minute per client; 0 is no limit. */
   readonly rateLimit: number;
-  /** Its answers hold personal data: no proxy may keep them on its disk. */
+  /** Its answers hold personal data: no proxy may write them to disk. */
   readonly isPersonal?: boolean;
   readonly problemStyle?: ProblemStyle;
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
 
-/** What every mount has: limit, version header, errors in its own shape, its contract and readable pages of it; then its routes. */
+/** Gives a mount what every mount has (limits, version header, errors in its own shape, its contract and pages), then its routes. */
 export function mount(options: MountOptions): Area['mounts'][number] {
   const { platform, prefix, contract, rateLimit } = options;
   const counter = createRateCounter(rateLimit);
@@ -32,7 +31,7 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       // The full version of the interface (API Design Rules, /core/version-header); before anything that can refuse.
       app.addHook('onRequest', (_request, reply, done) => {
         reply.header('api-version', contract.document.info.version);
-        // A proxy that spools an answer keeps personal data on its disk, and takes it before the client does.
+        // A proxy that buffers an answer may write it to disk, and hides whether the client has read it.
         if (options.isPersonal === true) reply.header('x-accel-buffering', 'no');
         done();
       });
@@ -60,8 +59,69 @@ export interface Area {
   readonly root?: (app: FastifyInstance) => void;
   readonly problems: Readonly<Record<string, ProblemKind>>;
   readonly checks: readonly ReadinessCheck[];
-  /** Starts work that goes on without requests; called once the server listens. */
+  /** Starts background work; called once the server listens. */
   readonly start?: () => Promise<void>;
-  /** Gives back what the area opened; called after the last request was answered. */
+  /** Releases what the area opened; called after the last request was answered. */
   readonly close: () => Promise<void>;
+}
+
+/** Measures every answer by route pattern, never by address, which may contain a personal identifier. */
+export function measureRequests(app: FastifyInstance, metrics: Registry): void {
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers: [metrics],
+  });
+  // Cached by combination, because resolving labels costs more than counting; there are few combinations.
+  const observers = new Map<string, ReturnType<typeof durations.labels>>();
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method } = request;
+    const route = routeOf(request);
+    const key = `${method} ${route} ${reply.statusCode}`;
+    let observer = observers.get(key);
+    if (observer === undefined) {
+      observer = durations.labels({ method, route, status: reply.statusCode });
+      observers.set(key, observer);
+    }
+    observer.observe(reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+/**
+ * Logs each exchange of a scope: who called which route with which result, never the address or the query. An exchange that the client
+ * broke off is logged too, because it may have read part of the answer.
+ */
+export function logRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    // Fires however the exchange ends; `onResponse` fires only when the whole answer was sent.
+    reply.raw.once('close', () => {
+      const { caller, tokenRefusal } = request;
+      request.log.info(
+        {
+          method: request.method,
+          route: routeOf(request),
+          ...(reply.raw.headersSent ? { status: reply.raw.statusCode } : {}),
+          ms: Math.round(reply.elapsedTime * 10) / 10,
+          ...(caller === undefined ? {} : { caller: caller.subject, tokenKind: caller.kind }),
+          ...(tokenRefusal === undefined ? {} : { tokenRefusal }),
+          ...fscTransaction(request),
+        },
+        reply.raw.writableFinished ? 'answered' : 'broken off',
+      );
+    });
+    done();
+  });
+}
+
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unknown';
+}
+
+/** The `Fsc-Transaction-Id` of a request, if it is well-formed. */
+export function fscTransaction(request: FastifyRequest): { fscTransactionId?: string } {
+  const id = request.headers['fsc-transaction-id'];
+  return typeof id === 'string' && /^[0-9a-fA-F-]{1,64}$/.test(id) ? { fscTransactionId: id } : {};
 }

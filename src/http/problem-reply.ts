@@ -7,13 +7,12 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem, type ProblemKind } from '../kernel/problem.ts';
+import { headerValues, SECURITY_HEADERS } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
-import { headerValues } from './request-head.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** How an area's errors differ from plain problem documents. */
 export interface ProblemStyle {
-  /** Exchanges a problem for the one that the area's contract has for it. */
+  /** Maps a problem to the one that the area's contract has for it. */
   readonly translate?: (problem: Problem) => Problem;
   /** The body, when it is not a plain problem document. */
   readonly body?: (problem: Problem, plain: ProblemBody) => object;
@@ -31,10 +30,10 @@ export interface ProblemBody {
 const RETRY_SOON = { 'retry-after': '5' };
 
 /**
- * What says something of the body it was made for. An answer can fail after its headers were set: a signature must not stand over a
- * problem document. Content type and caching are written anew.
+ * Headers that describe the original body. An answer can fail after they were set, and a problem document must not carry its signature.
+ * Content type and caching are overwritten.
  */
-const ABOUT_THE_ANSWER = [
+const BODY_HEADERS = [
   'content-encoding',
   'content-length',
   'digest',
@@ -58,10 +57,10 @@ const FASTIFY_ERRORS: Readonly<Record<string, (error: FastifyError) => Problem>>
   FST_ERR_MAX_PARAM_LENGTH: (cause) => new Problem(kinds.notFound, { cause }),
 };
 
-/** Any error as a problem; what is not understood becomes a 500 that tells nothing. */
+/** Any error as a problem; an unknown one becomes a 500 without details. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // Shed, before anything was done: that many are is in the metrics.
+  // Load that is shed before any work was done; the metrics count it.
   if (error instanceof PoolBusyError) return new Problem(kinds.unavailable, { headers: RETRY_SOON });
   if (isDatabaseUnavailable(error)) return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
@@ -74,13 +73,13 @@ export function toProblem(error: unknown): Problem {
   return new Problem(kinds.internal, { cause: error });
 }
 
-/** Load that is shed has no cause and says all there is to say in a line: under pressure that must cost little. */
+/** Shed load has no cause, and logging it must be cheap: one line without a stack. */
 function logFailure(problem: Problem, request: FastifyRequest): void {
   if (problem.cause === undefined) request.log.warn(problem.message);
   else request.log.error({ err: problem.cause }, problem.message);
 }
 
-/** Writes one error. `publicBaseUrl` is asked for late: with port 0 it is known only after listening. */
+/** Writes one error. `publicBaseUrl` is a function, because with port 0 it is known only after listening. */
 export function sendProblem(
   error: unknown,
   request: FastifyRequest,
@@ -93,7 +92,7 @@ export function sendProblem(
   const { kind } = problem;
   if (kind.status === kinds.bodyTooLarge.status) drainBody(request, reply);
   if (kind.status >= 500) logFailure(problem, request);
-  // An unexpected fault tells nothing but its id.
+  // An internal error reveals nothing but its id.
   const detail = problem.detail ?? (kind === kinds.internal ? undefined : kind.explanation);
   const plain: ProblemBody = {
     type: `${publicBaseUrl()}/problems/${kind.slug}`,
@@ -103,7 +102,7 @@ export function sendProblem(
     instance: `urn:uuid:${request.id}`,
     ...(problem.invalidParams === undefined ? {} : { invalidParams: problem.invalidParams }),
   };
-  for (const name of ABOUT_THE_ANSWER) if (reply.hasHeader(name)) reply.removeHeader(name);
+  for (const name of BODY_HEADERS) if (reply.hasHeader(name)) reply.removeHeader(name);
   return reply
     .code(kind.status)
     .headers({ 'cache-control': 'no-store', ...problem.headers })
@@ -111,7 +110,7 @@ export function sendProblem(
     .send(JSON.stringify(style.body?.(problem, plain) ?? plain));
 }
 
-/** Many a client sends all of its body before it reads: a connection closed under its hands would cost it the answer. */
+/** Many clients send the whole body before they read: closing the connection would lose them the answer. */
 function drainBody(request: FastifyRequest, reply: FastifyReply): void {
   if (reply.hasHeader('connection')) reply.removeHeader('connection');
   request.raw.resume();
@@ -119,7 +118,7 @@ function drainBody(request: FastifyRequest, reply: FastifyReply): void {
 
 /**
  * Gives a scope its error and not-found handlers: unknown path 404, known path with another method 405 with `Allow`.
- * @returns registers the hook that answers these before a body is read, which nobody wants; call it after the scope's other hooks
+ * @returns registers the hook that sends these before a body is read; call it after the scope's other hooks
  */
 export function handleProblems(
   app: FastifyInstance,
@@ -131,7 +130,7 @@ export function handleProblems(
     if (request.method === 'OPTIONS' && allowed?.includes('OPTIONS')) {
       return reply.code(204).header('allow', allowed).send();
     }
-    // The handler of a method that is allowed may find that there is nothing at the address after all.
+    // The method is allowed, but the handler found nothing at this address.
     if (allowed === undefined || allowed.split(', ').includes(request.method)) {
       return sendProblem(new Problem(kinds.notFound), request, reply, publicBaseUrl, style);
     }
@@ -143,7 +142,7 @@ export function handleProblems(
   return {
     refuseEarly: () => {
       app.addHook('onRequest', (request, reply, done) => {
-        // Hooks of a scope run in the scopes within it too, which answer in their own way.
+        // Hooks also run in nested scopes, which answer in their own shape.
         if (request.is404 && request.server === app) noRoute(request, reply);
         else done();
       });
@@ -151,7 +150,7 @@ export function handleProblems(
   };
 }
 
-/** A body that ends before its end is the sender's doing, though it comes as an error of a connection. */
+/** A body that breaks off is the sender's fault, though it surfaces as a connection error. */
 function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error !== request.raw.errored) return toProblem(error);
   return new Problem(kinds.invalidRequest, { detail: 'Het verzoek brak af.', cause: error });
@@ -163,7 +162,7 @@ const NO_REQUEST: ProblemKind = {
 };
 const REQUEST_TIMEOUT: ProblemKind = { ...NO_REQUEST, status: 408 };
 
-/** Answers what is no HTTP request at all (there is no Fastify request yet, only a socket) as a problem document too. */
+/** Answers what is not an HTTP request with a problem document too; there is only a socket, no Fastify request. */
 export function refuseUnreadable(publicBaseUrl: () => string) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -197,7 +196,7 @@ function kindOf(code: string | undefined): ProblemKind {
 
 const NO_HOST = 'Het verzoek moet eenmaal een kop `Host` hebben.';
 
-/** Refuses a request that does not name the host it is for, known path or not; Node would do it with an empty body. */
+/** Refuses a request without a `Host` header; Node would do so with an empty body. */
 export function requireHost(app: FastifyInstance, publicBaseUrl: () => string): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (namesHost(request.raw)) return done();
@@ -206,7 +205,7 @@ export function requireHost(app: FastifyInstance, publicBaseUrl: () => string): 
   });
 }
 
-/** Whether a request names its host once; before HTTP/1.1 it need not. @see RFC 9112 section 3.2 */
+/** Whether a request has exactly one `Host`; before HTTP/1.1 it needs none. @see RFC 9112 section 3.2 */
 function namesHost(request: IncomingMessage): boolean {
   const named = headerValues(request, 'host').length;
   return named === 1 || (named === 0 && request.httpVersion === '1.0');

@@ -4,9 +4,8 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
-import { isRecord } from '../kernel/is-record.ts';
+import { isRecord, type SchemaVerdict, schemaCheck } from '../kernel/json-value.ts';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
-import { type SchemaVerdict, schemaCheck } from '../kernel/schema-check.ts';
 import type { OpenapiDocument, OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 

@@ -1,32 +1,31 @@
 import type { Pool } from 'pg';
-import { Registry } from 'prom-client';
-import { type Clock, systemClock } from './clock.ts';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config } from './config/read-config.ts';
 import type { Listener } from './database/listen.ts';
 import { openDatabase, type PoolShare } from './database/open-database.ts';
 import type { Logger } from './log.ts';
-import type { ReadinessCheck } from './readiness.ts';
+import { type Clock, systemClock } from './time.ts';
 
-/** What every part of the program can be given. */
+/** What every part of the program may depend on. */
 export interface Platform {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
   /**
-   * As a role that can append to the processing log but not change it. Of an area it is that area's own share of the connections; of a
-   * command, and of what the process itself asks, all else.
+   * Acts as a role that can append to the processing log but not change it. In an area this is the area's own share of the connections; in
+   * a command, and for the process itself, a separate pool.
    */
   readonly pool: Pool;
-  /** The shares that areas get as their `pool`: one area cannot take the connections of another. */
+  /** The shares that areas get as their `pool`, so that one area cannot use the connections of another. */
   readonly shares: Readonly<Record<PoolShare, Pool>>;
   /** For reads of the feed, on the primary. */
   readonly readPool: Pool;
-  /** For reads of the feed, on the replica, when there is one: it may be behind, or away. */
+  /** For reads of the feed on the replica, if there is one; it may be behind or unavailable. */
   readonly replicaPool: Pool | undefined;
   /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
   readonly pipelinePool: Pool;
-  /** As the role that may remove what is past its retention; connects only when it is used. */
+  /** Acts as the role that removes data past its retention; connects on first use. */
   readonly prunePool: Pool;
   readonly listener: Listener;
   /** Address that clients see, without a trailing slash. With port 0 it is known only after listening. */
@@ -35,20 +34,20 @@ export interface Platform {
   readonly stopping: AbortSignal;
 }
 
-/** A platform together with what only its owner may do. */
+/** A platform, and what only its owner may do with it. */
 export interface OpenPlatform {
   readonly platform: Platform;
-  /** What an operator must know of the database. */
+  /** Readiness checks of the database. */
   readonly checks: readonly ReadinessCheck[];
-  /** Address of the database as its owner, for migrations and for telling others (secret). */
+  /** Address of the database as its owner, for migrations (secret). */
   readonly ownerUrl: string;
   /** Sets the address that clients see, unless the configuration names one. */
   readonly listensOn: (url: string) => void;
-  /** Settles when the database that this process started has ended, asked or not. */
+  /** Settles when the database that this process started has ended, for whatever reason. */
   readonly databaseExited: Promise<void>;
   /** Fires `stopping`. */
   readonly beginStop: () => void;
-  /** Gives everything back, last opened first. */
+  /** Releases everything, last opened first. */
   readonly close: () => Promise<void>;
 }
 
@@ -57,7 +56,7 @@ export interface PlatformOptions {
   readonly log: Logger;
   readonly clock?: Clock;
   readonly purpose: 'service' | 'command';
-  /** The role that the login must be able to act as; default `service`. With `retention` only `prunePool` may be used. */
+  /** The role that the login must be able to act as; default `service`. With `retention` only `prunePool` can be used. */
   readonly role?: 'service' | 'retention' | undefined;
 }
 
@@ -101,4 +100,54 @@ export async function openPlatform({
     beginStop: () => stopping.abort(),
     close: database.close,
   };
+}
+
+/** The result of a check, with texts for operators. A warning still counts as ok. */
+export interface ReadinessResult {
+  readonly ok: boolean;
+  readonly detail?: string;
+  readonly warning?: string;
+}
+
+/** A readiness check. A result that is not `ok` takes the process out of service: only for what leaves nothing to serve. */
+export interface ReadinessCheck {
+  readonly name: string;
+  /** False: a check that fails or takes too long gives a warning only. Default true. */
+  readonly vital?: boolean;
+  readonly check: () => Promise<ReadinessResult>;
+}
+
+/** Measures the process (processor, memory, event loop) under the usual names, and the connection pools. */
+export function measureProcess(platform: Platform): void {
+  const { metrics } = platform;
+  collectDefaultMetrics({ register: metrics });
+  const pools = Object.entries({
+    own: platform.pool,
+    ...platform.shares,
+    'verwerkingenlog-reads': platform.pipelinePool,
+    'raadsfeed-reads': platform.readPool,
+    ...(platform.replicaPool === undefined ? {} : { 'raadsfeed-replica': platform.replicaPool }),
+    retention: platform.prunePool,
+  });
+  new Gauge({
+    name: 'database_pool_connections',
+    help: 'Connections of each share: in total, and idle',
+    labelNames: ['pool', 'state'],
+    registers: [metrics],
+    collect() {
+      for (const [pool, { totalCount, idleCount }] of pools) {
+        this.set({ pool, state: 'total' }, totalCount);
+        this.set({ pool, state: 'idle' }, idleCount);
+      }
+    },
+  });
+  new Gauge({
+    name: 'database_pool_waiting',
+    help: 'Callers that wait for a connection of each share',
+    labelNames: ['pool'],
+    registers: [metrics],
+    collect() {
+      for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
+    },
+  });
 }

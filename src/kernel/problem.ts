@@ -1,5 +1,5 @@
 /**
- * Problem documents (RFC 9457): what an area can answer with when it does not do what was asked.
+ * Problem documents (RFC 9457): the errors that an area can answer with.
  * Only `http/problem-reply.ts` turns one into a body.
  */
 
@@ -13,7 +13,7 @@ export interface ProblemKind {
   readonly explanation: string;
 }
 
-/** One faulty part of a request. */
+/** One fault in a request. */
 export interface InvalidParam {
   /** Query or path parameter, header, or place in the body with dots (`verwerkteObjecten.0.objectId`). */
   readonly name: string;

@@ -2,12 +2,12 @@ import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 
-/** Files that belong together are seldom replaced in one instant: wait until nothing has changed for this long. */
+/** Files that belong together are rarely replaced at the same instant: wait until nothing changed for this long. */
 const QUIET_MS = 500;
 
 /**
- * Calls `changed` on `SIGHUP` and when one of these files changes, once for changes that come together. Where files cannot be watched
- * that is logged, and `SIGHUP` remains.
+ * Calls `changed` on `SIGHUP` and when one of these files changes, once for changes that come together. When files cannot be watched, that is
+ * logged and only `SIGHUP` works.
  */
 export function watchFiles(
   files: readonly string[],
@@ -19,17 +19,17 @@ export function watchFiles(
     clearTimeout(waiting);
     waiting = setTimeout(changed, QUIET_MS).unref();
   };
-  const unseen = (error: unknown, directory: string): void =>
+  const unwatched = (error: unknown, directory: string): void =>
     log.warn({ err: error, directory }, 'changes of the keys in this directory go unnoticed; use SIGHUP');
-  // Directories, not files: a secret that is replaced by renaming is another file under the same name.
+  // Watches directories: a secret that is replaced by renaming is a different file under the same name.
   const watchers = [...new Set(files.map((file) => dirname(file)))].flatMap((directory): FSWatcher[] => {
     try {
       const watcher = watch(directory, { persistent: false }, soon);
-      watcher.on('error', (error) => unseen(error, directory));
+      watcher.on('error', (error) => unwatched(error, directory));
       return [watcher];
     } catch (error) {
-      // No watches left on this machine, for one: no reason not to serve.
-      unseen(error, directory);
+      // For instance no watches left on this machine: no reason not to serve.
+      unwatched(error, directory);
       return [];
     }
   });

@@ -1,10 +1,9 @@
 import pg from 'pg';
 import { Histogram } from 'prom-client';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
-import { eventLoopBudget } from '../kernel/event-loop.ts';
-import type { OneAtATime } from '../kernel/one-at-a-time.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
+import { eventLoopBudget, type OneAtATime } from '../kernel/scheduling.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';

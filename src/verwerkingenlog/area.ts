@@ -1,12 +1,10 @@
 import type { operations } from '../contracts/verwerkingenlog.ts';
-import { logRequests } from '../http/access-log.ts';
-import { authenticate } from '../http/auth.ts';
-import { createClientShare } from '../http/client-share.ts';
+import { authenticate, processingHeaders } from '../http/auth.ts';
 import { createContract } from '../http/contract.ts';
-import { type Area, mount } from '../http/mount.ts';
+import { createClientShare } from '../http/limits.ts';
+import { type Area, logRequests, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import type { ProblemStyle } from '../http/problem-reply.ts';
-import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { verwerkingenlogProblems } from './problems.ts';

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { type EventLoopBudget, eventLoopBudget as sharedBudget } from '../kernel/event-loop.ts';
+import { type EventLoopBudget, eventLoopBudget as sharedBudget } from '../kernel/scheduling.ts';
 
 /** An item, and what is made of it: once, when that is asked for or before that when there was time. */
 export interface Ahead<T, M> {

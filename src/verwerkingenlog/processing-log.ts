@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { longerDuration, shorterDuration } from '../kernel/duration.ts';
-import { createOneAtATime } from '../kernel/one-at-a-time.ts';
-import type { Platform } from '../kernel/platform.ts';
-import { entryFromHeaders } from '../kernel/processing-headers.ts';
-import type { OwnEntry, OwnKind, ProcessingEntry, ProcessingLog } from '../kernel/processing-log.ts';
-import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
+import {
+  entryFromHeaders,
+  type OwnEntry,
+  type OwnKind,
+  type ProcessingEntry,
+  type ProcessingLog,
+} from '../kernel/processing-log.ts';
+import { createOneAtATime } from '../kernel/scheduling.ts';
+import { longerDuration, shorterDuration } from '../kernel/time.ts';
 import { type AppendActie, createAppendActie } from './append-actie.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Actie, moment } from './domain/verwerkingsactie.ts';

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
-import type { ProcessingContext } from '../kernel/processing-headers.ts';
-import type { OwnEntry } from '../kernel/processing-log.ts';
+import type { OwnEntry, ProcessingContext } from '../kernel/processing-log.ts';
 import { newActieId } from './domain/actie-id.ts';
 import { type Auteur, eersteVersie } from './domain/verwerkingsactie.ts';
 import { type LogOfActies, ownActie } from './processing-log.ts';

@@ -1,7 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 import { checkRetentionLogin } from '../kernel/database/open-database.ts';
-import type { Platform } from '../kernel/platform.ts';
-import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
+import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { prune } from './store/prune.ts';
 import { type RetentionRuns, readRuns } from './store/retention-run.ts';
 

@@ -4,12 +4,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Db } from '../kernel/database/db.ts';
 import type { Pool } from '../kernel/database/pool.ts';
-import { transaction } from '../kernel/database/transaction.ts';
-import type { OneAtATime } from '../kernel/one-at-a-time.ts';
+import { type Db, transaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
+import type { OneAtATime } from '../kernel/scheduling.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { tryLockChanges } from './store/lock-changes.ts';
 

@@ -40,8 +40,8 @@ async function feedState(): Promise<{ head: number; resources: string[]; origins
   };
 }
 
-const NOTUBIZ = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--vanaf', '2025-01-01'];
-const DAYS = ['--van', '2025-01-01', '--tot', '2025-03-31'];
+const NOTUBIZ = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--from', '2025-01-01'];
+const DAYS = ['--from', '2025-01-01', '--to', '2025-03-31'];
 
 describe('bron add', () => {
   it('refuses a source whose feed is followed already', async () => {
@@ -146,7 +146,7 @@ describe('bron check', () => {
     await program.run('bron', 'add', ...NOTUBIZ);
     expect(await program.run('bron', 'check', 'notubiz:281', '--last')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('was not measured yet'),
+      stderr: expect.stringContaining('has not been measured yet'),
     });
     const days = ['--from', '2025-01-01', '--to', '2025-03-31'];
     const nothing = await program.run('bron', 'check', 'notubiz:281', ...days);

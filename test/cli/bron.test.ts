@@ -79,8 +79,8 @@ describe('bron add', () => {
       [['ftp://raad.example'], 'ftp://raad.example is no source'],
       [['notubiz:281'], 'is read for one organisation'],
       [['notubiz:281', '--organisatie', 'amsterdam', '--naam', 'A'], 'gm and 4 digits'],
-      [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--vanaf', '1 mei'], 'vanaf is no day'],
-      [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--portaal', 'x'], 'portaal is no address'],
+      [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--from', '1 mei'], 'the first day is not a date'],
+      [['notubiz:281', '--organisatie', 'gm0363', '--naam', 'A', '--portal', 'x'], 'the portal is not an address'],
     ];
     for (const [words, reason] of wrong) {
       const { status, stdout, stderr } = await program.run('bron', 'add', ...words);
@@ -172,7 +172,7 @@ describe('bron sync and list', () => {
       stderr: expect.stringContaining('is not among the sources'),
     });
     expect(await program.run('bron', 'sync')).toMatchObject({ status: 2 });
-    expect(await program.run('bron', 'sync', source.url, '--van', 'gisteren')).toMatchObject({ status: 2 });
+    expect(await program.run('bron', 'sync', source.url, '--from', 'gisteren')).toMatchObject({ status: 2 });
   });
 
   it('leave nothing half done on Ctrl-C: the next one reads all of it', async () => {
@@ -206,7 +206,7 @@ describe('bron issues', () => {
       { what: 'record-refused', where: `${source.url}/feed#21`, times: 1, since: expect.stringMatching(/^20/) },
     ]);
     const { stdout } = await program.run('bron', 'issues', source.url);
-    expect(stdout).toMatch(/^what +where +times +since +last +over +detail\n/);
+    expect(stdout).toMatch(/^what +where +times +since +last +resolved +detail\n/);
     expect(stdout).toContain('contentHash does not match data');
   });
 

@@ -143,11 +143,11 @@ describe('a variable that begins as ours and is none', () => {
       DATABASE_MIGRATION_URL_FILE: '',
     };
     const warnings = (text: string): string[] =>
-      [...text.matchAll(/"msg":"([^"]+ is no setting[^"]+)"/g)].map(([, told]) => String(told));
+      [...text.matchAll(/"msg":"([^"]+ is not a setting[^"]+)"/g)].map(([, told]) => String(told));
     const wanted = [
-      'GEGEVENS_TRUST_ANCHOR is no setting; the nearest is GEGEVENS_TRUST_ANCHORS',
-      'DATABASE_URI is no setting; the nearest is DATABASE_URL',
-      'LOG_LEVLE is no setting; the nearest is LOG_LEVEL',
+      'GEGEVENS_TRUST_ANCHOR is not a setting; did you mean GEGEVENS_TRUST_ANCHORS?',
+      'DATABASE_URI is not a setting; did you mean DATABASE_URL?',
+      'LOG_LEVLE is not a setting; did you mean LOG_LEVEL?',
     ];
     const served = await run(['serve'], { ...env, AREAS: 'raadsfeed' });
     expect(warnings(served.stdout)).toEqual(wanted);

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createProgress } from '../../src/cli/progress.ts';
+import { createProgress } from '../../src/cli/output.ts';
 import type { Terminal } from '../../src/kernel/terminal.ts';
 
 let written: string;
@@ -28,11 +28,11 @@ it('is a line every few seconds where there is no terminal', () => {
   standardErrorIs(false);
   const progress = createProgress({ stderr }, 'records', 200);
   progress.reached(50);
-  progress.tell(10);
+  progress.update(10);
   expect(written).toBe('');
   vi.advanceTimersByTime(5000);
-  progress.tell(20);
-  progress.tell(21);
+  progress.update(20);
+  progress.update(21);
   progress.end();
   expect(written).toBe('20 records (25 %)\n');
 });
@@ -42,7 +42,7 @@ it('is a bar on a terminal, and nothing is left of it at the end', () => {
   const progress = createProgress({ stderr }, 'records', 200);
   progress.reached(100);
   vi.advanceTimersByTime(100);
-  progress.tell(20);
+  progress.update(20);
   expect(written).toBe(`\r\u001b[K[${'#'.repeat(15)}${' '.repeat(15)}] 20 records (50 %)`);
   progress.end();
   expect(written.endsWith('\r\u001b[K')).toBe(true);
@@ -54,10 +54,10 @@ it('counts the bytes that come through it, and shows no part of what has no end'
   const progress = createProgress({ stderr }, 'records', 4);
   for await (const { length } of progress.counting(chunks())) seen.push(length);
   vi.advanceTimersByTime(5000);
-  progress.tell(1);
+  progress.update(1);
   const endless = createProgress({ stderr }, 'records', undefined);
   vi.advanceTimersByTime(5000);
-  endless.tell(2);
+  endless.update(2);
   expect([seen, written]).toEqual([[1, 2], '1 records (75 %)\n2 records\n']);
 });
 

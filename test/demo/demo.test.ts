@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/is-record.ts';
+import { isRecord } from '../../src/kernel/json-value.ts';
 import { startProgram } from '../support/program.ts';
 import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from './support.ts';
 

@@ -3,10 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  type AuthorizationServer,
-  startAuthorizationServer,
-} from '../../src/demo/authorization-server/authorization-server.ts';
+import { type AuthorizationServer, startAuthorizationServer } from '../../src/demo/authorization-server.ts';
 import { fetchToken } from '../../src/gegevens/requester/send-request.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 

@@ -3,9 +3,14 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { basicConstraints, type Extension, extendedKeyUsage, keyUsage } from '../../src/demo/authority/certificates.ts';
-import type { Name } from '../../src/demo/authority/der.ts';
-import { octets } from '../../src/demo/authority/der.ts';
+import {
+  basicConstraints,
+  type Extension,
+  extendedKeyUsage,
+  keyUsage,
+  type Name,
+  octets,
+} from '../../src/demo/authority/certificates.ts';
 import {
   addressExtensions,
   type LeafRequest,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainStyles } from '../../src/gegevens/jades/sign.ts';
-import { callProgram, type Ended } from '../support/program.ts';
+import { callProgram, type Ended, startProgram } from '../support/program.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { createRequester, type Requester } from './support/requester.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
@@ -48,13 +48,16 @@ afterAll(async () => {
 });
 
 function request(url: string, ...words: string[]): Promise<Ended> {
-  const env = {
+  return callProgram(['gegevens', 'request', url, '--variant', 'shv', ...words], environment());
+}
+
+function environment(): Record<string, string> {
+  return {
     GEGEVENS_TRUST_ANCHORS: supplier.authority.root,
     GEGEVENS_SIGNING_KEY: supplier.authority.requester.key,
     GEGEVENS_SIGNING_CHAIN: supplier.authority.requester.chain,
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
   };
-  return callProgram(['gegevens', 'request', url, '--variant', 'shv', ...words], env);
 }
 
 describe('against a good supplier', () => {
@@ -72,6 +75,17 @@ describe('against a good supplier', () => {
     expect(delivery.leveringen.reduce((sum, { records }) => sum + records, 0)).toBe(5);
   });
 
+  it('does so as a process of its own, which ends when it is done', async () => {
+    const out = join(dir, 'proces.json');
+    const url = `${supplier.server.url}/shv/v1/gegevens`;
+    const words = ['gegevens', 'request', url, '--variant', 'shv', '--token-file', tokenFile, '--out', out, '--json'];
+    const { status, stdout, stderr } = await startProgram(words, environment()).ended;
+    expect([status, stderr]).toEqual([0, expect.stringContaining('5 records, signed by 00000099000000002000')]);
+    expect(JSON.parse(stdout)).toMatchObject({ pages: [{ page: 1, records: 5, form: 'digest' }] });
+    expect(JSON.parse(readFileSync(out, 'utf8')).leveringen).not.toEqual([]);
+  });
+
+  it('keeps what came, byte for byte, with what was asked', async () => {
   it('saves the answers, byte for byte, with their requests', async () => {
     const keep = join(dir, 'bewaard');
     const url = `${supplier.server.url}/shv/v1/gegevens`;

@@ -71,7 +71,7 @@ describe('the deadline of a request', () => {
     probe.release();
   });
 
-  it('cuts the connection of a reader that takes nothing of its answer', async () => {
+  it('cuts the connection of a client that does not read its answer', async () => {
     const { url } = await start({ REQUEST_TIMEOUT_MS: '200' });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(`GET ${OPEN}/groot HTTP/1.1\r\nHost: a\r\n\r\n`);

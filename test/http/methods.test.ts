@@ -59,7 +59,7 @@ describe('another method on a known address', () => {
     expect((await ask(at(`${OPEN}/nergens`), { method: 'QUERY' })).status).toBe(404);
   });
 
-  it('answers 405 also when the body is of a type that nobody reads', async () => {
+  it('answers 405 also when the body is of a type that is not accepted', async () => {
     const reply = await ask(at(`${OPEN}/dingen/1`), post('a,b', 'text/csv'));
     expect(reply.status).toBe(405);
   });

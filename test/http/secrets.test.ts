@@ -2,10 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  type AuthorizationServer,
-  startAuthorizationServer,
-} from '../../src/demo/authorization-server/authorization-server.ts';
+import { type AuthorizationServer, startAuthorizationServer } from '../../src/demo/authorization-server.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, post } from './support/ask.ts';

@@ -47,7 +47,7 @@ async function status(token: string): Promise<number> {
   return response.status;
 }
 
-it('is served while its issuer is away, and refused once its key is withdrawn', async () => {
+it('is served while its issuer is unavailable, and refused once its key is withdrawn', async () => {
   const claims = { scope: 'read:normal' };
   const token = await oauthToken(first, url, claims);
   await expect.poll(() => status(token)).toBe(200);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createEventLoopBudget } from '../../src/kernel/event-loop.ts';
+import { createEventLoopBudget } from '../../src/kernel/scheduling.ts';
 
 function measure() {
   const clock = { ms: 1000 };

@@ -147,7 +147,7 @@ describe('a service with two servers of a database', () => {
     }
   }, 240_000);
 
-  it('reads the feed from the primary while the replica is away, and says so', async () => {
+  it('reads the feed from the primary while the replica is unavailable, and says so', async () => {
     const primary = await start('primary', SETTINGS);
     await (await serveOn(primary.url)).stop();
     await primary.stop();

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bronCommand } from '../../src/cli/bron.ts';
+import { feedCommand } from '../../src/cli/feed.ts';
 import { gegevensCommand } from '../../src/cli/gegevens.ts';
-import { raadsfeedCommand } from '../../src/cli/raadsfeed.ts';
+import { verwerkingenlogCommand } from '../../src/cli/log.ts';
 import { registerCommand } from '../../src/cli/register.ts';
-import { verwerkingenlogCommand } from '../../src/cli/verwerkingenlog.ts';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/kernel/log.ts';
@@ -172,8 +172,8 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['feed', 'verify']);
   });
 
-  it('sources are followed, looked at and left', async () => {
-    const notubiz = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--vanaf', '2025-01-01'];
+  it('sources are followed, inspected and left', async () => {
+    const notubiz = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--from', '2025-01-01'];
     await works(['bron', 'add', source.url]);
     await works(['bron', 'sync', source.url]);
     await works(['bron', 'list']);
@@ -181,7 +181,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['bron', 'pause', source.url]);
     await works(['bron', 'resume', source.url]);
     await works(['bron', 'add', ...notubiz]);
-    await works(['bron', 'sync', 'notubiz:281', '--van', '2025-01-01', '--tot', '2025-03-31']);
+    await works(['bron', 'sync', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31']);
     // What it finds is not the question.
     await koppelvlak(['bron', 'check', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31']);
     await koppelvlak(['bron', 'switch', 'notubiz:281', source.url, '--dry-run']);
@@ -193,7 +193,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
   });
 
   it('no command was left out', () => {
-    const groups = [gegevensCommand, verwerkingenlogCommand, raadsfeedCommand, bronCommand, registerCommand];
+    const groups = [gegevensCommand, verwerkingenlogCommand, feedCommand, bronCommand, registerCommand];
     expect([...ran].sort()).toEqual(
       groups
         .flatMap((group) => namesOf(group(process)))

@@ -1,7 +1,7 @@
 /** What stops work is told line by line; only what leaves nothing to serve takes the instance away. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { systemClock } from '../../src/kernel/time.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
@@ -101,7 +101,7 @@ describe('readiness', () => {
     const deaf = await start('raadsfeed', { env: { DATABASE_LISTEN_URL: nowhere } });
     const { status, lines } = await ready(deaf);
     expect(status).toBe(200);
-    expect(lines.listen).toMatchObject({ ok: true, warning: expect.stringContaining('LISTEN is lost') });
+    expect(lines.listen).toMatchObject({ ok: true, warning: expect.stringContaining('LISTEN connection is lost') });
     const told = (): unknown => deaf.logged.find(({ msg }) => msg === 'the connection for LISTEN cannot be made')?.err;
     await expect.poll(told).toMatchObject({ message: expect.stringMatching(/^DATABASE_LISTEN_URL: .*ECONNREFUSED/) });
   });

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/is-record.ts';
+import { isRecord } from '../../src/kernel/json-value.ts';
 import { contentHash } from '../../src/raadsfeed/domain/json.ts';
 import { callProgram, type Ended } from '../support/program.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { systemClock } from '../../src/kernel/time.ts';
 import { contentHash } from '../../src/raadsfeed/domain/json.ts';
 import { pruneHistory } from '../../src/raadsfeed/store/prune.ts';
 import { rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';

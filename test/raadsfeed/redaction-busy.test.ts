@@ -1,7 +1,7 @@
 /** Redactions while others read, write and redact. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/clock.ts';
 import { transaction } from '../../src/kernel/database/transaction.ts';
+import { systemClock } from '../../src/kernel/time.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { filesWith } from './database-files.ts';

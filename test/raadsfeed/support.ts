@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import type { Listener } from '../../src/kernel/database/listen.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
-import { isRecord } from '../../src/kernel/is-record.ts';
+import { isRecord } from '../../src/kernel/json-value.ts';
 import { createLogger } from '../../src/kernel/log.ts';
+import { type Clock, systemClock } from '../../src/kernel/time.ts';
 import { type Change, type Herkomst, prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import type { Outcome } from '../../src/raadsfeed/store/publish.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';

@@ -1,9 +1,9 @@
 /** `feed verify` against a feed in which one thing was put wrong by hand. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/clock.ts';
-import type { Db } from '../../src/kernel/database/db.ts';
 import { typeParsers } from '../../src/kernel/database/pool.ts';
+import type { Db } from '../../src/kernel/database/transaction.ts';
+import { systemClock } from '../../src/kernel/time.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { agendapunt, document, type FeedServer, removal, startFeed, vergadering } from './support.ts';
 

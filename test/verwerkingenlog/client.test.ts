@@ -17,7 +17,7 @@ import {
   verwerkingsheaders,
 } from 'koppelvlak/verwerkingenlog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startAuthorizationServer } from '../../src/demo/authorization-server/authorization-server.ts';
+import { startAuthorizationServer } from '../../src/demo/authorization-server.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
 

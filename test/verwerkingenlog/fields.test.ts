@@ -9,7 +9,7 @@ import type {
 } from '../../src/client/verwerkingenlog.ts';
 import type { components } from '../../src/contracts/verwerkingenlog.ts';
 import { readOpenapi } from '../../src/http/openapi-document.ts';
-import { isRecord } from '../../src/kernel/is-record.ts';
+import { isRecord } from '../../src/kernel/json-value.ts';
 import type { ProcessedPerson, ProcessingEntry } from '../../src/kernel/processing-log.ts';
 import type { Actie, VerwerktObject } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versie-columns.ts';

@@ -1,7 +1,7 @@
 /** Every question of the service is answered by an index: a lost one fails here, on tables that are large enough to miss it. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Db } from '../../src/kernel/database/db.ts';
+import type { Db } from '../../src/kernel/database/transaction.ts';
 import { countPlaces, findPlaces, readPlaces } from '../../src/verwerkingenlog/store/find-by-person.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
 import { patchVerwerking, readCategorieen } from '../../src/verwerkingenlog/store/patch-verwerking.ts';

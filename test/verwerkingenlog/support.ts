@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Clock } from '../../src/kernel/clock.ts';
+import type { Clock } from '../../src/kernel/time.ts';
 import { type Answer, type Api, createApi } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';

@@ -11,8 +11,8 @@ import {
   type Issuer,
   keyUsage,
   mintCertificate,
+  type Name,
 } from './certificates.ts';
-import type { Name } from './der.ts';
 
 export const rootName: Name = [
   ['country', 'NL'],

@@ -2,35 +2,33 @@
 // @see RFC 5280 section 5.1, RFC 6960 sections 4.1.1 and 4.2.1
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import {
+  type Asn1,
   algorithm,
   authorityKeyIdentifier,
-  type Extension,
-  encodeExtension,
-  extendedKeyUsage,
-  type Issuer,
-  keyUsage,
-  mintCertificate,
-  ocspNoCheck,
-  type SignatureHash,
-  signStructure,
-} from './certificates.ts';
-import {
-  type Asn1,
   bits,
   contents,
+  type Extension,
+  encodeExtension,
   encodeName,
   enumerated,
+  extendedKeyUsage,
   fromDer,
   generalizedTime,
+  type Issuer,
   identifier,
   inside,
   integer,
+  keyUsage,
+  mintCertificate,
+  ocspNoCheck,
   octets,
+  type SignatureHash,
   sequence,
+  signStructure,
   tagged,
   time,
   toDer,
-} from './der.ts';
+} from './certificates.ts';
 
 /** `thisUpdate` and `nextUpdate` of an answer. */
 export interface Dates {

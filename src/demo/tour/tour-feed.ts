@@ -1,6 +1,6 @@
-import { isRecord } from '../../kernel/is-record.ts';
-import { raden, vergadering } from '../data/raadsinformatie.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { DemoClient } from '../demo-client.ts';
+import { raden, vergadering } from '../example-data.ts';
 import { publish } from '../load-example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { isRecord } from '../../kernel/is-record.ts';
-import { period } from '../data/deliveries.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { DemoAnswer } from '../demo-client.ts';
 import { processingHeaders } from '../demo-client.ts';
+import { period } from '../example-data.ts';
 import { mintFscToken } from '../fsc-manager.ts';
 import type { TourNeeds } from '../run-demo.ts';
 import { checkMessage, type Identity, type SignatureForm, signMessage } from '../signed-message.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../kernel/is-record.ts';
-import { persons } from '../data/deliveries.ts';
-import { persoon, uitvoerder } from '../data/verwerkingsacties.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { DemoAnswer } from '../demo-client.ts';
 import { processingHeaders } from '../demo-client.ts';
+import { persons, persoon, uitvoerder } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 
 /** The four ways to ask, with the function of the standard, the client that asks and what it asks for. */

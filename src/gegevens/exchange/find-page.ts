@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { withAbort } from '../../kernel/database/with-abort.ts';
+import { type Pool, withAbort } from '../../kernel/database/pool.ts';
 import { Problem } from '../../kernel/problem.ts';
+import type { Clock } from '../../kernel/time.ts';
 import { answerFrame } from '../model/answer-frame.ts';
 import {
   type ChosenLevering,

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callerOf } from '../../http/auth.ts';
+import { hasOtherCharset } from '../../http/bodies.ts';
 import type { RequestHook } from '../../http/contract.ts';
-import { hasOtherCharset } from '../../http/json-body.ts';
+import { headerValues } from '../../http/headers.ts';
 import { platformProblems } from '../../http/problems.ts';
-import { headerValues } from '../../http/request-head.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { JadesError } from '../jades/errors.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
-import { eventLoopBudget } from '../../kernel/event-loop.ts';
+import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/sign.ts';
 import type { AnswerPart, TextsPart } from '../model/answer-frame.ts';

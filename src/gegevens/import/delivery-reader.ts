@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { type JsonObject, toPointer, valueAt } from '../model/json-pointer.ts';
 import type { ItemList } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { valueAt } from '../model/json-pointer.ts';
 import type { Mapping } from '../model/mapping.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { valueAt } from '../model/json-pointer.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
 import { municipalityKey } from '../model/request.ts';

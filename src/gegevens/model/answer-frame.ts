@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 
 import { type JsonObject, valueAt, withValueAt } from './json-pointer.ts';
 import type { Paginering, Period, Slice } from './leveringen.ts';

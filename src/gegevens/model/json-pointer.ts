@@ -1,5 +1,5 @@
 /** JSON Pointers (RFC 6901) as lists of steps. */
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -5,8 +5,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { builtInModel, defaultModels, modelsDirectory } from '../../kernel/config/gegevens-settings.ts';
-import { isRecord } from '../../kernel/is-record.ts';
-import { useLinearUniqueItems } from '../../kernel/schema-check.ts';
+import { isRecord, useLinearUniqueItems } from '../../kernel/json-value.ts';
 import { type JsonObject, pointerSteps, toPointer, valueAt } from './json-pointer.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { components } from '../../contracts/gegevens.ts';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { valueAt } from './json-pointer.ts';
 import type { Period } from './leveringen.ts';
 import type { Mapping, Variant } from './mapping.ts';

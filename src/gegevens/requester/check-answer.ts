@@ -1,4 +1,4 @@
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { JadesError } from '../jades/errors.ts';
 import type { Verified, Verifier } from '../jades/verify.ts';
 import type { JsonObject } from '../model/json-pointer.ts';

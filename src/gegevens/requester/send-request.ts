@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { reasonOf } from '../../kernel/error-text.ts';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
+import { reasonOf } from '../../kernel/log.ts';
 
 /** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
 export class RequesterError extends Error {

@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { allowLongStatements, transaction } from '../../kernel/database/transaction.ts';
+import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { ZaakLinker } from '../import/identifiers.ts';
 import { createTraitsReader, type ReadTraits } from '../import/record-traits.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';

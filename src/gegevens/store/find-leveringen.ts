@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Deliverer, Levering, Period } from '../model/leveringen.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { Filter } from '../model/request.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { Uncovered } from '../model/leveringen.ts';
 import type { Variant } from '../model/mapping.ts';
 

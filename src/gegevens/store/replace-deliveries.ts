@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
 import { comparedWith, type EarlierLevering, type Replacement } from '../import/replacement.ts';
 import type { Variant } from '../model/mapping.ts';

@@ -5,9 +5,8 @@
  * moment ago, and might read it whole, or once for each of its rows, instead of walking along a key.
  */
 import pg from 'pg';
-import type { Pool } from '../../kernel/database/pool.ts';
-import { withAbort } from '../../kernel/database/with-abort.ts';
-import { eventLoopBudget } from '../../kernel/event-loop.ts';
+import { type Pool, withAbort } from '../../kernel/database/pool.ts';
+import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import type { TextsPart } from '../model/answer-frame.ts';
 import type { ChosenLevering, Levering, Selection } from '../model/leveringen.ts';
 

@@ -1,5 +1,5 @@
 import { readAddresses } from '../database/addresses.ts';
-import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../duration.ts';
+import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../time.ts';
 
 /**
  * The kinds of setting. A setting is read from one environment variable; `parse` throws a plain `Error` whose message says

@@ -1,4 +1,4 @@
-import type { Db } from './db.ts';
+import type { Db } from './transaction.ts';
 
 /** How far the clock of this process may be ahead of the database's, in milliseconds. */
 const MAX_AHEAD_MS = 5000;

@@ -1,14 +1,14 @@
 import pg from 'pg';
-import { reasonOf } from '../error-text.ts';
+import { reasonOf } from '../log.ts';
 
-/** Said by this program and not by `pg`: no host can be used, or too many wait for a connection already. */
+/** Raised by this program, not by `pg`: no host can be used, or too many callers wait for a connection. */
 export class DatabaseUnavailableError extends Error {
   override readonly name: string = 'DatabaseUnavailableError';
 }
 
-/** SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a switch of servers). */
+/** SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover). */
 const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006'];
-/** Class 08 is the connection itself; pgbouncer reports every trouble with its server as one of these. */
+/** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */
 const CONNECTION_CLASS = '08';
 const UNAVAILABLE_CODES = [
   'ECONNREFUSED',
@@ -21,7 +21,7 @@ const UNAVAILABLE_CODES = [
   'ENOTFOUND',
   'EAI_AGAIN',
 ];
-/** pg gives these no code. */
+/** `pg` gives these errors no code. */
 const UNAVAILABLE_MESSAGES = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
@@ -32,8 +32,8 @@ const UNAVAILABLE_MESSAGES = [
 ];
 
 /**
- * Whether an error means that the database cannot be reached or takes no work now (then the same request may succeed later), and
- * not that this statement is wrong or too slow.
+ * Whether an error means that the database cannot be reached or accepts no work now, so that the same request may succeed later; not that a
+ * statement is wrong or too slow.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -51,19 +51,19 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 function isConnectionFailure(error: Error): boolean {
   if (!('code' in error) || typeof error.code !== 'string') return false;
   if (UNAVAILABLE_CODES.includes(error.code)) return true;
-  // A socket that is not there (ENOENT also means a missing file, which is another thing).
+  // A missing socket: ENOENT by itself may also mean a missing file.
   return 'syscall' in error && error.syscall === 'connect';
 }
 
-/** Whether the server ended a statement: its time was up, or it was cancelled. */
+/** Whether the server ended a statement, by time-out or cancellation. */
 export function isStatementCancelled(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '57014';
 }
 
-/** SQLSTATE of a login or a database that is not let in: the setting is wrong, and stays so. */
+/** SQLSTATE of a refused login or database: the setting is wrong. */
 const REFUSED = /^(28...|3D000)$/;
 
-/** The error of a connection that could not be made, naming the setting that holds the address; what else went wrong stays as it is. */
+/** The error of a failed connection, with the name of the setting that holds the address; other errors are returned unchanged. */
 export function connectionError(error: unknown, variable: string | undefined): unknown {
   if (variable === undefined || !(error instanceof Error)) return error;
   if (error instanceof pg.DatabaseError && REFUSED.test(error.code ?? '')) {

@@ -1,48 +1,47 @@
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { findHost } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
-import { findHost } from './hosts.ts';
 
-/** Called with what `notify` carried, or with undefined: look for yourself, something may have been missed. */
+/** Called with the payload of a notification, or with undefined when one may have been missed: then read the state itself. */
 export type NotificationCallback = (payload: string | undefined) => void;
 
-/** Hears what other processes `notify`. */
+/** Receives notifications of other processes. */
 export interface Listener {
   /**
-   * Calls back on every notification of a channel, and once when listening begins or begins again, so that nothing between a
-   * reader's last look and that moment is lost.
+   * Calls back on every notification of a channel, and once whenever listening (re)starts, so that a reader misses nothing in between.
    * @returns ends the subscription.
    */
   readonly subscribe: (channel: string, callback: NotificationCallback) => () => void;
-  /** Whether notifications arrive by themselves now; else subscribers are called at an interval. */
+  /** Whether notifications arrive now; otherwise subscribers are called at an interval. */
   readonly isLive: () => boolean;
-  /** `live`; `unused` while nobody subscribes; `pooled` when there is no direct connection to be had; `lost` until it is back. */
+  /** `live`; `unused` without subscribers; `pooled` when there is no direct connection; `lost` until it is back. */
   readonly state: () => 'live' | 'unused' | 'pooled' | 'lost';
   readonly close: () => Promise<void>;
 }
 
 export interface ListenerOptions {
-  /** A direct connection; undefined when there is only a pooler: then subscribers are called at an interval. */
+  /** A direct address; undefined when there is only a pooler: then subscribers are called at an interval. */
   readonly url: string | undefined;
-  /** The setting that holds the address, for errors. */
+  /** The setting that holds the address, for error messages. */
   readonly variable?: string | undefined;
   readonly log: Logger;
   /** Interval in milliseconds of calling subscribers while there is no connection; default 1000. */
   readonly pollIntervalMs?: number;
 }
 
-/** Waits between attempts to connect, in milliseconds; the last one stays. Up to a quarter is added by chance. */
+/** Waits between attempts to connect, in milliseconds; the last one repeats. Up to a quarter is added at random. */
 const BACKOFF_MS = [50, 200, 1000, 5000];
 const CHANNEL = /^[a-z_][a-z0-9_]{0,62}$/;
 
-/** Listens on one connection outside the pool, which is made with the first subscription and made again when it is lost. */
+/** Listens on one connection outside the pool, opened with the first subscription and reopened when it is lost. */
 export function createListener(options: ListenerOptions): Listener {
   return new ReconnectingListener(options);
 }
 
 /**
- * States: no connection wanted (no url, or no subscriber yet), connecting, live, waiting to try again, closed. In all but live and
- * closed the interval calls the subscribers.
+ * States: no connection needed (no url, or no subscriber yet), connecting, live, waiting to retry, closed. Except when live or closed,
+ * subscribers are called at an interval.
  */
 class ReconnectingListener implements Listener {
   readonly #options: ListenerOptions;
@@ -108,7 +107,7 @@ class ReconnectingListener implements Listener {
         });
         if (connection === 'pooled') {
           this.#isPooled = true;
-          log.warn('the address for LISTEN leads through a pooler; looking at an interval instead');
+          log.warn('the address for LISTEN leads through a pooler; polling instead');
           return;
         }
         this.#connection = connection;
@@ -154,7 +153,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** One connection that listens. */
+/** A connection that listens. */
 interface ListenConnection {
   /** Starts listening; when the server has confirmed it, the channel is reported once without payload. */
   readonly listen: (channel: string) => void;
@@ -164,13 +163,13 @@ interface ListenConnection {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A connection that is only read does not notice that the other side is gone, so it is asked something at this interval. */
+/** A connection that is only read does not notice that the other side is gone, hence a ping at this interval. */
 const PING_INTERVAL_MS = 15_000;
 const QUERY_TIMEOUT_MS = 10_000;
 
 /**
- * Connects. `pooled` when the server process is not the one that the connection was announced with: then a pooler stands
- * between, and `listen` would be heard by whoever gets that process next.
+ * Connects. `pooled` when the server process is not the one that was announced: then there is a pooler in between, and the next user of that
+ * process would receive the notifications.
  */
 async function openListenConnection(
   url: string,
@@ -204,7 +203,7 @@ async function openListenConnection(
   }
   client.on('notification', ({ channel, payload }) => onNotification(channel, payload));
 
-  // One after the other: pg wants no second statement on a connection before the first has ended.
+  // One by one: `pg` does not want overlapping statements on a connection.
   let last: Promise<unknown> = Promise.resolve();
   const send = (text: string, then?: () => void): void => {
     last = last.then(() => client.query(text)).then(then, end);

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { findHost } from './addresses.ts';
 import { connectionError } from './database-unavailable.ts';
-import type { Db } from './db.ts';
-import { findHost } from './hosts.ts';
+import type { Db } from './transaction.ts';
 
-/** Where the migrations that come with the program are. */
+/** The directory of the program's migrations. */
 export const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
 /** Why a database could not be brought up to date; the message says what to do. */
@@ -23,16 +23,16 @@ export class MigrationError extends Error {
 
 const SCHEMA = 'koppelvlak';
 const TABLE = 'migraties';
-/** Another instance may be migrating a large table: as long as this, in milliseconds, is waited for it. */
+/** How long to wait (milliseconds) for another instance that is migrating, perhaps a large table. */
 const LOCK_TIMEOUT_MS = 600_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** `.sql` files with a number in front; nothing else in the directory counts. */
+/** Migrations are `.sql` files that begin with a number. */
 const FILE = /^\d{4}-[a-z0-9-]+\.sql$/;
-/** The runner takes what to ignore, not what to take. */
+/** The runner has only a pattern of files to ignore. */
 const IGNORE = '(?!\\d{4}-[a-z0-9-]+\\.sql$).*';
 
 /**
- * Applies the migrations of a directory that a database does not have. Several at once are safe: one works, the others wait.
+ * Applies the migrations that a database lacks. Concurrent calls are safe: one works, the others wait.
  * @param options.url a direct connection of the owner, not a pooler; may name several hosts
  * @returns the names that this call applied.
  * @throws MigrationError
@@ -62,7 +62,7 @@ export async function migrate(options: {
   try {
     const { pending, unknown } = await migrationState(client, dir);
     if (unknown.length > 0) throw newerDatabase(unknown);
-    // Nothing to do takes no privileges: a service whose login owns nothing may run this.
+    // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
     if (pending.length === 0) return [];
     const applied = await runner({
       dbClient: client,
@@ -89,7 +89,7 @@ export async function migrate(options: {
   }
 }
 
-/** What a directory has that the database has not (pending), and the reverse (unknown: the database is newer than this program). */
+/** Migrations that the database lacks (`pending`), and those it has that this program does not know (`unknown`: it is newer). */
 export async function migrationState(db: Db, dir: string): Promise<{ pending: string[]; unknown: string[] }> {
   const files = (await readdir(dir)).filter((name) => FILE.test(name)).map((name) => name.slice(0, -'.sql'.length));
   const applied = await appliedMigrations(db);
@@ -100,10 +100,10 @@ export async function migrationState(db: Db, dir: string): Promise<{ pending: st
 }
 
 /**
- * For who needs the database as this program knows it, and must not change that.
+ * Requires the database to be up to date, without migrating it.
  * @throws {MigrationError} that says what to do
  */
-export async function demandMigrations(db: Db, dir: string): Promise<void> {
+export async function requireMigrations(db: Db, dir: string): Promise<void> {
   const { pending, unknown } = await migrationState(db, dir);
   if (unknown.length > 0) throw newerDatabase(unknown);
   if (pending.length === 0) return;
@@ -111,7 +111,7 @@ export async function demandMigrations(db: Db, dir: string): Promise<void> {
   throw new MigrationError('BEHIND', message);
 }
 
-/** The migrations of a directory that a database does not have yet, in order; for readiness. */
+/** The migrations that a database lacks, in order. */
 export async function pendingMigrations(db: Db, dir: string): Promise<string[]> {
   return (await migrationState(db, dir)).pending;
 }
@@ -121,7 +121,7 @@ async function appliedMigrations(db: Db): Promise<string[]> {
     const { rows } = await db.query<{ name: string }>('select name from koppelvlak.migraties order by id');
     return rows.map(({ name }) => name);
   } catch (error) {
-    // No schema, no table, or not yet open to this role: the first migration grants that.
+    // No schema, no table, or no access for this role yet: the first migration grants it.
     if (error instanceof pg.DatabaseError && ['3F000', '42P01', '42501'].includes(error.code ?? '')) return [];
     throw error;
   }

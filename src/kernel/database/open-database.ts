@@ -1,33 +1,35 @@
 import pg from 'pg';
-import type { Clock } from '../clock.ts';
-import type { ReadinessCheck } from '../readiness.ts';
+import { connectEmbedded } from '../../embedded-postgres/connect.ts';
+import { startEmbedded } from '../../embedded-postgres/start.ts';
+import type { Config } from '../config/read-config.ts';
+import type { Logger } from '../log.ts';
+import type { ReadinessCheck, ReadinessResult } from '../platform.ts';
+import type { Clock } from '../time.ts';
 import { readAddresses } from './addresses.ts';
-import { databaseChecks } from './database-checks.ts';
-import { type DatabaseServer, openDatabaseServer, type DatabaseOptions as ServerOptions } from './database-server.ts';
-import type { Db } from './db.ts';
 import { createListener, type Listener } from './listen.ts';
-import { demandMigrations, MIGRATIONS, migrate } from './migrate.ts';
+import { MIGRATIONS, migrate, migrationState, requireMigrations } from './migrate.ts';
 import { createPool, type Pool, type PoolOptions } from './pool.ts';
+import type { Db } from './transaction.ts';
 
-/** The role that serves; migration 0001 makes it. */
+/** The role of the service, created by migration 0001. */
 const SERVICE_ROLE = 'koppelvlak_dienst';
 
-/** The role that removes what is past its retention; migration 0001 makes it. */
+/** The role that removes data past its retention, created by migration 0001. */
 const RETENTION_ROLE = 'koppelvlak_opschoner';
-/** Batches of removal are larger than what a request may ask for (milliseconds). */
+/** Removal runs in larger batches than a request (milliseconds). */
 const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 
-/** What the process itself asks: readiness, and what happens at start. */
+/** For the process itself: readiness checks and start-up. */
 const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 3;
 
-type DatabaseOptions = ServerOptions & { readonly clock: Clock };
+type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
 
-/** Who has connections of his own: one cannot take those of another. */
+/** The shares that connections are divided into; one cannot use those of another. */
 export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
 
 interface OpenDatabase {
-  /** For commands, and for what the process itself asks. */
+  /** For commands and for the process itself. */
   readonly pool: Pool;
   readonly shares: Readonly<Record<PoolShare, Pool>>;
   /** For reads of the feed; see `Platform`. */
@@ -35,20 +37,20 @@ interface OpenDatabase {
   readonly replicaPool: Pool | undefined;
   /** For logged reads of the processing log, with connections that pipeline. */
   readonly pipelinePool: Pool;
-  /** As the retention role; connects only when it is used. */
+  /** As the retention role; connects on first use. */
   readonly prunePool: Pool;
   readonly listener: Listener;
-  /** What an operator must know of the connections. */
+  /** Readiness checks of the database. */
   readonly checks: readonly ReadinessCheck[];
   readonly ownerUrl: string;
-  /** Settles when the embedded Postgres ended, asked or not. */
+  /** Settles when the embedded Postgres has ended, for whatever reason. */
   readonly exited: Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the configured database, or the embedded one. A service migrates it when configured so; a command demands that it is up to date.
- * @throws {Error} with a message for operators; what was opened is given back
+ * Opens the configured database, or the embedded one. A service migrates it when configured to; a command requires it to be up to date.
+ * @throws {Error} with a message for operators; what was opened is released
  */
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   const databaseServer = await openDatabaseServer(options);
@@ -90,21 +92,21 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
   const shares = {
     gegevens: open(poolSize),
-    // One group at a time; beside it what was appended before is looked up, and months are made.
+    // One group at a time; the others look up earlier appends and create months.
     append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
     verwerkingenlog: open(half),
-    // Each source that is read may hold one, and its lease is renewed meanwhile.
+    // Each source that is being read may hold one while its lease is renewed on another.
     raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, aggregatorConcurrency + 2)) : half),
   };
   const pipelinePool = open(half, { pipeline: true });
-  // A stream that catches up waits its turn as a request does.
+  // A stream that catches up waits as a request does.
   const feedReads = { maxWaiting: poolSize * 20 + config.raadsfeed.streamMax };
   const readPool = open(poolSize, feedReads);
   const replicaPool =
     database.readUrl === undefined
       ? undefined
       : open(poolSize, { ...feedReads, url: database.readUrl, variable: 'DATABASE_READ_URL' });
-  // A pooler of transactions cannot switch roles: then the owner's direct address serves.
+  // A pooler in transaction mode cannot switch roles: then the owner's direct address is used.
   const retention =
     database.pruneUrl !== undefined
       ? { url: database.pruneUrl, variable: 'DATABASE_PRUNE_URL' }
@@ -131,7 +133,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   try {
     if (role === 'retention') await checkRetentionLogin(prunePool, retention.url);
     else await checkServiceLogin(pool, url, log);
-    if (purpose === 'command') await demandMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
+    if (purpose === 'command') await requireMigrations(role === 'retention' ? prunePool : pool, MIGRATIONS);
   } catch (error) {
     await close();
     throw error;
@@ -151,7 +153,7 @@ export async function checkRetentionLogin(pool: Pool, url: string): Promise<void
   await checkLogin(pool, url, RETENTION_ROLE, ' Or name a login that may in DATABASE_PRUNE_URL.');
 }
 
-/** A login that cannot do, or can do more than, what its role is for. */
+/** A login that may not act as its role. */
 class LoginError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -160,13 +162,13 @@ class LoginError extends Error {
 }
 
 /**
- * Connects once as a check at start.
- * @returns whether this login is bound to its role, that is, whether it owns none of the program's schemas. Behind a transaction
- *   pooler, where no role can be asked for, that depends on the login alone.
- * @param otherwise what else helps a login that may not act as the role
- * @throws LoginError when the login may not act as the role, with the statement that a DBA has to run.
+ * Connects once, as a check at start.
+ * @returns whether this login is bound to its role, that is, owns none of the program's schemas. Behind a transaction pooler, where no role
+ *   can be set, that depends on the login alone.
+ * @param alternative other advice for a login that may not act as the role
+ * @throws {LoginError} when the login may not act as the role, with the statement that a DBA has to run
  */
-export async function checkLogin(db: Db, url: string, role: string, otherwise = ''): Promise<{ bound: boolean }> {
+export async function checkLogin(db: Db, url: string, role: string, alternative = ''): Promise<{ bound: boolean }> {
   try {
     const { rows } = await db.query<{ owns: boolean }>(
       `select exists (select from pg_namespace where nspname = 'koppelvlak' and pg_has_role(current_user, nspowner, 'USAGE')) as owns`,
@@ -177,7 +179,130 @@ export async function checkLogin(db: Db, url: string, role: string, otherwise = 
     // 22023: the role does not exist, which Postgres calls an invalid value of the setting.
     if (state !== '42501' && state !== '22023') throw error;
     const login = pg.escapeIdentifier(new pg.Client(readAddresses(url).urls[0]).user ?? '');
-    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${otherwise}`;
+    const advice = `Migrate first, then as a DBA run: grant ${role} to ${login};${alternative}`;
     throw new LoginError(`the login ${login} may not act as ${role}. ${advice}`, error);
+  }
+}
+
+/** A database that is running; nothing is connected to it yet. */
+interface DatabaseServer {
+  /** For the service. */
+  readonly url: string;
+  /** For the owner: migrations. */
+  readonly ownerUrl: string;
+  /** The settings that hold these addresses; none for the embedded Postgres. */
+  readonly variables: { readonly url?: string; readonly ownerUrl?: string };
+  /** Settles when an embedded Postgres has ended; never with a configured database. */
+  readonly exited: Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+interface DatabaseServerOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** A service owns the embedded Postgres; a command uses the running one, or starts it for its own duration. */
+  readonly purpose: 'service' | 'command';
+  /** The role to check the login for; see `PlatformOptions`. */
+  readonly role?: 'service' | 'retention' | undefined;
+}
+
+/**
+ * The configured database, or the embedded one, which is started when needed.
+ * @throws {EmbeddedPostgresError} when the embedded one cannot be used
+ */
+export async function openDatabaseServer({ config, log, purpose }: DatabaseServerOptions): Promise<DatabaseServer> {
+  const { database, server } = config;
+  const never = new Promise<void>(() => {});
+  if (database.url !== undefined) {
+    const variables = {
+      url: 'DATABASE_URL',
+      ownerUrl: database.migrationUrl === undefined ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL',
+    };
+    const ownerUrl = database.migrationUrl ?? database.url;
+    return { url: database.url, ownerUrl, variables, exited: never, stop: async () => {} };
+  }
+  if (purpose === 'command') {
+    const { url, stop } = await connectEmbedded({ dir: server.home, log });
+    return { url, ownerUrl: url, variables: {}, exited: never, stop };
+  }
+  log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
+  const { url, exited, stop } = await startEmbedded({ dir: server.home, log, purpose });
+  return { url, ownerUrl: url, variables: {}, exited, stop };
+}
+
+/** With a larger difference (milliseconds), times of this process and of the database cannot be compared. */
+const CLOCK_LIMIT_MS = 5000;
+
+interface DatabaseCheckOptions {
+  readonly pool: Pool;
+  readonly listener: Listener;
+  readonly clock: Clock;
+  /** The areas served; not all need to write. */
+  readonly areas: readonly string[];
+}
+
+/** The readiness checks. Only what leaves nothing to serve fails; the rest are warnings. */
+function databaseChecks({ pool, listener, clock, areas }: DatabaseCheckOptions): ReadinessCheck[] {
+  return [
+    {
+      name: 'database',
+      check: async () => {
+        await pool.query('select 1');
+        return { ok: true };
+      },
+    },
+    {
+      name: 'migrations',
+      check: async () => {
+        const { pending, unknown } = await migrationState(pool, MIGRATIONS);
+        if (pending.length > 0) return { ok: false, detail: `to be applied: ${pending.join(', ')}` };
+        return unknown.length === 0
+          ? { ok: true }
+          : { ok: true, warning: `newer than this program: ${unknown.join(', ')}` };
+      },
+    },
+    { name: 'database-writable', check: () => checkWritable(pool, areas) },
+    { name: 'clock', vital: false, check: () => checkClock(pool, clock) },
+    { name: 'listen', vital: false, check: async () => listenState(listener) },
+  ];
+}
+
+async function checkWritable(pool: Pool, areas: readonly string[]): Promise<ReadinessResult> {
+  const { rows } = await pool.query<{ readOnly: boolean; standby: boolean }>(
+    `select current_setting('transaction_read_only') = 'on' as "readOnly", pg_is_in_recovery() as standby`,
+  );
+  const { readOnly = false, standby = false } = rows[0] ?? {};
+  if (!readOnly) return { ok: true };
+  const reason = `the database takes no changes: it is ${standby ? 'a standby' : 'read-only'}`;
+  // Reads of the feed are unaffected; the other areas write an entry for each answer.
+  return areas.includes('raadsfeed')
+    ? { ok: true, warning: `${reason}; only the council feed is served` }
+    : { ok: false, detail: reason };
+}
+
+async function checkClock(pool: Pool, clock: Clock): Promise<ReadinessResult> {
+  const asked = clock.now().getTime();
+  const { rows } = await pool.query<{ ms: number }>(
+    `select extract(epoch from clock_timestamp())::float8 * 1000 as ms`,
+  );
+  const answered = clock.now().getTime();
+  const ms = rows[0]?.ms ?? Number.NaN;
+  // The database read its clock between the two.
+  const difference = ms < asked ? asked - ms : Math.max(0, ms - answered);
+  if (difference <= CLOCK_LIMIT_MS) return { ok: true };
+  const seconds = (difference / 1000).toFixed(1);
+  return { ok: true, warning: `${seconds} s ${ms < asked ? 'ahead of' : 'behind'} the clock of the database` };
+}
+
+function listenState(listener: Listener): ReadinessResult {
+  switch (listener.state()) {
+    case 'live':
+      return { ok: true };
+    case 'unused':
+      return { ok: true, detail: 'nothing here listens' };
+    case 'pooled':
+      return { ok: true, detail: 'only a pooler can be reached (DATABASE_LISTEN_URL): the feed is polled instead' };
+    case 'lost':
+      return { ok: true, warning: 'the LISTEN connection is lost: the feed is polled until it is back' };
   }
 }

@@ -1,8 +1,14 @@
 import pg from 'pg';
 import { isDatabaseUnavailable } from './database-unavailable.ts';
-import type { Db } from './db.ts';
-import type { Pool } from './pool.ts';
-import { cancelOnAbort } from './with-abort.ts';
+import { cancelOnAbort, type Pool } from './pool.ts';
+
+/** What a store function queries: a pool, or the client of its caller's transaction. */
+export interface Db {
+  query<R extends pg.QueryResultRow = Record<string, unknown>>(
+    query: string | pg.QueryConfig<unknown[]>,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<R>>;
+}
 
 interface TransactionOptions {
   /** Default `read committed`. */
@@ -10,7 +16,7 @@ interface TransactionOptions {
   readonly readOnly?: boolean;
 }
 
-/** Runs `fn` in one transaction: committed when it returns, rolled back when it throws. */
+/** Runs `fn` in a transaction: committed when it returns, rolled back when it throws. */
 export async function transaction<T>(
   pool: Pool,
   fn: (client: pg.PoolClient) => Promise<T>,
@@ -22,7 +28,7 @@ export async function transaction<T>(
     await client.query(beginText(options));
     const result = await fn(client);
     const { command } = await client.query('commit');
-    // The answer to `commit` after an error that `fn` caught: nothing was written, and nobody would know.
+    // The answer to `commit` after an error that `fn` swallowed: nothing was written.
     if (command === 'ROLLBACK') throw new Error('the transaction was rolled back: a statement in it had failed');
     return result;
   } catch (error) {
@@ -34,10 +40,10 @@ export async function transaction<T>(
 }
 
 /**
- * The same for a connection that pipelines: `fn` resolves when all of its statements have been sent, and `commit` is sent right behind
- * them. So what does not depend on an earlier answer costs one round trip together.
- * @param pool made with `pipeline`
- * @param signal fires when nobody waits for the result any more: then what runs is cancelled at the server
+ * The same on a connection that pipelines: `fn` resolves when all its statements have been sent, and `commit` follows at once. Statements
+ * that do not depend on an earlier answer then cost one round trip together.
+ * @param pool opened with `pipeline`
+ * @param signal fires when the result is no longer wanted: running statements are then cancelled at the server
  * @throws the signal's reason when it fired
  */
 export async function pipelinedTransaction<T>(
@@ -71,11 +77,11 @@ function beginText({ isolation = 'read committed', readOnly = false }: Transacti
   return `begin isolation level ${isolation}${readOnly ? ' read only' : ''}`;
 }
 
-/** Rolls back; what is wrong with the connection, if anything, so that it is not used again. Never hides the first error. */
+/** Rolls back. @returns what is wrong with the connection, if it must not be reused; never hides the first error */
 async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | undefined> {
-  // The server has become read-only, as after a switch of servers: the next connection looks for the one that is not.
+  // The server has become read-only, as after a failover: the next connection looks for the new primary.
   if (first instanceof pg.DatabaseError && first.code === '25006') return first;
-  // The connection failed or fell silent: a statement may still run on it, and `rollback` would only wait behind it.
+  // The connection failed or went silent: a statement may still run on it, and `rollback` would wait behind it.
   if (first instanceof Error && !(first instanceof pg.DatabaseError) && isDatabaseUnavailable(first)) return first;
   try {
     await client.query('rollback');
@@ -85,14 +91,14 @@ async function rollBack(client: pg.PoolClient, first: unknown): Promise<Error | 
   }
 }
 
-/** More than the server's limit: only a connection that has gone silent runs into it. */
+/** Added to the server's limit, so that only a connection that has gone silent exceeds it. */
 const SILENCE_MARGIN_MS = 5000;
-/** As long as a timer can be (milliseconds): the driver knows no unlimited one for a single statement. */
+/** The longest timer (milliseconds): the driver has no `unlimited` for a single statement. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * For a transaction with statements that take longer than those of a request: lifts the limit of the server for all of it, and that of the
- * driver for what is sent through the result.
+ * For a transaction with statements that take longer than a request may: raises the server's limit for the whole transaction, and the
+ * driver's for what is queried through the result.
  * @param ms longest that one statement may take, in milliseconds; 0: no limit
  */
 export async function allowLongStatements(client: pg.PoolClient, ms: number): Promise<Db> {
@@ -105,4 +111,150 @@ export async function allowLongStatements(client: pg.PoolClient, ms: number): Pr
         values,
       ),
   };
+}
+
+/** Types of array elements. */
+export type ArrayKind = 'text' | 'json' | 'uuid' | 'integer' | 'boolean' | 'timestamptz';
+
+type Value = string | number | boolean;
+
+/** `pg_type.oid`. */
+const OID: Readonly<Record<ArrayKind, number>> = {
+  text: 25,
+  json: 114,
+  uuid: 2950,
+  integer: 23,
+  boolean: 16,
+  timestamptz: 1184,
+};
+const HEADER_BYTES = 20;
+const LENGTH_BYTES = 4;
+/** 2000-01-01Z, the server's epoch. */
+const EPOCH_MS = 946_684_800_000;
+/** The positions of the bytes and dashes in the text of a uuid. */
+const UUID_BYTES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+const UUID_DASHES = [8, 13, 18, 23];
+
+/** Encodes parameters for `$n::kind[]` in binary form. */
+type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>>;
+
+/**
+ * In text form every quote is escaped here and unescaped by the server, character by character; with many rows that is a good part of an
+ * insert. Moments are ISO 8601, to the millisecond. The encoders throw TypeError or RangeError for an invalid uuid, number or moment.
+ * @param allocate returns a buffer of the given size
+ */
+function createArrays(allocate: (size: number) => Buffer): Arrays {
+  const inBinary =
+    (oid: number, bytesOf: (value: Value) => number, write: (bytes: Buffer, value: Value, at: number) => void) =>
+    (values: readonly (Value | null)[]): Buffer => {
+      const lengths = values.map((value) => (value === null ? -1 : bytesOf(value)));
+      const bytes = allocate(lengths.reduce((sum, length) => sum + LENGTH_BYTES + Math.max(0, length), HEADER_BYTES));
+      // Dimensions, whether there are nulls, element type, length, and the index of the first element.
+      let at = bytes.writeInt32BE(1, 0);
+      at = bytes.writeInt32BE(lengths.includes(-1) ? 1 : 0, at);
+      at = bytes.writeInt32BE(oid, at);
+      at = bytes.writeInt32BE(values.length, at);
+      at = bytes.writeInt32BE(1, at);
+      values.forEach((value, i) => {
+        const length = lengths[i] ?? -1;
+        at = bytes.writeInt32BE(length, at);
+        if (value === null) return;
+        write(bytes, value, at);
+        at += length;
+      });
+      return bytes;
+    };
+  return {
+    text: inBinary(OID.text, bytesOfText, writeText),
+    json: inBinary(OID.json, bytesOfText, writeText),
+    uuid: inBinary(OID.uuid, () => 16, writeUuid),
+    integer: inBinary(OID.integer, () => 4, writeInteger),
+    boolean: inBinary(OID.boolean, () => 1, writeBoolean),
+    timestamptz: inBinary(OID.timestamptz, () => 8, writeMoment),
+  };
+}
+
+/** Encodes each parameter in a buffer of its own. */
+export const arrayOf = createArrays(Buffer.allocUnsafe);
+
+function bytesOfText(value: Value): number {
+  return Buffer.byteLength(String(value));
+}
+
+function writeText(bytes: Buffer, value: Value, at: number): void {
+  bytes.write(String(value), at);
+}
+
+/** Digit by digit: removing the dashes and parsing the rest costs several times as much, and a row has many uuids. */
+function writeUuid(bytes: Buffer, value: Value, at: number): void {
+  const uuid = String(value);
+  let isUuid = uuid.length === 36 && UUID_DASHES.every((position) => uuid[position] === '-');
+  UUID_BYTES.forEach((position, i) => {
+    const byte = (hexDigit(uuid.charCodeAt(position)) << 4) | hexDigit(uuid.charCodeAt(position + 1));
+    isUuid &&= byte >= 0;
+    bytes[at + i] = byte;
+  });
+  if (!isUuid) throw new TypeError('a value for an array of uuids is none');
+}
+
+/** @returns -1 when it is not a hexadecimal digit */
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+function writeInteger(bytes: Buffer, value: Value, at: number): void {
+  if (!Number.isInteger(value)) throw new RangeError('a value for an array of integers is none');
+  bytes.writeInt32BE(Number(value), at);
+}
+
+function writeBoolean(bytes: Buffer, value: Value, at: number): void {
+  bytes.writeInt8(value ? 1 : 0, at);
+}
+
+/** BigInt throws for an invalid moment. */
+function writeMoment(bytes: Buffer, value: Value, at: number): void {
+  bytes.writeBigInt64BE(BigInt(Date.parse(String(value)) - EPOCH_MS) * 1000n, at);
+}
+
+/** Bytes of a scratch buffer: at most, and at first. */
+const MOST_BYTES = 1024 * 1024;
+const FIRST_BYTES = 64 * 1024;
+
+/**
+ * For the parameters of a statement that runs many times a second. Their memory is reused for the next one, because new buffers each time
+ * trigger the garbage collector far more often.
+ * @param use encodes the parameters and resolves once the statement was answered; they must not be used after that
+ */
+export async function withArrays<T>(use: (arrayOf: Arrays) => Promise<T>): Promise<T> {
+  const scratch = spare.pop() ?? new Scratch();
+  // Not reused after an error: the driver may still be about to send its contents.
+  const result = await use(scratch.arrays);
+  scratch.clear();
+  spare.push(scratch);
+  return result;
+}
+
+/** As many as there were concurrent statements. */
+const spare: Scratch[] = [];
+
+class Scratch {
+  readonly arrays: Arrays = createArrays((size) => this.#take(size));
+  #bytes = Buffer.alloc(FIRST_BYTES);
+  #taken = 0;
+
+  #take(size: number): Buffer {
+    const from = this.#taken;
+    this.#taken += size;
+    return this.#taken <= this.#bytes.length ? this.#bytes.subarray(from, this.#taken) : Buffer.allocUnsafe(size);
+  }
+
+  /** Erases the contents, and grows the buffer when more was needed. */
+  clear(): void {
+    const wanted = Math.min(this.#taken, MOST_BYTES);
+    if (wanted > this.#bytes.length) this.#bytes = Buffer.alloc(wanted);
+    else this.#bytes.fill(0, 0, wanted);
+    this.#taken = 0;
+  }
 }

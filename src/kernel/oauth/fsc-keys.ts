@@ -1,15 +1,12 @@
-// The certificates that the own FSC Manager signs tokens with: from a file, which is read again when it changes, or from
-// the key set that the Manager publishes.
+/** The certificates that the own FSC Manager signs tokens with: from a file, reloaded when it changes, or from its published key set. */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../clock.ts';
-import { isRecord } from '../is-record.ts';
-import type { ReadinessCheck } from '../readiness.ts';
+import { isRecord } from '../json-value.ts';
+import type { ReadinessCheck } from '../platform.ts';
+import type { Clock } from '../time.ts';
 import { watchFiles } from '../watch-files.ts';
-import type { KeySource } from './caller.ts';
-import type { VerifierLog } from './remote-keys.ts';
-import { createRemoteKeys, type FetchJson, fetchJson } from './remote-keys.ts';
-import { TokenError } from './token-error.ts';
+import { createRemoteKeys, type FetchJson, fetchJson, type VerifierLog } from './remote-keys.ts';
+import { type KeySource, TokenError } from './token.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */
 type FscKey = { key: KeyObject; algorithms: readonly string[]; validFrom: number; validTo: number };
@@ -26,7 +23,7 @@ export type FscKeys = KeySource & {
   validUntil(): Date | undefined;
   /** False as long as published keys were never fetched. */
   isKnown(): boolean;
-  /** Why a changed file was not taken up. */
+  /** Why a changed file was not loaded. */
   refused(): string | undefined;
   close(): void;
 };
@@ -48,7 +45,7 @@ const curveAlgorithms: Readonly<Record<string, string>> = {
   secp521r1: 'ES512',
 };
 
-/** @throws {Error} when a file holds no usable certificate; trouble with an address is logged and tried again */
+/** @throws {Error} when a file holds no usable certificate; failures to fetch from an address are logged and retried */
 export function createFscKeys(options: FscKeysOptions): FscKeys {
   return /^https?:\/\//i.test(options.source) ? publishedKeys(options) : keysInFile(options);
 }
@@ -108,7 +105,7 @@ function publishedKeys({ source, cacheMs, clock, log, fetch }: FscKeysOptions): 
 
 const warningDays = 30;
 
-/** Says when the certificates end: FSC tokens are refused from then on. */
+/** Reports when the certificates expire, after which FSC tokens are refused. */
 export function fscKeysCheck(keys: FscKeys, clock: Clock): ReadinessCheck {
   return {
     name: 'fsc-token-certificates',
@@ -154,7 +151,7 @@ export function readFscKeySet(document: unknown): FscKeyMap {
       const [thumbprint, key] = readJwk(jwk);
       keys.set(thumbprint, key);
     } catch {
-      // One key that cannot be used does not stand in the way of the others.
+      // An unusable key does not invalidate the others.
     }
   }
   if (keys.size === 0) throw new Error('the key set holds no key with a certificate or its thumbprint');

@@ -1,10 +1,14 @@
-// Keys that another service publishes: fetched, kept for a while, and served from memory while that service is away.
-import type { Clock } from '../clock.ts';
+/** Keys that another service publishes: fetched, cached, and served from memory while that service is unavailable. */
+import { hash } from 'node:crypto';
+import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
+import { isRecord } from '../json-value.ts';
+import type { Clock } from '../time.ts';
+import { type KeySource, TokenError } from './token.ts';
 
-/** What the verifier writes: trouble with the issuer's keys, never a token. A pino logger is one. */
+/** Logs problems with the issuer's keys, never a token. A pino logger fits. */
 export type VerifierLog = { warn(fields: object, message: string): void };
 
-/** As much of `fetch` as is needed here, so that any implementation fits. */
+/** The part of `fetch` that is used here. */
 export type FetchJson = (
   url: URL,
   init: { headers: Record<string, string>; redirect: 'error'; signal: AbortSignal },
@@ -14,7 +18,7 @@ export type FetchJson = (
 }>;
 
 /** How a document of the issuer is fetched. */
-export type FetchJsonOptions = { fetch: FetchJson; signal: AbortSignal };
+type FetchJsonOptions = { fetch: FetchJson; signal: AbortSignal };
 
 /** A set of a hundred keys takes less than 100 KB. */
 const maxBytes = 262_144;
@@ -50,17 +54,17 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<un
 
 /** Everything must arrive within this time (ms). */
 const timeoutMs = 5_000;
-/** An unknown key, or a refresh that failed, leads to another fetch at most this often (ms). */
+/** Least time between fetches after a failure, or for an unknown key (ms). */
 const cooldownMs = 30_000;
-/** As long as nothing was ever fetched, nobody can be served: try again sooner (ms). */
+/** The same as long as nothing was fetched, when no token can be verified (ms). */
 const coldCooldownMs = 1_000;
-/** The part of the cache time after which keys are refreshed in the background, so that nobody has to wait. */
+/** The part of the cache time after which keys are refreshed in the background, so that no request waits. */
 const refreshAhead = 0.8;
 
 type RemoteKeysOptions<T> = {
   /** Fetches and reads the keys. */
   load(signal: AbortSignal): Promise<T>;
-  /** How long keys are used without asking again, unless their publisher is away (ms). */
+  /** How long keys are used before they are fetched again, unless their publisher is unavailable (ms). */
   cacheMs: number;
   clock: Clock;
   log: VerifierLog;
@@ -71,9 +75,9 @@ type RemoteKeysOptions<T> = {
 type RemoteKeys<T> = {
   /** The keys in use; undefined as long as none were ever fetched. */
   latest(): T | undefined;
-  /** Whether they may be used as they are. If not, `freshen` comes first. */
+  /** Whether the keys may be used without `freshen`. */
   isFresh(): boolean;
-  /** Resolves when the keys are as new as they have to be; never rejects. */
+  /** Resolves when the keys are recent enough; never rejects. */
   freshen(): Promise<void>;
   /** Fetches once more for a key that is not there. @param calledAt when it was asked for (ms) */
   refreshForUnknown(calledAt: number): Promise<void>;
@@ -81,7 +85,7 @@ type RemoteKeys<T> = {
   close(): void;
 };
 
-/** Starts fetching at once, so that the first request need not wait for it. Never throws because of the publisher. */
+/** Starts fetching at once, so that the first request need not wait. Never throws because of the publisher. */
 export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T> {
   const { cacheMs } = options;
   const closed = new AbortController();
@@ -92,7 +96,7 @@ export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T
   let running: Promise<void> | undefined;
   const now = () => options.clock.now().getTime();
   const age = () => now() - fetchedAt;
-  const isAway = () => failedAt > fetchedAt;
+  const isUnavailable = () => failedAt > fetchedAt;
   const isCoolingDown = () => now() - failedAt < (keys === undefined ? coldCooldownMs : cooldownMs);
 
   async function load(): Promise<void> {
@@ -116,15 +120,15 @@ export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T
   void refresh();
   return {
     latest: () => keys,
-    isFresh: () => keys !== undefined && (age() < cacheMs * refreshAhead || (isAway() && isCoolingDown())),
+    isFresh: () => keys !== undefined && (age() < cacheMs * refreshAhead || (isUnavailable() && isCoolingDown())),
     async freshen() {
       if (age() < cacheMs * refreshAhead || closed.signal.aborted) return;
       if (running === undefined) {
         if (isCoolingDown()) return;
         void refresh();
       }
-      // While the publisher stays away, callers are served from memory and do not wait for every new attempt.
-      if (keys === undefined || (age() >= cacheMs && !isAway())) await running;
+      // While the publisher is unavailable, callers use the cached keys and do not wait for new attempts.
+      if (keys === undefined || (age() >= cacheMs && !isUnavailable())) await running;
     },
     async refreshForUnknown(calledAt) {
       if (running !== undefined) return running;
@@ -135,4 +139,144 @@ export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T
     fetchedAt: () => (keys === undefined ? undefined : new Date(fetchedAt)),
     close: () => closed.abort(),
   };
+}
+
+// The public keys of the token issuer (RFC 7517), and where its metadata says they are (RFC 8414 section 3, OpenID Connect Discovery 1.0
+// section 4).
+
+type KeySetOptions = {
+  issuer: string;
+  /** Without it the address comes from the metadata of the issuer. */
+  jwksUrl?: string | undefined;
+  cacheMs: number;
+  clock: Clock;
+  log: VerifierLog;
+  fetch: FetchJson;
+};
+
+/** A key and the fingerprint of its set, which changes as soon as a key is withdrawn or added. */
+type FoundKey = { key: CryptoKey; set: string };
+
+/** `holds` is true for as long as the issuer publishes exactly the same keys. */
+export type KeySet = KeySource & {
+  /**
+   * The key that a token names.
+   *
+   * @throws {TokenError} `invalid` when the issuer has no such key, `unavailable` when no key was ever fetched
+   */
+  find(header: { alg: string; kid?: string }): Promise<FoundKey>;
+  /** When the keys in use were fetched; undefined as long as there are none. */
+  fetchedAt(): Date | undefined;
+  close(): void;
+};
+
+export function createKeySet({ issuer, jwksUrl, cacheMs, clock, log, fetch }: KeySetOptions): KeySet {
+  const remote = createRemoteKeys({
+    cacheMs,
+    clock,
+    log,
+    of: 'the token issuer',
+    async load(signal) {
+      const how = { fetch, signal };
+      const url = jwksUrl === undefined ? await discoverKeysUrl(issuer, how) : new URL(jwksUrl);
+      const document = await fetchJson(url, how);
+      if (!isKeySet(document)) throw new Error(`${url.href} is not a JSON Web Key Set`);
+      return { pick: createLocalJWKSet(document), name: fingerprintOf(document) };
+    },
+  });
+  return {
+    async find(header) {
+      const calledAt = clock.now().getTime();
+      await remote.freshen();
+      const keys = remote.latest();
+      if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
+      const known = await pick(keys, header);
+      if (known !== undefined) return known;
+      await remote.refreshForUnknown(calledAt);
+      const found = await pick(remote.latest() ?? keys, header);
+      if (found === undefined) throw new TokenError('invalid', 'unknown-key');
+      return found;
+    },
+    holds: (set) => set === remote.latest()?.name,
+    isFresh: remote.isFresh,
+    freshen: remote.freshen,
+    fetchedAt: remote.fetchedAt,
+    close: remote.close,
+  };
+}
+
+/** Two answers with the same keys have the same fingerprint, in whatever order they stand. */
+function fingerprintOf({ keys }: JSONWebKeySet): string {
+  return hash(
+    'sha256',
+    keys
+      .map((key) => JSON.stringify(key))
+      .toSorted()
+      .join('\n'),
+    'base64url',
+  );
+}
+
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  return isRecord(value) && Array.isArray(value.keys) && value.keys.every(isRecord);
+}
+
+async function pick(
+  set: { pick: LocalJWKSet; name: string },
+  header: { alg: string; kid?: string },
+): Promise<FoundKey | undefined> {
+  try {
+    return { key: await set.pick(header), set: set.name };
+  } catch (cause) {
+    if (cause instanceof errors.JWKSNoMatchingKey) return undefined;
+    throw new TokenError('invalid', 'unknown-key', { cause });
+  }
+}
+
+/**
+ * The address of an issuer's key set, from its metadata.
+ *
+ * @throws {AggregateError} when neither form of metadata can be used, with the cause of each
+ */
+async function discoverKeysUrl(issuer: string, options: FetchJsonOptions): Promise<URL> {
+  const failures: unknown[] = [];
+  for (const url of metadataUrls(issuer)) {
+    try {
+      return keysUrl(await fetchJson(url, options), issuer, url);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      failures.push(error);
+    }
+  }
+  throw new AggregateError(
+    failures,
+    `no usable metadata of the issuer ${issuer}: ${failures.map(messageOf).join('; ')}`,
+  );
+}
+
+/** RFC 8414 puts the well-known part before the path of the issuer, OpenID Connect after it. */
+function metadataUrls(issuer: string): URL[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  return [
+    new URL(`${origin}/.well-known/oauth-authorization-server${path}`),
+    new URL(`${origin}${path}/.well-known/openid-configuration`),
+  ];
+}
+
+function keysUrl(metadata: unknown, issuer: string, source: URL): URL {
+  if (!isRecord(metadata)) throw new Error(`${source.href} is not a JSON object`);
+  // RFC 8414 section 3.3: otherwise one issuer could supply the keys of another.
+  if (metadata.issuer !== issuer) throw new Error(`${source.href} is metadata of another issuer`);
+  const address = metadata.jwks_uri;
+  const url = typeof address === 'string' ? URL.parse(address) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new Error(`${source.href} has no usable jwks_uri`);
+  if (source.protocol === 'https:' && url.protocol !== 'https:')
+    throw new Error(`${source.href} names a jwks_uri without TLS`);
+  return url;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

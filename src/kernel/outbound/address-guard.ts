@@ -1,10 +1,8 @@
-// Which addresses may be called on the word of somebody else's document, judged when the connection is made.
-import type { LookupAddress } from 'node:dns';
+/** Connections to other services: which addresses may be called, by way of which proxy, and how a call can fail. */
+import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
-import type { Dispatcher } from 'undici';
-import { type Resolve, systemResolve } from './outbound-agent.ts';
-import { OutboundError } from './outbound-error.ts';
-import { headerValue } from './read-body.ts';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch as undiciFetch } from 'undici';
+import type { FetchJson } from '../oauth/remote-keys.ts';
 
 export interface AddressRules {
   /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
@@ -53,8 +51,8 @@ export function isPublicAddress(address: string): boolean {
   return globalV6.check(address, 'ipv6') && !reservedV6.check(address, 'ipv6');
 }
 
-// Never called, whatever is allowed: link-local addresses lead to the machine's own network, and with the addresses that clouds
-// give to their metadata service (RFC 3927, RFC 4291 section 2.5.6) to its credentials.
+// Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, and cloud
+// metadata services give out its credentials.
 const neverV4 = new BlockList();
 neverV4.addSubnet('169.254.0.0', 16, 'ipv4');
 for (const metadata of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) neverV4.addAddress(metadata, 'ipv4');
@@ -83,7 +81,7 @@ function embeddedV4(address: string): readonly string[] {
   return [v4(groups[6], groups[7]), ...(groups[0] === 0x2002 ? [v4(groups[1], groups[2])] : [])];
 }
 
-/** Where an answer leads to, when it leads elsewhere. */
+/** The target of a redirect; undefined for any other answer. */
 export function redirection({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
   return [301, 302, 303, 307, 308].includes(statusCode) ? headerValue(headers.location) : undefined;
 }
@@ -100,14 +98,14 @@ export function redirected(
   if (from.protocol === 'https:' && to.protocol !== 'https:') {
     throw new OutboundError('redirect', 'a redirect from https to http');
   }
-  // With its port: another one on the same host is another service.
+  // Including the port: another port on the same host is another service.
   if (policy !== 'any-host' && to.host !== from.host) {
     throw new OutboundError('redirect', `a redirect to another host, ${to.host}`);
   }
   return to;
 }
 
-/** A literal address is never looked up, so it is judged here. @throws {OutboundError} `address` */
+/** Checks an address. A literal IP address is never looked up, so it is judged here. @throws {OutboundError} `address` */
 export function checkUrl(text: string, rules: AddressRules): URL {
   if (!URL.canParse(text)) throw new OutboundError('address', 'not an address');
   const url = new URL(text);
@@ -121,7 +119,7 @@ export function checkUrl(text: string, rules: AddressRules): URL {
 }
 
 /**
- * Judges the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy's rules.
+ * Judges the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy.
  * @throws {OutboundError} `address`
  */
 export async function assertCallableName(url: URL, rules: AddressRules): Promise<void> {
@@ -147,7 +145,7 @@ function assertCallable(address: string, host: string, { allowPrivate }: Address
   }
 }
 
-/** Every address of a name is judged: one inner address among the others would be reached when the others do not answer. */
+/** Judges every address of a name: a private one among them would be reached when the others do not answer. */
 export function guardedLookup(rules: AddressRules): LookupFunction {
   const { resolve = systemResolve } = rules;
   return (host, options, done) => {
@@ -164,4 +162,88 @@ export function guardedLookup(rules: AddressRules): LookupFunction {
       else done(null, first.address, first.family);
     });
   };
+}
+
+export interface ProxySettings {
+  /** Address of the forward proxy (secret: it may hold credentials); absent: none. */
+  readonly outboundProxy: string | undefined;
+  /** Hosts that are called directly. */
+  readonly outboundNoProxy: readonly string[];
+}
+
+/** Connects directly or through the proxy. @param options of the connections; their `lookup` does not see what goes through the proxy */
+export function createOutboundAgent(
+  { outboundProxy, outboundNoProxy }: ProxySettings,
+  options: Agent.Options,
+): Dispatcher {
+  if (outboundProxy === undefined) return new Agent(options);
+  // All are set: the library would take missing ones from the environment.
+  const proxy = { httpProxy: outboundProxy, httpsProxy: outboundProxy, noProxy: outboundNoProxy.join(',') };
+  return new EnvHttpProxyAgent({ ...options, ...proxy });
+}
+
+/** The `fetch` for documents at addresses that an operator configured. */
+export function createOutboundFetch(proxy: ProxySettings): { fetch: FetchJson; close(): Promise<void> } {
+  if (proxy.outboundProxy === undefined) return { fetch: globalThis.fetch, close: async () => {} };
+  const dispatcher = createOutboundAgent(proxy, {});
+  return { fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }), close: () => dispatcher.destroy() };
+}
+
+type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
+
+/** Every address of a host, by the system's resolver. */
+const systemResolve: Resolve = (host, done) => lookup(host, { all: true }, done);
+
+/** The first value of a header. */
+export function headerValue(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
+}
+
+/**
+ * Why a call gave no usable answer.
+ * - `address`: an address that may not be called
+ * - `unreachable`: no connection, or it was refused
+ * - `timeout`: no complete answer in time
+ * - `broken-off`: the answer ended before its end
+ * - `status`: an unexpected HTTP status
+ * - `redirect`: a redirect that is not followed, or too many
+ * - `encoding`: a compression that was not asked for, or bytes that are not in it
+ * - `too-large`: more bytes than allowed, compressed or not
+ * - `content-type`: not JSON by its own account
+ * - `not-json`: not JSON in UTF-8
+ */
+type OutboundFault =
+  | 'address'
+  | 'unreachable'
+  | 'timeout'
+  | 'broken-off'
+  | 'status'
+  | 'redirect'
+  | 'encoding'
+  | 'too-large'
+  | 'content-type'
+  | 'not-json';
+
+/** A call to another service that failed. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly code: OutboundFault;
+  /** With code `status`. */
+  readonly status: number | undefined;
+  /** Milliseconds that the other side asks to wait (RFC 9110 section 10.2.3). */
+  readonly retryAfterMs: number | undefined;
+  /** Of a status: the start of the body, when it is a problem document (RFC 9457). */
+  readonly problem: unknown;
+
+  constructor(
+    code: OutboundFault,
+    message: string,
+    more: { status?: number; retryAfterMs?: number | undefined; problem?: unknown; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? {} : { cause: more.cause });
+    this.code = code;
+    this.status = more.status;
+    this.retryAfterMs = more.retryAfterMs;
+    this.problem = more.problem;
+  }
 }

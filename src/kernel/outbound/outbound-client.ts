@@ -1,18 +1,19 @@
-/** The way out to services whose addresses an operator, or their own documents, named: with limits on everything. */
+/** Calls for JSON to services that an operator, or a document of such a service, named: with limits on everything. */
 import { type Dispatcher, request as undiciRequest } from 'undici';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time.ts';
 import {
   type AddressRules,
   assertCallableName,
   checkUrl,
+  createOutboundAgent,
   guardedLookup,
+  headerValue,
+  OutboundError,
+  type ProxySettings,
   redirected,
   redirection,
 } from './address-guard.ts';
-import { createOutboundAgent, type ProxySettings } from './outbound-agent.ts';
-import { OutboundError } from './outbound-error.ts';
-import { ACCEPT_ENCODING, headerValue, readBody } from './read-body.ts';
-import { freshForMs, retryAfterMs } from './retry.ts';
+import { ACCEPT_ENCODING, readBody } from './guarded-fetch.ts';
 
 const MAX_REDIRECTS = 3;
 const ERROR_BODY_BYTES = 65_536;
@@ -22,11 +23,11 @@ interface OutboundOptions {
   readonly clock: Clock;
   /** Time in milliseconds for one call, redirects and body included. */
   readonly timeoutMs: number;
-  /** Bytes of an answer at most, after decompression. */
+  /** Largest answer in bytes, after decompression. */
   readonly maxBytes: number;
-  /** Connections to one host at most. */
+  /** Most connections to one host. */
   readonly connections: number;
-  /** By way of which the calls go; absent: direct. */
+  /** The proxy for the calls; absent: direct. */
   readonly proxy?: ProxySettings;
   /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
@@ -35,21 +36,20 @@ interface OutboundOptions {
 export interface OutboundRequest {
   readonly url: string;
   readonly signal: AbortSignal;
-  /** A tag that was given before for the same address. */
+  /** The ETag of an earlier answer from the same address. */
   readonly etag?: string | undefined;
   /**
-   * `any-host` for an address whose work is to lead elsewhere; never from https to http. With `none` a redirect is a status that was not
-   * asked for.
+   * `any-host` is for an address whose purpose is to redirect; never from https to http. With `none` a redirect is an unexpected status.
    */
   readonly redirects: 'none' | 'same-host' | 'any-host';
 }
 
-/** An answer of 200, parsed and not judged, or the word that nothing changed. */
+/** A 200 answer, parsed but not validated, or a 304. */
 export type OutboundAnswer = {
   /** Where the answer came from, after redirects. */
   readonly url: string;
   readonly etag: string | undefined;
-  /** How long it stays fresh by its own account, in milliseconds. */
+  /** How long the answer says it stays fresh, in milliseconds. */
   readonly freshForMs: number;
 } & (
   | {
@@ -83,7 +83,7 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
   const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
     let url = checkUrl(request.url, rules);
     for (let redirects = 0; ; redirects += 1) {
-      // A proxy makes the connection: the target is judged before it is asked.
+      // A proxy makes the connection, so the target is judged beforehand.
       if (proxy.outboundProxy !== undefined) await assertCallableName(url, rules);
       const answer = await undiciRequest(url, {
         dispatcher: agent,
@@ -158,7 +158,7 @@ async function readProblem(
     const bytes = await readBody(body, encoding, ERROR_BODY_BYTES);
     return isJson(type) ? parse(bytes) : undefined;
   } catch (error) {
-    // What an error has to say is welcome, not needed.
+    // The body of an error is optional.
     if (error instanceof OutboundError) return undefined;
     throw error;
   }
@@ -176,7 +176,7 @@ function isJson(type: string | undefined): boolean {
   return type !== undefined && /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type);
 }
 
-/** Longest text that is kept of a cause. */
+/** Most characters of a cause. */
 const MAX_CAUSE = 200;
 
 function asOutboundError(error: unknown): OutboundError {
@@ -190,7 +190,7 @@ function asOutboundError(error: unknown): OutboundError {
   return new OutboundError('unreachable', `no connection (${cause})`, { cause: error });
 }
 
-/** What an operator needs to know of an error: its code and what it says, also of the attempts at several addresses. */
+/** The code and message of an error for an operator; of several attempts, the first. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown cause';
   const [first] = error instanceof AggregateError ? error.errors : [];
@@ -198,4 +198,38 @@ function causeOf(error: unknown): string {
   const code = 'code' in inner && typeof inner.code === 'string' ? inner.code : '';
   const said = inner.message.includes(code) ? inner.message : `${code}: ${inner.message}`;
   return (said === '' ? code : said).slice(0, MAX_CAUSE);
+}
+
+interface BackoffPolicy {
+  /** Longest first wait in milliseconds; doubles with each failure. */
+  readonly firstMs: number;
+  /** Longest wait in milliseconds. */
+  readonly maxMs: number;
+}
+
+/**
+ * How long to wait after a number of failures in a row: grows exponentially, and half of it is random, so that many clients that failed
+ * together do not come back together. Never less than what the other side asked for.
+ */
+export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0): number {
+  const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
+  const wait = ceiling / 2 + (Math.random() * ceiling) / 2;
+  return Math.round(Math.max(wait, atLeastMs + (Math.random() * ceiling) / 4));
+}
+
+/** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now; `undefined` when it is neither. */
+export function retryAfterMs(value: string | undefined, now: Date): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+}
+
+/** How many milliseconds an answer says it stays fresh (RFC 9111 section 4.2); 0 when it does not say. */
+export function freshForMs(cacheControl: string | undefined, age: string | undefined): number {
+  if (cacheControl === undefined || /(^|[\s,])no-(store|cache)\b/i.test(cacheControl)) return 0;
+  const maxAge = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl)?.[1];
+  if (maxAge === undefined) return 0;
+  const old = age !== undefined && /^\d{1,9}$/.test(age) ? Number(age) : 0;
+  return Math.max(0, Number(maxAge) - old) * 1000;
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { limitYoungGeneration } from '../../kernel/limit-young-generation.ts';
 import { createOutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
+import { limitYoungGeneration } from '../../kernel/scheduling.ts';
 import { openNotubiz } from '../notubiz/open-notubiz.ts';
 import { rewritePartitions } from '../store/text-partitions.ts';
 import { createLineValidator } from '../writer/line-validator.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import { readSourceStates, type SourceState } from './store/read-source-states.ts';
 
 export interface AggregatorMetrics {

@@ -1,7 +1,7 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import type { Logger } from '../../kernel/log.ts';
 import type { OutboundClient } from '../../kernel/outbound/outbound-client.ts';
+import type { Clock } from '../../kernel/time.ts';
 import type { LineValidator } from '../writer/line-validator.ts';
 
 /** What following a source takes. */

@@ -2,7 +2,7 @@
 import { askPage, FeedFault, readServiceDocument } from '../../feed-client/client.ts';
 import { NO_PROGRESS, notePage, readSnapshotPage } from '../../feed-client/page.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { isResourceType, normaliseOrganisatiecode } from '../domain/resource.ts';
 import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';

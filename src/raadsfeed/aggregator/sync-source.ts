@@ -1,7 +1,7 @@
 /** Reads one source now, on the word of an operator. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../kernel/outbound/retry.ts';
+import { backoffMs } from '../../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
 import { followSource } from './feed/follow-source.ts';

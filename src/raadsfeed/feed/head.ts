@@ -2,8 +2,9 @@
  * How the feed stands, as far as this instance knows. It is read on the primary; notifications bring the changes, and a poll covers for a
  * notification that was lost. Readers answer from it, and from memory, while it was confirmed within the last second.
  */
-import type { Db } from '../../kernel/database/db.ts';
+
 import type { Listener } from '../../kernel/database/listen.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Logger } from '../../kernel/log.ts';
 import { FEED_CHANNEL, type FeedHead, parseFeedHead, readFeedHead } from '../store/feed-row.ts';
 

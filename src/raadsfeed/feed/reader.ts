@@ -1,8 +1,7 @@
 /** Chooses the database that a read is answered from: the replica when it has what the read must have, else the primary. */
-import type { Db } from '../../kernel/database/db.ts';
-import { reasonOf } from '../../kernel/error-text.ts';
-import type { Logger } from '../../kernel/log.ts';
-import type { ReadinessResult } from '../../kernel/readiness.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
+import { type Logger, reasonOf } from '../../kernel/log.ts';
+import type { ReadinessResult } from '../../kernel/platform.ts';
 import { type FeedHead, readFeedHead } from '../store/feed-row.ts';
 import type { Read } from '../store/read-log.ts';
 import { type HeadCache, hasHistoryOf } from './head.ts';

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { requestClosedSignal } from '../../http/connections.ts';
-import { acceptedEncoding } from '../../http/request-head.ts';
+import { acceptedEncoding } from '../../http/headers.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import {

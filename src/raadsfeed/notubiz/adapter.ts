@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { type Clock, systemClock } from '../../kernel/time.ts';
 import type { SourceAdapter, WindowReading, WindowRequest } from '../aggregator/source-adapter.ts';
 import { NotubizClient, type NotubizClientOptions } from './client/notubiz-client.ts';
 import type { WooCategories } from './map/woo-categories.ts';

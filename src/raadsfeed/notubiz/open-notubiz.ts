@@ -1,5 +1,5 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/read-config.ts';
+import type { Clock } from '../../kernel/time.ts';
 import type { SourceAdapter } from '../aggregator/source-adapter.ts';
 import { createNotubizAdapter } from './adapter.ts';
 import type { CallTurns } from './client/call-turns.ts';

@@ -1,10 +1,9 @@
 /** The register: where other feeds are, refreshed daily. */
 import { discover, FeedFault, readServiceDocument } from '../../feed-client/client.ts';
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../kernel/database/transaction.ts';
+import { OutboundError } from '../../kernel/outbound/address-guard.ts';
 import { createOutboundClient, type OutboundClient } from '../../kernel/outbound/outbound-client.ts';
-import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import {
   type DiscoveredFeed,

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { components, operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
+import { acceptedTypes } from '../../http/headers.ts';
 import { escapeHtml, htmlPage } from '../../http/pages.ts';
 import { platformProblems } from '../../http/problems.ts';
-import { acceptedTypes } from '../../http/request-head.ts';
 import type { Config } from '../../kernel/config/read-config.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { operations } from '../../contracts/raadsfeed.ts';
-import { clientAddress } from '../../http/client-address.ts';
 import type { Contract, RequestOf } from '../../http/contract.ts';
-import { createOpenCounter } from '../../http/limits.ts';
+import { clientAddress, createOpenCounter } from '../../http/limits.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { assertSameEpoch, resolveCursor, resolveNumber } from '../feed/cursor.ts';
 import type { Streams } from '../feed/stream.ts';

@@ -2,7 +2,7 @@
 
 import type { components } from '../../contracts/raadsfeed.ts';
 import type { ServiceDocument } from '../../feed-client/client.ts';
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** A feed that a register knows: only where it is, nothing of its content. */
 export type RegisterFeed = components['schemas']['RegisterFeed'];

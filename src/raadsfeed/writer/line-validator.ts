@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { parse } from 'yaml';
-import { schemaCheck, useLinearUniqueItems } from '../../kernel/schema-check.ts';
+import { schemaCheck, useLinearUniqueItems } from '../../kernel/json-value.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
 import { hasDoubleNames, unwritable } from '../domain/json.ts';
 

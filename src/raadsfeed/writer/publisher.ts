@@ -1,6 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
+import type { Clock } from '../../kernel/time.ts';
 import type { Change, Removal, Verwijderreden } from '../domain/change.ts';
 import { resourceKey } from '../domain/resource.ts';
 import { readFeedRow } from '../store/feed-row.ts';

@@ -1,6 +1,6 @@
-import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/duration.ts';
-import { isRecord } from '../../kernel/is-record.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
+import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/time.ts';
 import { isBsn } from './bsn.ts';
 import { isBsnKind } from './identification.ts';
 import { illFormedTexts } from './ill-formed-text.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Categorie } from '../domain/access.ts';
 import { pageOf } from '../domain/page.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';

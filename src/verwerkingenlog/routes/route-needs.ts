@@ -7,7 +7,7 @@ import { platformProblems } from '../../http/problems.ts';
 import { MAX_FAULTS } from '../../http/request-validator.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
-import type { ProcessingContext } from '../../kernel/processing-headers.ts';
+import type { ProcessingContext } from '../../kernel/processing-log.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
 import { isKnownTag } from '../domain/etag.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { Cursor } from '../domain/page.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
 import { moment } from '../domain/verwerkingsactie.ts';

@@ -1,4 +1,4 @@
-import type { ArrayKind } from '../../kernel/database/array-of.ts';
+import type { ArrayKind } from '../../kernel/database/transaction.ts';
 import type { Append } from './append-versies.ts';
 import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
 

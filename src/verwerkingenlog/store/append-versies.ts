@@ -1,5 +1,4 @@
-import { withArrays } from '../../kernel/database/array-of.ts';
-import type { Db } from '../../kernel/database/db.ts';
+import { type Db, withArrays } from '../../kernel/database/transaction.ts';
 import { APPEND_MANY, APPEND_ONE, INPUT } from './append-statements.ts';
 import { placesByPerson, type StoredVersie } from './stored-versie.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** What an idempotency key was used for; undefined when nobody did, or longer ago than it is kept. */
 export async function readIdempotency(

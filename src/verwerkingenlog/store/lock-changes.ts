@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 // Everyone who changes an action holds the lock of the action and of its processing; who changes a whole processing holds only the latter.
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** Months that are made ahead, the running one included. */
 export const MONTHS_AHEAD = 4;

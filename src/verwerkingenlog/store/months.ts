@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** A partition of `versies`. */
 export interface Month {

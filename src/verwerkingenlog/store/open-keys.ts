@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { ConfigError, type ConfigFault } from '../../kernel/config/read-config.ts';
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import { createIdentityKeys, type IdentityKeys } from '../domain/identity-keys.ts';
 import { fromRow } from './read-versie.ts';
 import { reveal } from './stored-versie.ts';

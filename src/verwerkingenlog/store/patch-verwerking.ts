@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
 import { preferIndexes } from './prefer-indexes.ts';

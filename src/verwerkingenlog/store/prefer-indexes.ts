@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /**
  * Until the transaction ends tables are read by index where there is one. For each row that is looked up in `vindplaatsen` the planner

@@ -1,7 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts';
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { Clock } from '../../kernel/time.ts';
 import { lockChanges } from './lock-changes.ts';
 import { listMonths, type Month } from './months.ts';
 import { preferIndexes } from './prefer-indexes.ts';

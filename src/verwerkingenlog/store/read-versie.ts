@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import { moment } from '../domain/verwerkingsactie.ts';
 import type { StoredVersie } from './stored-versie.ts';
 import { SELECT_VERSIE, type VersieRow } from './versie-columns.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import { type Appended, appendVersies } from './append-versies.ts';
 import { preferIndexes } from './prefer-indexes.ts';
 import { placesByPerson, type StoredVersie } from './stored-versie.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 
 /** Characters of a failure that a line keeps. */
 const MAX_FAULT = 1000;

@@ -1,6 +1,5 @@
-import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { transaction } from '../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { lockChanges } from './lock-changes.ts';

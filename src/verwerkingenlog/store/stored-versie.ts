@@ -1,4 +1,4 @@
-import { mapWithinBudget } from '../../kernel/event-loop.ts';
+import { mapWithinBudget } from '../../kernel/scheduling.ts';
 import { isOrganisation } from '../domain/identification.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
 import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../kernel/database/db.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { listMonths, type Month } from './months.ts';
 import { fromRow } from './read-versie.ts';

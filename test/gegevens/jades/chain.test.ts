@@ -8,10 +8,11 @@ import {
   extendedKeyUsage,
   keyUsage,
   mintCertificate,
+  type Name,
+  octets,
+  sequence,
   type Usage,
 } from '../../../src/demo/authority/certificates.ts';
-import type { Name } from '../../../src/demo/authority/der.ts';
-import { octets, sequence } from '../../../src/demo/authority/der.ts';
 import { parseCertificate } from '../../../src/gegevens/jades/certificate.ts';
 import { validatePath } from '../../../src/gegevens/jades/chain.ts';
 import { JadesError } from '../../../src/gegevens/jades/errors.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shvDelivery, vsDelivery } from '../../../src/demo/data/deliveries.ts';
+import { shvDelivery, vsDelivery } from '../../../src/demo/example-data.ts';
 import { checkWhole, loadModel } from '../../../src/gegevens/model/model.ts';
 
 it('judges a case with very many signals, where comparing each with each would take minutes', () => {

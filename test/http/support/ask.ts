@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { isRecord } from '../../../src/kernel/is-record.ts';
+import { isRecord } from '../../../src/kernel/json-value.ts';
 
 export interface Reply {
   readonly status: number;

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { parse } from 'yaml';
 import type { Areas } from '../../../src/areas.ts';
-import { logRequests } from '../../../src/http/access-log.ts';
 import { authenticate } from '../../../src/http/auth.ts';
 import { type Contract, createContract } from '../../../src/http/contract.ts';
-import { mount } from '../../../src/http/mount.ts';
+import { openToOrigins } from '../../../src/http/headers.ts';
+import { logRequests, mount } from '../../../src/http/mount.ts';
 import { isOpenapiDocument, type OpenapiDocument } from '../../../src/http/openapi-document.ts';
-import { openToOrigins } from '../../../src/http/security-headers.ts';
 import { createTokenVerifier } from '../../../src/kernel/oauth/token-verifier.ts';
 import type { Platform } from '../../../src/kernel/platform.ts';
 

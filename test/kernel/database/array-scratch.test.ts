@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { arrayOf, withArrays } from '../../../src/kernel/database/array-of.ts';
+import { arrayOf, withArrays } from '../../../src/kernel/database/transaction.ts';
 
 const words = ['een', null, 'drie'];
 

@@ -36,7 +36,7 @@ async function failureAt(url: string, text = 'select 1'): Promise<unknown> {
   return failure(pool.query(text)).finally(() => pool.end());
 }
 
-describe('the database is away', () => {
+describe('the database is unavailable', () => {
   it('when nothing listens', async () => {
     expect(isDatabaseUnavailable(await failureAt('postgres://koppelvlak@127.0.0.1:1/x'))).toBe(true);
     expect(isDatabaseUnavailable(await failureAt('postgres://koppelvlak@localhost:1/x'))).toBe(true);
@@ -86,7 +86,7 @@ describe('the database is away', () => {
   });
 });
 
-describe('the database is not away', () => {
+describe('the database is not unavailable', () => {
   it('when the statement is wrong, breaks a rule or takes too long', async () => {
     for (const text of ['selec', 'select 1/0', 'select from nergens', 'select pg_sleep(5)']) {
       const error = await failureAt(database.url, text);

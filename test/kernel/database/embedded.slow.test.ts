@@ -90,7 +90,7 @@ describe('the embedded Postgres', () => {
     }
   });
 
-  it('puts the socket elsewhere when its path would be too long, and clears it away', async () => {
+  it('puts the socket elsewhere when its path would be too long, and removes it', async () => {
     const dir = await initialisedHome('x'.repeat(100));
     const postgres = await startEmbedded({ dir, log: quiet, settings });
     const socketDir = new URL(postgres.url).searchParams.get('host') ?? '';
@@ -244,7 +244,7 @@ describe.runIf(othersMayEnter)('as root', () => {
     expect(await stat(join(dir, 'postgres', 'PG_VERSION'))).toMatchObject(NOBODY);
   });
 
-  it('an ordinary user is told that the data is of another', async () => {
+  it('an ordinary user hears that the data belongs to another', async () => {
     const dir = await temporaryHome();
     await (await startEmbedded({ dir, log: quiet, settings })).stop();
     const { error } = await startHolder('service', dir, { uid: 65533, gid: 65533 });

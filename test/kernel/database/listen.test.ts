@@ -101,7 +101,7 @@ it('calls at an interval while the database cannot be reached', async () => {
   expect(lines.join()).toContain('cannot be made');
 });
 
-it('closes while it connects, while it listens and while it waits, and then calls nobody', async () => {
+it('closes while it connects, while it listens and while it waits, and then calls back no more', async () => {
   for (const url of [database.url, 'postgres://koppelvlak@127.0.0.1:1/x']) {
     listen({ url, pollIntervalMs: 10 });
     subscribe('feed');

@@ -118,7 +118,7 @@ describe('logins', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('that may not make roles are told what a DBA must run, and after that it works', async () => {
+  it('that may not create roles hear what a DBA must run, and after that it works', async () => {
     const url = as('eigenaar', 'van_eigenaar');
     const refused = await migrate({ url, dir, log: quiet }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'NOT_ALLOWED' });
@@ -154,7 +154,7 @@ describe('logins', () => {
     }
   });
 
-  it('that are strangers are told so, by the migration and by the service', async () => {
+  it('that are not members of a role are told so, by the migration and by the service', async () => {
     const url = as('vreemde', 'postgres');
     const advice = 'grant create on database "postgres" to "vreemde"';
     await expect(migrate({ url, dir, log: quiet })).rejects.toThrow(advice);

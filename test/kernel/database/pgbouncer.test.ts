@@ -8,9 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answers } from '../../../src/embedded-postgres/postmaster.ts';
 import { choosePostgresUser, POSTGRES_ENV, postgresBinaries } from '../../../src/embedded-postgres/programs.ts';
 import { createListener } from '../../../src/kernel/database/listen.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
+import { type Pool, withAbort } from '../../../src/kernel/database/pool.ts';
 import { transaction } from '../../../src/kernel/database/transaction.ts';
-import { withAbort } from '../../../src/kernel/database/with-abort.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { keepingLog, openPool, until } from './support.ts';
 
@@ -44,7 +43,7 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
     await transaction(pool, async (client) => expect((await client.query(named)).rows).toEqual([{ n: 1 }]));
   });
 
-  it('a caller who went away stops the statement at the server', async () => {
+  it('stops the statement at the server when the caller has gone', async () => {
     const caller = new AbortController();
     const slow = withAbort(pool, caller.signal, (client) => client.query('select pg_sleep(20), 2'));
     const count = `select count(*) as n from pg_stat_activity where state = 'active' and query = 'select pg_sleep(20), 2'`;
@@ -54,7 +53,7 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
     await until(async () => (await running()) === 0);
   });
 
-  it('a listener notices that it would hear nothing, says so and looks at an interval', async () => {
+  it('a listener notices that it would receive nothing, says so and polls', async () => {
     const { log, lines } = keepingLog();
     const listener = createListener({ url, log, pollIntervalMs: 10 });
     let calls = 0;

@@ -79,7 +79,7 @@ it('does not call committed what a caught failure has rolled back', async () => 
   expect(await count()).toBe(0);
 });
 
-it('is cancelled at the server when nobody waits for it any more, and gives a connection back that works', async () => {
+it('is cancelled at the server when its result is no longer wanted, and releases a working connection', async () => {
   const gone = new AbortController();
   const started = Date.now();
   const work = pipelinedTransaction(

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isStatementCancelled } from '../../../src/kernel/database/database-unavailable.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
+import { type Pool, withAbort } from '../../../src/kernel/database/pool.ts';
 import { transaction } from '../../../src/kernel/database/transaction.ts';
-import { withAbort } from '../../../src/kernel/database/with-abort.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { openPool, until } from './support.ts';
 
@@ -63,7 +62,7 @@ describe('a transaction', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('throws away a connection that broke, keeps the first error, and the pool goes on', async () => {
+  it('drops a broken connection, keeps the first error, and the pool continues', async () => {
     const broken = transaction(pool, async (client) => {
       await client.query('insert into t values (1)');
       await client.query('select pg_terminate_backend(pg_backend_pid())');
@@ -109,7 +108,7 @@ describe('a transaction', () => {
   });
 });
 
-describe('a caller who went away', () => {
+describe('a caller that has gone', () => {
   it('stops the running statement at the server', async () => {
     const caller = new AbortController();
     const restricted = openPool(database.url, { size: 1, role: 'koppelvlak_dienst' });

@@ -78,7 +78,7 @@ describe('a forged token is refused', () => {
     expect(await verdict(`${encode({ alg: 'RS256', kid: 5 })}.${encode(claims())}.AAAA`)).toBe('invalid malformed');
   });
 
-  it('with a key of its own in the header: jwk, jku, x5u and x5c are not looked at', async () => {
+  it('with a key of its own in the header: jwk, jku, x5u and x5c are ignored', async () => {
     const header = {
       jwk: thief.publicJwk,
       jku: `${issuer.issuer}/thief`,

@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  type AuthorizationServerOptions,
-  startAuthorizationServer,
-} from '../../../src/demo/authorization-server/authorization-server.ts';
-import type { AuthorizationClient } from '../../../src/demo/authorization-server/kept-files.ts';
-import { loadDemoClients } from '../../../src/demo/authorization-server/kept-files.ts';
+import { type AuthorizationServerOptions, startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
+import { type AuthorizationClient, loadDemoClients } from '../../../src/demo/saved-secrets.ts';
 import { bearer, openVerifier, refusal } from './support/verifier.ts';
 
 const audience = 'https://koppelvlak.example';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { clientCertificateThumbprint } from '../../../src/kernel/oauth/token-in-request.ts';
+import { clientCertificateThumbprint } from '../../../src/kernel/oauth/token.ts';
 import { ecKeys, selfSigned } from './support/certificate.ts';
 
 const { der, certificate } = await selfSigned(ecKeys());

@@ -130,7 +130,7 @@ describe('an FSC access token', () => {
     expect(await refusal(verifier.verify(bearer(await mint(other)), 'shv'))).toBe('invalid certificate-not-valid');
   });
 
-  it('is not remembered longer than its certificate is valid', async () => {
+  it('is not cached longer than its certificate is valid', async () => {
     const clock = movableClock();
     const other = await selfSigned(ecKeys(), { validTo: 1 });
     using verifier = openVerifier({ fsc: { ...fsc, certificates: pemFile(other.certificate) }, clock });
@@ -140,7 +140,7 @@ describe('an FSC access token', () => {
     expect(await refusal(verifier.verify(token, 'shv'))).toBe('invalid certificate-not-valid');
   });
 
-  it('that is remembered is still for one service only', async () => {
+  it('that is cached is still for one service only', async () => {
     using verifier = openVerifier({ fsc });
     const token = bearer(await mint());
     await verifier.verify(token, 'shv');
@@ -262,7 +262,7 @@ describe('the FSC certificates', () => {
 });
 
 describe('changed FSC certificates', () => {
-  it('are taken up without a restart, and what the old ones verified is refused', async () => {
+  it('are loaded without a restart, and what the old ones verified is refused', async () => {
     const next = await selfSigned(ecKeys());
     const file = pemFile(manager.certificate);
     using verifier = openVerifier({ fsc: { ...fsc, certificates: file } });

@@ -73,7 +73,7 @@ describe('the keys of the issuer', () => {
     await issuer.called(2);
   });
 
-  it('keep serving when the issuer is away, also a day later', async () => {
+  it('keep serving while the issuer is unavailable, also a day later', async () => {
     const clock = movableClock();
     const log = recordingLog();
     using verifier = openVerifier({ oauth: oauth(), clock, log });
@@ -136,7 +136,7 @@ describe('the keys of the issuer', () => {
     expect(issuer.count()).toBe(2);
   });
 
-  it('of an issuer that is away serve remembered tokens too', async () => {
+  it('of an issuer that is unavailable serve cached tokens too', async () => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
     const token = await fresh();

@@ -145,7 +145,7 @@ describe('an OAuth access token', () => {
 });
 
 describe('a verified token', () => {
-  it('is remembered until it expires', async () => {
+  it('is cached until it expires', async () => {
     const clock = movableClock();
     using verifier = openVerifier({ oauth: oauth(), clock });
     const text = await token({ exp: seconds() + 100 });
@@ -160,14 +160,14 @@ describe('a verified token', () => {
     expect(await refusal(verifier.verify(bearer(text)))).toBe('expired expired');
   });
 
-  it('is not remembered when it was refused', async () => {
+  it('is not cached when it was refused', async () => {
     using verifier = openVerifier({ oauth: oauth() });
     const text = await token({ aud: 'https://elsewhere.example' });
     await refusal(verifier.verify(bearer(text)));
     expect(verifier.cachedSubject(text)).toBeUndefined();
   });
 
-  it('makes room for others: the one used longest ago goes first', async () => {
+  it('is evicted for others, the least recently used first', async () => {
     using verifier = openVerifier({ oauth: oauth(), tokenCacheBytes: 2900 });
     const [first, second, third] = [await token({ sub: 'a' }), await token({ sub: 'b' }), await token({ sub: 'c' })];
     for (const text of [first, second, first, third]) await verifier.verify(bearer(text));

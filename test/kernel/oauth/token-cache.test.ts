@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { VerifiedToken } from '../../../src/kernel/oauth/caller.ts';
-import { createTokenCache } from '../../../src/kernel/oauth/token-cache.ts';
+import type { VerifiedToken } from '../../../src/kernel/oauth/token.ts';
+import { createTokenCache } from '../../../src/kernel/oauth/token-verifier.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
@@ -32,7 +32,7 @@ it('lets the token go that was used longest ago', () => {
   expect(['a', 'b', 'c', 'd'].filter((hash) => cache.get(hash, NOW) !== undefined)).toEqual(['a', 'c', 'd']);
 });
 
-it('counts bytes: one token with many scopes takes the room of many', () => {
+it('counts bytes: one token with many scopes takes the space of many', () => {
   const cache = createTokenCache({ maxBytes: 100_000, cacheMs: 60_000 });
   for (let n = 0; n < 50; n += 1) cache.set(`small ${n}`, token(`small ${n}`), NOW);
   expect(cache.get('small 0', NOW)).toBeDefined();

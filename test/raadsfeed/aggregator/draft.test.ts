@@ -1,6 +1,6 @@
 /** Whatever the published draft of the feed allows passes unchanged, and what cannot be taken over is refused by itself. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isRecord } from '../../../src/kernel/is-record.ts';
+import { isRecord } from '../../../src/kernel/json-value.ts';
 import { contentHash } from '../../../src/raadsfeed/domain/json.ts';
 import { asPage, type FeedServer, readRecords, type TestRecord } from '../support.ts';
 import { FakeSource, type Rule } from './fake-source.ts';

@@ -1,7 +1,7 @@
 /** Sources that misbehave in every way: nothing false is published, nothing is lost, the lag shows, and it recovers by itself. */
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../../src/kernel/is-record.ts';
+import { isRecord } from '../../../src/kernel/json-value.ts';
 import { type FeedServer, readRecords, type TestRecord } from '../support.ts';
 import { FakeSource, type Rule } from './fake-source.ts';
 import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';

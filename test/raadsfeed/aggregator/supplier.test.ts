@@ -98,7 +98,7 @@ describe('the API of a supplier', () => {
     expect(metrics).toMatch(/koppelvlak_aggregator_issues\{source="notubiz:281"\} [1-9]/);
     const { json } = await aggregator.api.call('GET', '/');
     expect(JSON.stringify(json)).not.toMatch(/"laatstBijgewerkt":"20/);
-    const synced = await koppelvlak('bron', 'sync', 'notubiz:281', '--van', '2025-01-01', '--tot', '2025-03-31');
+    const synced = await koppelvlak('bron', 'sync', 'notubiz:281', '--from', '2025-01-01', '--to', '2025-03-31');
     expect(synced).toMatchObject({
       status: 1,
       json: { complete: false, issues: 1 },
@@ -115,12 +115,12 @@ describe('the API of a supplier', () => {
       'GM0363',
       '--naam',
       'Gemeente Amsterdam',
-      '--vanaf',
+      '--from',
       '2025-01-01',
     );
     expect(added).toMatchObject({ status: 0, json: { added: ['notubiz:281'] } });
     const stretch = ['2025-01-01', '2025-03-31'] as const;
-    const synced = await koppelvlak('bron', 'sync', 'notubiz:281', '--van', stretch[0], '--tot', stretch[1]);
+    const synced = await koppelvlak('bron', 'sync', 'notubiz:281', '--from', stretch[0], '--to', stretch[1]);
     expect(synced).toMatchObject({ status: 0, json: { complete: true, withheld: 0, issues: 0 } });
     const checked = await koppelvlak('bron', 'check', 'notubiz:281', '--from', stretch[0], '--to', stretch[1]);
     expect(checked).toMatchObject({ status: 0, json: { percentage: 100, shown: 4, held: 4 } });

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/kernel/clock.ts';
 import { readConfig } from '../../../src/kernel/config/read-config.ts';
 import type { OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
+import { systemClock } from '../../../src/kernel/time.ts';
 import { addFeed, createRegisterClient, refreshFeed } from '../../../src/raadsfeed/register/register.ts';
 import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/store/register.ts';
 import { FakeSource } from '../aggregator/fake-source.ts';

@@ -1,23 +1,21 @@
 // Answers of an authority that are wrong in one way each, made with the authority of the demo.
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import {
+  type Asn1,
+  bits,
   type Extension,
   encodeExtension,
   type Issuer,
-  randomSerial,
-} from '../../../src/demo/authority/certificates.ts';
-import {
-  type Asn1,
-  bits,
   identifier,
   integer,
   nothing,
   octets,
+  randomSerial,
   sequence,
   tagged,
   toDer,
   utf8,
-} from '../../../src/demo/authority/der.ts';
+} from '../../../src/demo/authority/certificates.ts';
 import {
   appointDelegate,
   type Dates,

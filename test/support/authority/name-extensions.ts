@@ -1,15 +1,15 @@
 // Extensions that name subjects and subtrees, which no certificate of the demo has.
 // @see RFC 5280 sections 4.2.1.6 and 4.2.1.10
-import type { Extension } from '../../../src/demo/authority/certificates.ts';
 import {
   type Asn1,
+  type Extension,
   encodeName,
   identifier,
   type Name,
   sequence,
   tagged,
   toDer,
-} from '../../../src/demo/authority/der.ts';
+} from '../../../src/demo/authority/certificates.ts';
 
 /** A name of a subject or of a subtree. */
 export type GeneralName =

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { FeedRecord } from '../../../feed-client/page.ts';
-import { reasonOf } from '../../../kernel/error-text.ts';
+import { reasonOf } from '../../../kernel/log.ts';
 import type { Change } from '../../domain/change.ts';
 import { isResourceType, resourceKey } from '../../domain/resource.ts';
 import type { SourceIssue } from '../source-adapter.ts';

@@ -3,7 +3,7 @@
  * what cannot be taken over is refused by itself.
  */
 import { judgeHash } from '../../../feed-client/page.ts';
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import { type Change, type Origin, prepareChange, VERWIJDERREDENEN } from '../../domain/change.ts';
 import { unwritable } from '../../domain/json.ts';
 import { isResourceType, normaliseOrganisatiecode, type Resource } from '../../domain/resource.ts';

@@ -7,7 +7,7 @@ import {
   namedNumbers,
   withoutNamed,
 } from '../../../feed-client/page.ts';
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import type { Lease } from '../source.ts';
 import type { PageNeeds } from './read-page.ts';
 import { carryOutRedactions } from './redactions.ts';

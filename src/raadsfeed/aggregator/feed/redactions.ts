@@ -3,8 +3,7 @@
  * must not stay readable here.
  */
 import { looseRecords, redactedNumbers, sequenceNumberOf } from '../../../feed-client/page.ts';
-import type { Db } from '../../../kernel/database/db.ts';
-import { transaction } from '../../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../../kernel/database/transaction.ts';
 import type { Change, Removal } from '../../domain/change.ts';
 import {
   isResourceType,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import type { Logger } from '../../../kernel/log.ts';
 import type { CallTurn, CallTurns } from '../../notubiz/client/call-turns.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import type { Coverage, MonthCoverage } from '../measure-coverage.ts';
 import type { DateWindow } from '../source-adapter.ts';
 

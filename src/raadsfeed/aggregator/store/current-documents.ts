@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { dataOf } from '../../domain/record-text.ts';
 import type { SourceData } from '../source-adapter.ts';
 

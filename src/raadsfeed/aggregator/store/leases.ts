@@ -2,7 +2,7 @@
  * Who works on which source. Times are those of the database, so that the clocks of instances need not agree. A lease is a number
  * on the source: taking it raises the number, and whatever is published goes in under it (`saveProgress`).
  */
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { SOURCE_COLUMNS } from './source-columns.ts';
 

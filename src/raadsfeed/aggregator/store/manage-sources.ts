@@ -1,7 +1,7 @@
 /** What an operator does with sources. Each change takes the lease away from who is at work, so nothing is published after it. */
-import type { Db } from '../../../kernel/database/db.ts';
+
 import type { Pool } from '../../../kernel/database/pool.ts';
-import { transaction } from '../../../kernel/database/transaction.ts';
+import { type Db, transaction } from '../../../kernel/database/transaction.ts';
 import type { Source } from '../source.ts';
 import { SOURCE_COLUMNS } from './source-columns.ts';
 

@@ -1,7 +1,7 @@
 /** Which source an organisation is taken from, and what the service document says of it. */
 
 import type { SourceOrganisation } from '../../../feed-client/client.ts';
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 
 export interface OwnedOrganisation {
   readonly organisatiecode: string;

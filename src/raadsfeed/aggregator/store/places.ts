@@ -1,5 +1,5 @@
 /** What is remembered of a supplier: its places, and the parts that hang on each. */
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import type { DateWindow, KnownPlace, Part } from '../source-adapter.ts';
 
 const COLUMNS = `p.plaats as place, p.dag::text as day, p.ouder as parent, p.laatst_gewijzigd as "lastModified",

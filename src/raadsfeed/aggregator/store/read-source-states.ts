@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 
 /** How a source stands, for lists and metrics. */
 export interface SourceState {

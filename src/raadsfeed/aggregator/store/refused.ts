@@ -1,5 +1,5 @@
 /** Resources whose last record was refused: while there are any, the source is not up to date. */
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 
 /** Of one source at most; beyond it one entry stands for the others, until the next snapshot. */
 const MAX_REFUSED = 10_000;

@@ -1,5 +1,5 @@
 import type { ServiceDocument } from '../../../feed-client/client.ts';
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 
 /** Keeps what a source says of itself; without a document only that it was looked at. @throws {LeaseLostError} */

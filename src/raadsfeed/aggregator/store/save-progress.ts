@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 
 /** How far a source was read. */

@@ -1,5 +1,5 @@
 /** What was seen while the state of a source is compared with ours. */
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import type { Change } from '../../domain/change.ts';
 import type { Resource, ResourceType } from '../../domain/resource.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 import type { Counts } from './save-progress.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 
 /** Everything that the feed has of an organisation: `<resourceType>/<bronidentificatie>`. */
 export async function readStateKeys(db: Db, organisatiecode: string): Promise<Set<string>> {

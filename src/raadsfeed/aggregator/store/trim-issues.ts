@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 
 /** Issues of one source that are kept: those that last go before those that are over, the newest before the others. */
 export const MAX_ISSUES = 1000;

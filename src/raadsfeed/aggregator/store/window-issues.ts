@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import type { SourceIssue, WindowReading } from '../source-adapter.ts';
 import { trimIssues } from './trim-issues.ts';
 

@@ -1,5 +1,5 @@
 /** The windows of a supplier's source: which days are read as a whole, and when. */
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import type { DateWindow } from '../source-adapter.ts';
 
 export interface DueWindow extends DateWindow {

@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { type Coverage, measureCoverage } from '../measure-coverage.ts';
 import { partKey } from '../part-key.ts';
 import type { KnownPlace, WindowReading } from '../source-adapter.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../../../kernel/database/db.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { RESOURCE_TYPES } from '../../domain/resource.ts';
 import { partKey } from '../part-key.ts';
 import type { Part, WindowReading } from '../source-adapter.ts';

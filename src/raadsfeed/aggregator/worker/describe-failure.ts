@@ -1,5 +1,5 @@
 import { FeedFault } from '../../../feed-client/client.ts';
-import { OutboundError } from '../../../kernel/outbound/outbound-error.ts';
+import { OutboundError } from '../../../kernel/outbound/address-guard.ts';
 
 /** A failure of a source as it is kept and shown. */
 export interface Failure {

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../kernel/outbound/retry.ts';
+import { backoffMs } from '../../../kernel/outbound/outbound-client.ts';
 import type { AggregatorMetrics } from '../metrics.ts';
 import type { AggregatorNeeds } from '../needs.ts';
 import { type Lease, LeaseLostError } from '../source.ts';

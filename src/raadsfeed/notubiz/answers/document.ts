@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { count, identifier, type JsonObject, text } from '../values/scalars.ts';
 import { objects } from './lists.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { flag, identifier, type JsonObject, text } from '../values/scalars.ts';
 import { type AgendaItem, readAgendaItems } from './agenda-item.ts';

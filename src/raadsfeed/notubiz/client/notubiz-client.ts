@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../../../kernel/clock.ts';
-import type { ProxySettings } from '../../../kernel/outbound/outbound-agent.ts';
+import type { ProxySettings } from '../../../kernel/outbound/address-guard.ts';
+import { OutboundError } from '../../../kernel/outbound/address-guard.ts';
 import { createOutboundClient, type OutboundClient } from '../../../kernel/outbound/outbound-client.ts';
-import { OutboundError } from '../../../kernel/outbound/outbound-error.ts';
+import { type Clock, systemClock } from '../../../kernel/time.ts';
 import { CallGate } from './call-gate.ts';
 import type { CallTurns } from './call-turns.ts';
 import { asNotubizError } from './notubiz-error.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from '../../../kernel/is-record.ts';
-import type { OutboundError } from '../../../kernel/outbound/outbound-error.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
+import type { OutboundError } from '../../../kernel/outbound/address-guard.ts';
 
 /**
  * Why a call gave no answer that can be used.

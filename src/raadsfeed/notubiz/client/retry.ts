@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoffMs } from '../../../kernel/outbound/retry.ts';
+import { backoffMs } from '../../../kernel/outbound/outbound-client.ts';
 import { NotubizError } from './notubiz-error.ts';
 
 export interface RetryPolicy {

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import type { NotubizClient } from '../client/notubiz-client.ts';
 import { NotubizError } from '../client/notubiz-error.ts';
 import type { IssueLog } from '../issue-log.ts';

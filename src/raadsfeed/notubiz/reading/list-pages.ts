@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import type { DateWindow } from '../../aggregator/source-adapter.ts';
 import { readPagination } from '../answers/event.ts';
 import { NotubizError } from '../client/notubiz-error.ts';

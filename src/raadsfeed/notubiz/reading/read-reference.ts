@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import { findOrganisation, type Names, readGremia, readLabels } from '../answers/organisation.ts';
 import { NotubizError } from '../client/notubiz-error.ts';
 import type { Asker } from './ask-one.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kernel/is-record.ts';
+import { isRecord } from '../../../kernel/json-value.ts';
 import type { NotubizError } from '../client/notubiz-error.ts';
 
 /** What the supplier says when it does not show something to the public, with status 200; else `undefined`. */

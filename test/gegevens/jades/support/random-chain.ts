@@ -5,12 +5,14 @@ import {
   basicConstraints,
   certificatePolicies,
   type Extension,
+  integer,
   keyUsage,
   mintCertificate,
+  type Name,
   type SignatureHash,
+  sequence,
+  tagged,
 } from '../../../../src/demo/authority/certificates.ts';
-import type { Name } from '../../../../src/demo/authority/der.ts';
-import { integer, sequence, tagged } from '../../../../src/demo/authority/der.ts';
 import type { GeneralName } from '../../../support/authority/name-extensions.ts';
 import { nameConstraints, subjectAltName } from '../../../support/authority/name-extensions.ts';
 

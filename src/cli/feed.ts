@@ -1,0 +1,178 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
+import { type Removal, VERWIJDERREDENEN, type Verwijderreden } from '../raadsfeed/domain/change.ts';
+import { isResourceType, RESOURCE_TYPES, type Resource, type ResourceType } from '../raadsfeed/domain/resource.ts';
+import { feedFollowCommand } from './feed-follow.ts';
+import { feedPublishCommand, feedSyncCommand, parseOrganisatie, requireToelichting } from './feed-publish.ts';
+import { createProgress } from './output.ts';
+import { CommandError, runCommand, UsageError } from './run-command.ts';
+
+/** `koppelvlak feed …`: publishes to, maintains and follows a council feed. */
+export function feedCommand(terminal: Terminal): Command {
+  return new Command('feed')
+    .description('publish to the council feed, maintain it, follow one')
+    .addCommand(feedPublishCommand(terminal))
+    .addCommand(feedSyncCommand(terminal))
+    .addCommand(feedRedactCommand(terminal))
+    .addCommand(feedPruneCommand(terminal))
+    .addCommand(feedVerifyCommand(terminal))
+    .addCommand(feedFollowCommand(terminal));
+}
+
+interface RedactOptions {
+  readonly resource: NamedResource[];
+  readonly reden: Verwijderreden;
+  readonly toelichting?: string;
+  readonly json?: boolean;
+}
+
+function feedRedactCommand(terminal: Terminal): Command {
+  return new Command('redact')
+    .description('remove the content of a resource from the whole history, permanently')
+    .requiredOption(
+      '--resource <organisatiecode/resourceType/bronidentificatie>',
+      'the resource; may be given more than once',
+      collectResources,
+    )
+    .addOption(new Option('--reden <reden>', 'verwijderreden').choices(VERWIJDERREDENEN).makeOptionMandatory())
+    .option('--toelichting <text>', 'toelichting; needed with overig')
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ koppelvlak feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
+    )
+    .action((options: RedactOptions) =>
+      runCommand(terminal, options, async ({ platform, ownerUrl, output }) => {
+        const { reden: verwijderreden, toelichting } = options;
+        requireToelichting(verwijderreden, toelichting);
+        const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
+        const { vacuumFeed } = await import('../raadsfeed/store/text-partitions.ts');
+        const changes = options.resource.map(
+          (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
+        );
+        const outcomes = await createPublisher(platform).publish(changes);
+        await vacuumFeed(ownerUrl);
+        const results = changes.map(({ resourceType, resource }, i) => {
+          const outcome = outcomes[i] ?? 'no-op';
+          const name = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
+          return outcome === 'no-op'
+            ? { resource: name, sequenceNumber: null, geredigeerdeSequenceNumbers: [] }
+            : { resource: name, sequenceNumber: outcome.recorded, geredigeerdeSequenceNumbers: outcome.redacted ?? [] };
+        });
+        output.result(results, () => {
+          for (const { resource, sequenceNumber, geredigeerdeSequenceNumbers } of results) {
+            output.line(
+              sequenceNumber === null
+                ? `${resource}: the feed holds no content of it.`
+                : `${resource}: redacted as ${sequenceNumber}; content gone from ${geredigeerdeSequenceNumbers.join(', ')}.`,
+            );
+          }
+        });
+      }),
+    );
+}
+
+interface PruneOptions {
+  readonly before: Date;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+function feedPruneCommand(terminal: Terminal): Command {
+  return new Command('prune')
+    .description('drop history stored before a moment; the current state stays')
+    .requiredOption('--before <moment>', 'a day (UTC) or a time with its zone', parseMoment)
+    .option('--dry-run', 'only show how far it would go')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak feed prune --before 2021-01-01')
+    .action(({ before, dryRun = false, json }: PruneOptions) =>
+      runCommand(terminal, { json: json ?? false }, async ({ platform, output, interrupted }) => {
+        const { clock, pool } = platform;
+        if (before > clock.now()) throw new UsageError('--before lies in the future');
+        const { findPruneEnd, pruneGraceMs, pruneHistory } = await import('../raadsfeed/store/prune.ts');
+        const { readFeedRow } = await import('../raadsfeed/store/feed-row.ts');
+        const { rewritePartitions } = await import('../raadsfeed/store/text-partitions.ts');
+        if (dryRun) {
+          const upTo = await findPruneEnd(pool, before);
+          output.result({ upTo, dryRun }, () =>
+            output.line(`The history up to and including number ${upTo} would go.`),
+          );
+          return;
+        }
+        const pruned = await pruneHistory(pool, {
+          before,
+          graceMs: pruneGraceMs(platform.config.database.statementTimeoutMs),
+          signal: interrupted,
+          progress: (done, of) => output.progress(`${done} of ${of} numbers`),
+        });
+        await rewritePartitions(pool);
+        const { historieVanaf } = await readFeedRow(pool);
+        output.result({ ...pruned, historieVanaf: historieVanaf.toISOString().slice(0, 10) }, () => {
+          output.line(`${pruned.removed} records removed; the history begins after number ${pruned.upTo}.`);
+        });
+      }),
+    );
+}
+
+function feedVerifyCommand(terminal: Terminal): Command {
+  return new Command('verify')
+    .description('check every promise of the feed on the stored data')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')
+    .action((options: { json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+        const { verifyFeed } = await import('../raadsfeed/verify/verify-feed.ts');
+        const progress = createProgress(terminal, 'checked', undefined);
+        const result = await verifyFeed(platform.pool, {
+          clock: platform.clock,
+          signal: interrupted,
+          progress: (number) => progress.update(number),
+        });
+        progress.end();
+        output.result(result, () => {
+          for (const { sequenceNumber, fault } of result.faults) {
+            output.line(sequenceNumber === undefined ? fault : `${sequenceNumber}: ${fault}`);
+          }
+          output.line(
+            `${result.records} records, ${result.resources} resources, head ${result.head}: ${result.faultCount} faults.`,
+          );
+        });
+        if (result.faultCount > 0) throw new CommandError(`${result.faultCount} promises are broken.`);
+      }),
+    );
+}
+
+interface NamedResource {
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+}
+
+/** `gm0363/Informatieobject/doc-1`: what comes after the second slash is the identification, slashes and all. */
+function collectResources(text: string, before: readonly NamedResource[] = []): NamedResource[] {
+  const [code = '', resourceType, ...rest] = text.split('/');
+  const bronidentificatie = rest.join('/');
+  const organisatiecode = parseOrganisatie(code);
+  if (!isResourceType(resourceType)) {
+    throw new InvalidArgumentError(`After the code comes one of ${RESOURCE_TYPES.join(', ')}.`);
+  }
+  if (bronidentificatie === '') throw new InvalidArgumentError('After the second slash comes the bronidentificatie.');
+  return [...before, { resourceType, resource: { organisatiecode, bronidentificatie } }];
+}
+
+/** A day, or a moment with a time zone. */
+function parseMoment(text: string): Date {
+  const isWritten = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const moment = isWritten && isDay(text.slice(0, 10)) ? new Date(text) : undefined;
+  if (moment === undefined || Number.isNaN(moment.getTime())) {
+    throw new InvalidArgumentError(
+      'A moment is a day (2026-01-31, UTC) or a time with its zone (2026-01-31T12:00:00Z).',
+    );
+  }
+  return moment;
+}
+
+/** Whether a month has this day: 30 February would be read as a day in March. */
+function isDay(text: string): boolean {
+  const day = new Date(text);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}

@@ -1,0 +1,162 @@
+import { stat } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import type { ImportFault } from '../gegevens/import/faults.ts';
+import type { Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
+import type { Variant } from '../gegevens/model/mapping.ts';
+import type { Model } from '../gegevens/model/model.ts';
+import type { Terminal } from '../kernel/terminal.ts';
+import { createProgress } from './output.ts';
+import { type CommandContext, CommandError, runCommand } from './run-command.ts';
+
+interface ImportOptions {
+  readonly variant: Variant;
+  readonly model?: string;
+  readonly replace?: boolean;
+  readonly json?: boolean;
+}
+
+interface FileResult {
+  readonly file: string;
+  readonly period?: { readonly start: string; readonly end: string };
+  readonly leveringen?: number;
+  readonly records?: number;
+  readonly zaken?: number;
+  readonly model?: string;
+  /** What is replaced, or would be: by organisation and municipality. */
+  readonly replacements?: readonly Replacement[];
+  /** Nothing was stored, because `--replace` is needed. */
+  readonly needsReplace?: boolean;
+  readonly bytes?: number;
+  /** The model that a file with faults does fit. */
+  readonly otherModel?: string;
+  readonly faults?: readonly ImportFault[];
+  readonly error?: string;
+}
+
+export function importCommand(terminal: Terminal): Command {
+  return new Command('import')
+    .description('load files of the exchange model; each is stored whole or not at all')
+    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
+    .option('--model <version>', 'the model of the files: a built-in version, or the path of a schema')
+    .option(
+      '--replace',
+      'replace even when many records would go, the name differs, or the municipality or KvK number conflicts',
+    )
+    .option('--json', 'one machine-readable result')
+    .argument('<file...>', 'JSON files')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
+    .action((files: string[], options: ImportOptions) =>
+      runCommand(terminal, options, async (context) => {
+        const { loadModel } = await import('../gegevens/model/model.ts');
+        const { shvModel, vsModel } = context.platform.config.gegevens;
+        const configured = loadModel(options.variant, options.variant === 'shv' ? shvModel : vsModel);
+        const model = options.model === undefined ? configured : loadModel(options.variant, options.model);
+        const results: FileResult[] = [];
+        for (const file of files) results.push(await importOne(context, { ...options, loaded: model }, file));
+        context.output.result({ files: results }, () => {
+          for (const result of results) describe(context, result, configured.mapping.versie);
+        });
+        const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
+        if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
+      }),
+    );
+}
+
+async function importOne(
+  { platform, terminal, interrupted }: CommandContext,
+  { loaded: model, model: named, replace = false }: ImportOptions & { readonly loaded: Model },
+  path: string,
+): Promise<FileResult> {
+  const { FaultyFile, importFile } = await import('../gegevens/store/import-file.ts');
+  const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
+  const { recogniseModel } = await import('../gegevens/store/import-file.ts');
+  const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
+  const show = (bytesRead: number, records: number): void => {
+    progress.reached(bytesRead);
+    progress.update(records);
+  };
+  try {
+    const imported = await importFile(platform.pool, {
+      ...{ path, model, replace, signal: interrupted },
+      progress: show,
+    });
+    const { leveringen, periodeStart, periodeEinde } = imported.delivery;
+    return {
+      file: path,
+      period: { start: periodeStart, end: periodeEinde },
+      leveringen: leveringen.length,
+      records: leveringen.reduce((sum, { records }) => sum + records, 0),
+      zaken: leveringen.reduce((sum, { zaken }) => sum + zaken, 0),
+      model: model.mapping.versie,
+      replacements: imported.replacements,
+      bytes: imported.bytes,
+    };
+  } catch (error) {
+    if (error instanceof FaultyFile) {
+      const otherModel = named === undefined ? await recogniseModel(path, model, interrupted) : undefined;
+      return { file: path, faults: error.faults, ...(otherModel === undefined ? {} : { otherModel }) };
+    }
+    if (error instanceof ReplacementRefused) {
+      return { file: path, needsReplace: true, replacements: error.replacements };
+    }
+    if (isFileError(error)) return { file: path, error: error.message };
+    throw error;
+  } finally {
+    progress.end();
+  }
+}
+
+function isFileError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && ['ENOENT', 'EACCES', 'EISDIR'].includes(String(error.code));
+}
+
+function describe({ output }: CommandContext, result: FileResult, configured: string): void {
+  const { file, faults, error, period, replacements = [] } = result;
+  if (faults !== undefined) {
+    output.line(`${file}: nothing stored, ${faults.length}${faults.length >= 100 ? ' or more' : ''} fault(s)`);
+    if (result.otherModel !== undefined) {
+      output.line(`  this is a file of model ${result.otherModel}; --model ${result.otherModel} imports it as such`);
+    }
+    for (const fault of faults) output.line(`  line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}`);
+  } else if (error !== undefined) output.line(`${file}: ${error}`);
+  else if (result.needsReplace) {
+    output.line(`${file}: nothing stored; --replace is needed`);
+  } else {
+    const counts = `${result.leveringen} levering(en), ${result.records} records`;
+    const zaken = result.zaken ? `, ${result.zaken} zaken` : '';
+    output.line(`${file}: ${period?.start} to ${period?.end}, ${counts}${zaken}`);
+    if (result.model !== configured) {
+      output.line(`  of model ${result.model}: delivered only when that is configured; it is ${configured} now`);
+    }
+  }
+  for (const replacement of replacements) {
+    output.line(`  ${replacementText(replacement, result.needsReplace ?? false)}`);
+    for (const conflict of replacement.conflicts) output.line(`    conflicts with ${conflictText(conflict)}`);
+  }
+}
+
+function conflictText({ id, kvkNummer, gemeente, periodeStart, periodeEinde, records }: Conflict): string {
+  const number = kvkNummer === null ? 'no KvK number' : `KvK ${kvkNummer}`;
+  const municipality = gemeente === null ? 'no municipality' : `municipality ${gemeente}`;
+  return `levering ${id}: ${number}, ${municipality}, ${periodeStart} to ${periodeEinde}, ${records} records`;
+}
+
+const REASONS: Readonly<Record<ReplaceReason, string>> = {
+  'fewer-records': 'more than a tenth of the records would go',
+  'other-name': 'the name differs',
+  municipality: 'delivered both with a municipality and without one',
+  'kvk-number': 'delivered under this name both with a KvK number and without one',
+};
+
+function replacementText(replacement: Replacement, isRefused: boolean): string {
+  const { organisatie, kvkNummer, gemeente, nameBefore, periodeStart, periodeEinde, reasons } = replacement;
+  const who = [
+    `${organisatie}${nameBefore === null ? '' : ` (until now ${nameBefore})`}`,
+    ...(kvkNummer === null ? [] : [`KvK ${kvkNummer}`]),
+    gemeente === null ? 'no municipality' : `municipality ${gemeente}`,
+    `${periodeStart} to ${periodeEinde}`,
+  ].join(', ');
+  const why = reasons.length === 0 ? '' : ` (${reasons.map((reason) => REASONS[reason]).join('; ')})`;
+  const verb = isRefused ? 'would replace' : 'replaces';
+  return `${verb} ${who}: ${replacement.recordsBefore} records by ${replacement.recordsAfter}${why}`;
+}

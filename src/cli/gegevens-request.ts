@@ -1,0 +1,190 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Mapping, Variant } from '../gegevens/model/mapping.ts';
+import type { GegevensRequest } from '../gegevens/model/request.ts';
+import type { DeliveredPage } from '../gegevens/requester/request-delivery.ts';
+import type { Terminal } from '../kernel/terminal.ts';
+import { CommandError, runTool, type ToolContext } from './run-command.ts';
+
+interface RequestOptions {
+  readonly variant: Variant;
+  readonly start?: string;
+  readonly end?: string;
+  readonly organisation?: string;
+  readonly page?: number;
+  readonly pageSize?: number;
+  readonly form: 'digest' | 'body';
+  readonly tokenFile?: string;
+  readonly tokenUrl?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  readonly fsc?: boolean;
+  readonly header: readonly string[];
+  readonly out?: string;
+  readonly keep?: string;
+  readonly timeout: number;
+  readonly maxMegabytes: number;
+  readonly json?: boolean;
+}
+
+const EXAMPLE = `
+Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN (or GEGEVENS_SIGNING_P12), trusts the roots in
+GEGEVENS_TRUST_ANCHORS and checks revocation as the service does.
+
+Example:
+  $ koppelvlak gegevens request https://inway.example/shv/v1/gegevens --variant shv \\
+      --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
+
+export function requestCommand(terminal: Terminal): Command {
+  return new Command('request')
+    .description('request a delivery from a supplier: sign, follow the pages, check everything')
+    .argument('<url>', 'address of `gegevens` of any supplier')
+    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
+    .option('--start <date>', '`aanleverperiodeStartdatum`')
+    .option('--end <date>', '`aanleverperiodeEinddatum`')
+    .option('--organisation <name>', '`aanleverende_organisatie`')
+    .option('--page <number>', 'first page to ask for', parseNumber)
+    .option('--page-size <number>', 'records per page', parseNumber)
+    .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'))
+    .option('--token-file <file>', 'file with an access token')
+    .option('--token-url <url>', 'token endpoint, for client credentials')
+    .option('--client-id <id>', 'client at the token endpoint')
+    .option('--client-secret-file <file>', 'file with its secret')
+    .option('--fsc', 'send the token as `Fsc-Authorization`')
+    .option('--header <header>', 'one more header, `Name: value`; may be repeated', collect, [])
+    .option('--out <file>', 'write all pages together, as a file of the exchange model')
+    .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
+    .option('--timeout <seconds>', 'longest silence of the supplier', parseNumber, 60)
+    .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', EXAMPLE)
+    .action((url: string, options: RequestOptions) =>
+      runTool(terminal, options, (context) => requestAll(context, url, options)),
+    );
+}
+
+async function requestAll(context: ToolContext, url: string, options: RequestOptions): Promise<void> {
+  const { output, interrupted: signal } = context;
+  const { createVerifier } = await import('../gegevens/jades/verify.ts');
+  const { plainStyles } = await import('../gegevens/jades/sign.ts');
+  const { loadOwnKey, ownKeySigner } = await import('../gegevens/own-signer.ts');
+  const { loadModel } = await import('../gegevens/model/model.ts');
+  const { requestDelivery } = await import('../gegevens/requester/request-delivery.ts');
+  const { openMergedFile } = await import('../gegevens/requester/request-delivery.ts');
+  const { createGuardedFetch } = await import('../kernel/outbound/guarded-fetch.ts');
+  const { gegevens, server } = context.config;
+  if (!URL.canParse(url)) throw new CommandError(`${url} is not an address`);
+  if (gegevens.trustAnchors === undefined) throw new CommandError('GEGEVENS_TRUST_ANCHORS is missing');
+  const now = (): Date => new Date();
+  const model = loadModel(options.variant, options.variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
+  const revocation = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const verifier = createVerifier({
+    fetch: revocation.fetch,
+    anchors: await readFile(gegevens.trustAnchors, 'utf8'),
+    requiredPolicies: gegevens.requiredPolicies,
+    revocation: gegevens.revocation,
+    now,
+    limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * 1024 * 1024 },
+  });
+  const merged = options.out === undefined ? undefined : await openMergedFile(options.out, model.mapping);
+  const pages: object[] = [];
+  try {
+    if (options.keep !== undefined) await mkdir(options.keep, { recursive: true });
+    for await (const page of requestDelivery({
+      url,
+      body: bodyOf(options, model.mapping),
+      headers: { ...parseHeaders(options.header), ...(await authorization(options, signal)) },
+      signer: ownKeySigner(loadOwnKey(gegevens, now()), { now }),
+      style: plainStyles[options.form],
+      verifier,
+      model,
+      timeoutMs: options.timeout * 1000,
+      maxBytes: options.maxMegabytes * 1024 * 1024,
+      signal,
+      waiting: output.progress,
+    })) {
+      await merged?.add(page.gegevens);
+      if (options.keep !== undefined) await keep(options.keep, page);
+      pages.push(summary(page));
+      const of = page.paginering === undefined ? '' : ` of ${page.paginering.totalPages}`;
+      output.progress(
+        `page ${page.page}${of}: ${page.records} records, signed by ${page.verified.oin ?? 'nobody known'}`,
+      );
+    }
+    await merged?.end();
+  } finally {
+    await merged?.close();
+    await verifier.close();
+    await revocation.close();
+  }
+  output.result({ url, pages }, () => {
+    output.line(`${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`);
+    if (options.out !== undefined) output.line(`written to ${options.out}`);
+  });
+}
+
+function bodyOf(
+  { start, end, organisation, page, pageSize }: RequestOptions,
+  { organisatieLeden: [lid] }: Mapping,
+): GegevensRequest {
+  return {
+    ...(start === undefined ? {} : { aanleverperiodeStartdatum: start }),
+    ...(end === undefined ? {} : { aanleverperiodeEinddatum: end }),
+    ...(organisation === undefined ? {} : { [lid]: organisation }),
+    ...(page === undefined ? {} : { page }),
+    ...(pageSize === undefined ? {} : { pageSize }),
+  };
+}
+
+async function authorization(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
+  const name = options.fsc ? 'fsc-authorization' : 'authorization';
+  if (options.tokenFile !== undefined) {
+    return { [name]: `Bearer ${(await readFile(options.tokenFile, 'utf8')).trim()}` };
+  }
+  const { tokenUrl, clientId, clientSecretFile } = options;
+  if (tokenUrl === undefined || clientId === undefined || clientSecretFile === undefined) {
+    throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
+  }
+  const { fetchToken } = await import('../gegevens/requester/send-request.ts');
+  const clientSecret = (await readFile(clientSecretFile, 'utf8')).trim();
+  const timeoutMs = options.timeout * 1000;
+  return { [name]: `Bearer ${await fetchToken({ url: tokenUrl, clientId, clientSecret, timeoutMs, signal })}` };
+}
+
+function summary({ page, records, paginering, verified, answered }: DeliveredPage): object {
+  return {
+    page,
+    records,
+    paginering,
+    bytes: answered.body.length,
+    digest: verified.digest,
+    form: verified.form,
+    signer: { oin: verified.oin, subject: verified.leaf.subject, notAfter: verified.leaf.notAfter },
+  };
+}
+
+async function keep(directory: string, { page, answered, request }: DeliveredPage): Promise<void> {
+  await writeFile(join(directory, `page-${page}.json`), answered.body);
+  const about = { request, status: answered.status, headers: answered.headers };
+  await writeFile(join(directory, `page-${page}.exchange.json`), `${JSON.stringify(about, undefined, 2)}\n`);
+}
+
+function parseHeaders(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((header) => {
+      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(header) ?? [];
+      if (name === undefined || value === undefined) throw new CommandError(`not a header: ${header}`);
+      return [name.toLowerCase(), value];
+    }),
+  );
+}
+
+function collect(header: string, before: readonly string[]): string[] {
+  return [...before, header];
+}
+
+function parseNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is expected.');
+  return Number(text);
+}

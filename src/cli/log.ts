@@ -1,0 +1,167 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
+import type { LogFault } from '../verwerkingenlog/store/verify-log.ts';
+import { table } from './output.ts';
+import { CommandError, runCommand } from './run-command.ts';
+
+/** `koppelvlak log …`: inspects and maintains the processing log. */
+export function verwerkingenlogCommand(terminal: Terminal): Command {
+  return new Command('log')
+    .description('inspect the processing log, prune it, check it')
+    .addCommand(logHistoryCommand(terminal))
+    .addCommand(logPruneCommand(terminal))
+    .addCommand(logVerifyCommand(terminal))
+    .addCommand(logRotateKeyCommand(terminal));
+}
+
+function logHistoryCommand(terminal: Terminal): Command {
+  return new Command('history')
+    .description('every version of one action: content, time and author')
+    .argument('<actieId>', 'identity of the action', parseUuid)
+    .option('--identifiers', 'show persons’ identifiers instead of hiding them')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
+    .action((actieId: string, options: { identifiers?: boolean; json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { readHistory } = await import('../verwerkingenlog/store/read-versie.ts');
+        const { reveal } = await import('../verwerkingenlog/store/stored-versie.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const keys = await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read');
+        const stored = await readHistory(platform.pool, actieId);
+        if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
+        const { isOrganisation } = await import('../verwerkingenlog/domain/identification.ts');
+        const isHidden = ({ soortAfnemerId: kind, afnemerId: id }: (typeof stored)[number]): boolean =>
+          id !== null && !isOrganisation(kind, id);
+        const hide = options.identifiers !== true;
+        const versions = stored.map((row) => {
+          const { sleutelnaam, ...plain } = row;
+          const versie = hide
+            ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
+            : reveal(row, keys);
+          return { ...versie, ...(hide && isHidden(row) ? { afnemerId: '(hidden)' } : {}) };
+        });
+        output.result(versions, () => {
+          for (const [i, versie] of versions.entries()) {
+            const before = versions[i - 1];
+            const changed = Object.entries(versie)
+              .map(([name, value]) => [name, text(value)] as const)
+              .filter(
+                ([name, value]) =>
+                  before === undefined || text(Object.entries(before).find(([key]) => key === name)?.[1]) !== value,
+              );
+            output.line(`${i === 0 ? '' : '\n'}Version ${versie.versie}`);
+            output.line(table([i === 0 ? 'member' : 'changed', 'value'], changed));
+          }
+        });
+      }),
+    );
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
+function parseUuid(value: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) throw new InvalidArgumentError('It is not a UUID.');
+  return value.toLowerCase();
+}
+
+const SHOWN = 50;
+
+function logVerifyCommand(terminal: Terminal): Command {
+  return new Command('verify')
+    .description('check the promises of the log on the stored data')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
+    .action((options: { json?: boolean }) =>
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+        const { verifyLog } = await import('../verwerkingenlog/store/verify-log.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        let versions = 0;
+        const faults: LogFault[] = [];
+        const found = verifyLog(platform.prunePool, {
+          keys: await openIdentityKeys(platform.prunePool, platform.config.verwerkingenlog.key, 'read'),
+          signal: interrupted,
+          progress: (seen, month) => {
+            versions = seen;
+            output.progress(`${seen} versions, at month ${month}`);
+          },
+        });
+        for await (const fault of found) faults.push(fault);
+        output.result({ versions, faults }, () => {
+          const rows = faults.slice(0, SHOWN).map(({ actieId, fault }) => [actieId, fault]);
+          if (rows.length > 0) output.line(table(['action', 'fault'], rows));
+          output.line(`${versions} versions checked, ${faults.length} faults.`);
+        });
+        if (faults.length > 0) throw new CommandError(`the log has ${faults.length} faults`);
+      }),
+    );
+}
+
+function logPruneCommand(terminal: Terminal): Command {
+  return new Command('prune')
+    .description('remove actions whose retention term, minimum and grace have passed; without a term they are kept')
+    .option('--dry-run', 'only count them')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak log prune --dry-run')
+    .action((options: { dryRun?: boolean; json?: boolean }) =>
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+        const { prune } = await import('../verwerkingenlog/store/prune.ts');
+        const dryRun = options.dryRun ?? false;
+        const result = await prune({
+          pool: platform.prunePool,
+          clock: platform.clock,
+          rules: platform.config.verwerkingenlog,
+          dryRun,
+          signal: interrupted,
+          progress: (removed, month) => output.progress(`${removed} actions, at month ${month}`),
+        });
+        output.result({ dryRun, ...result }, () => {
+          const months = Object.entries(result.byMonth).map(([month, count]) => [month, String(count)]);
+          if (months.length > 0) output.line(table(['month', 'actions'], months));
+          output.line(`${result.removed} actions ${dryRun ? 'would be removed' : 'removed'}.`);
+          if (result.withoutTerm > 0) output.line(`${result.withoutTerm} actions have no term and are kept.`);
+          if (result.droppedMonths.length > 0) output.line(`Empty months dropped: ${result.droppedMonths.join(', ')}.`);
+        });
+      }),
+    );
+}
+
+function logRotateKeyCommand(terminal: Terminal): Command {
+  return new Command('rotate-key')
+    .description('re-encrypt with the first key of VERWERKINGENLOG_KEY whatever has another key or none')
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      `
+The service keeps running. The order: add the new key after the old one on every instance; then put it first, on every instance;
+run this command; then remove the old key. An entry that no key can read is named and left as it is.
+
+Example:
+  $ VERWERKINGENLOG_KEY=new:…,old:… koppelvlak log rotate-key`,
+    )
+    .action((options: { json?: boolean }) =>
+      runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
+        const { rotateKeys } = await import('../verwerkingenlog/store/rotate-keys.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const { key } = platform.config.verwerkingenlog;
+        if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
+        const keys = await openIdentityKeys(platform.prunePool, key, 'write');
+        const { rewritten, unreadable, forgotten } = await rotateKeys({
+          pool: platform.prunePool,
+          keys,
+          signal: interrupted,
+          progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
+        });
+        output.result({ key: keys.current, rewritten, unreadable, forgotten }, () => {
+          const rows = unreadable
+            .slice(0, SHOWN)
+            .map((one) => [one.actieId, String(one.versie), one.key ?? '-', one.reason]);
+          if (rows.length > 0) output.line(table(['action', 'version', 'key', 'fault'], rows));
+          output.line(`${rewritten} versions rewritten with key ${keys.current}.`);
+          if (forgotten.length > 0) output.line(`No longer needed: ${forgotten.join(', ')}.`);
+        });
+        if (unreadable.length > 0) throw new CommandError(`${unreadable.length} versions could not be read`);
+      }),
+    );
+}

@@ -1,0 +1,118 @@
+import process from 'node:process';
+import { Command } from 'commander';
+import type { Setting } from '../kernel/config/kinds.ts';
+import { type Environment, readConfig, settings } from '../kernel/config/read-config.ts';
+import { createLogger } from '../kernel/log.ts';
+import type { Terminal } from '../kernel/terminal.ts';
+import { createOutput, table } from './output.ts';
+import { reportFailure, runTool, warnOfUnknown } from './run-command.ts';
+
+export function serveCommand(terminal: Terminal): Command {
+  return new Command('serve')
+    .description('serve the areas named in AREAS until SIGTERM')
+    .addHelpText('after', '\nExample:\n  $ AREAS=raadsfeed koppelvlak serve')
+    .action(() =>
+      reportFailure(terminal, async () => {
+        const config = readConfig(terminal.env, 'serve');
+        const { serve, stopOnSignals } = await import('../serve.ts');
+        // For the process itself the logger writes to the descriptor, without a stream in between.
+        const log = createLogger(config.server.logLevel, terminal === process ? undefined : terminal.stdout);
+        warnOfUnknown(terminal.env, log);
+        const service = await serve({ config, log });
+        await stopOnSignals(terminal, {
+          stop: service.stop,
+          log,
+          drainMs: config.server.shutdownDrainMs,
+          timeoutMs: config.server.shutdownTimeoutMs,
+          lost: service.databaseExited,
+        });
+      }),
+    );
+}
+
+export function migrateCommand(terminal: Terminal): Command {
+  return new Command('migrate')
+    .description('migrate the database to what this version needs')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ DATABASE_URL=postgres://owner@db/koppelvlak koppelvlak migrate')
+    .action((options: { json?: boolean }) =>
+      runTool(terminal, options, async ({ config, log, output }) => {
+        const { openDatabaseServer } = await import('../kernel/database/open-database.ts');
+        const { MIGRATIONS, migrate } = await import('../kernel/database/migrate.ts');
+        const database = await openDatabaseServer({ config, log, purpose: 'command' });
+        try {
+          const applied = await migrate({
+            url: database.ownerUrl,
+            variable: database.variables.ownerUrl,
+            dir: MIGRATIONS,
+            log,
+          });
+          output.result({ applied }, () => {
+            output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);
+          });
+        } finally {
+          await database.stop();
+        }
+      }),
+    );
+}
+
+export function demoCommand(terminal: Terminal): Command {
+  return new Command('demo')
+    .description('start everything on this machine, load example data and play the clients')
+    .option('--once', 'end after the tour')
+    .option('--empty', 'load no data and play no tour')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak demo --once')
+    .action((options: { once?: boolean; empty?: boolean }) =>
+      reportFailure(terminal, async () => {
+        const { runDemo } = await import('../demo/run-demo.ts');
+        await runDemo({ once: options.once ?? false, empty: options.empty ?? false }, terminal);
+      }),
+    );
+}
+
+interface Row {
+  readonly variable: string;
+  readonly value: string | null;
+  readonly source: 'environment' | 'default';
+}
+
+export function configCommand(terminal: Terminal): Command {
+  return new Command('config')
+    .description('print the effective configuration, secrets hidden')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ PORT=80 koppelvlak config')
+    .action((options: { json?: boolean }) =>
+      reportFailure(terminal, async () => {
+        const environment = terminal.env;
+        const config = readConfig(environment, 'tool');
+        const output = createOutput(terminal, options.json ?? false);
+        const rows = Object.entries(settings).flatMap(([group, entries]) =>
+          Object.entries(entries).map(([name, setting]) =>
+            row(setting, Object.entries(config).find(([key]) => key === group)?.[1], name, environment),
+          ),
+        );
+        output.result(rows, () => {
+          output.line(
+            table(
+              ['variable', 'value', 'from'],
+              rows.map(({ variable, value, source }) => [variable, value ?? '-', source]),
+            ),
+          );
+        });
+      }),
+    );
+}
+
+function row(setting: Setting<unknown>, group: object | undefined, name: string, environment: Environment): Row {
+  const { variable, secret } = setting;
+  const given = [variable, ...(secret ? [`${variable}_FILE`] : [])].some((key) => (environment[key] ?? '') !== '');
+  const value: unknown = Object.entries(group ?? {}).find(([key]) => key === name)?.[1];
+  const shown = value === undefined ? null : shownValue(value);
+  return { variable, value: secret && shown !== null ? '(secret)' : shown, source: given ? 'environment' : 'default' };
+}
+
+function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return value instanceof Map ? [...value].map((pair) => pair.join('=')).join(',') : String(value);
+}

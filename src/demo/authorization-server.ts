@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { JWK } from 'jose';
+import {
+  type Adapter,
+  type AdapterPayload,
+  type Client,
+  type ClientMetadata,
+  errors,
+  type KoaContextWithOIDC,
+  Provider,
+} from 'oidc-provider';
+import { type AuthorizationClient, allScopes, loadSigningKey } from './saved-secrets.ts';
+
+// The authorization server of the demo: oidc-provider, told to do client credentials only. @see RFC 6749 section 4.4
+
+export type AuthorizationServerOptions = {
+  /** 0: a free one. Listens on the loopback address only. */
+  port: number;
+  /** How the tokens and the metadata name this server; default `http://127.0.0.1:<port>`. */
+  issuer?: string | undefined;
+  audience: string;
+  clients: readonly AuthorizationClient[];
+  /** Where the signing key is kept; it is made when the directory has none. */
+  keysDirectory: string;
+  /** Whether this is a production environment: then the server refuses to start. */
+  production: boolean;
+  /** Life of a token in seconds; default 3600. */
+  tokenSeconds?: number | undefined;
+  log: AuthorizationServerLog;
+};
+
+/** A pino logger is one. Neither tokens nor secrets are written. */
+type AuthorizationServerLog = {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+};
+
+export type AuthorizationServer = { issuer: string; tokenUrl: string; jwksUrl: string; close(): Promise<void> };
+
+/** The door is as narrow as the job: the library has more endpoints than this server is for. */
+const paths = new Set([
+  '/token',
+  '/jwks',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+]);
+
+/**
+ * Starts a real authorization server for the demo and the tests: client credentials, JWT access tokens (RFC 9068).
+ *
+ * @throws {Error} in production, or when the port is taken
+ */
+export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
+  if (options.production) throw new Error('the authorization server of the demo does not start in production');
+  const signingKey = await loadSigningKey(options.keysDirectory);
+  const server = createServer({ requestTimeout: 10_000 });
+  server.listen(options.port, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    // Only now is the port known, and with it the name of the issuer.
+    const address = `http://127.0.0.1:${portOf(server)}`;
+    const issuer = options.issuer ?? address;
+    serve(server, issuer, signingKey, options);
+    return { issuer, tokenUrl: `${address}/token`, jwksUrl: `${address}/jwks`, close: () => close(server) };
+  } catch (error) {
+    await close(server);
+    throw error;
+  }
+}
+
+function serve(server: Server, issuer: string, signingKey: JWK, options: AuthorizationServerOptions): void {
+  const provider = buildProvider({ ...options, issuer, signingKey, tokenSeconds: options.tokenSeconds ?? 3600 });
+  provider.on('grant.success', (ctx) => {
+    options.log.info({ clientId: ctx.oidc.client?.clientId }, 'access token issued');
+  });
+  provider.on('grant.error', (ctx, error) => {
+    options.log.info({ clientId: ctx.oidc.client?.clientId, error: error.error }, 'access token refused');
+  });
+  provider.on('server_error', (_ctx, err) => options.log.error({ err }, 'the authorization server failed'));
+  // What goes wrong below HTTP, such as a client that went away, would be printed.
+  provider.onerror = (err) => options.log.error({ err }, 'the authorization server failed');
+  const answer = provider.callback();
+  server.on('request', (request, response) => {
+    if (paths.has(URL.parse(request.url ?? '', issuer)?.pathname ?? '')) {
+      void answer(request, response);
+      return;
+    }
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not_found"}');
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the authorization server has no port');
+  return address.port;
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+type ProviderOptions = {
+  issuer: string;
+  /** `aud` of every token. */
+  audience: string;
+  clients: readonly AuthorizationClient[];
+  /** Private ES256 key with a `kid`. */
+  signingKey: JWK;
+  tokenSeconds: number;
+};
+
+/** The library names a resource server by an address, while an audience may be any text. */
+const resource = 'urn:koppelvlak:api';
+
+/** Builds the server without listening. */
+function buildProvider(options: ProviderOptions): Provider {
+  return new Provider(options.issuer, {
+    adapter: createMemoryAdapter,
+    clients: options.clients.map(metadataOf),
+    clientAuthMethods: ['client_secret_basic', 'private_key_jwt'],
+    clientDefaults: {
+      grant_types: ['client_credentials'],
+      response_types: [],
+      redirect_uris: [],
+      id_token_signed_response_alg: 'ES256',
+    },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'], clientAuthSigningAlgValues: ['ES256', 'PS256', 'RS256'] },
+    jwks: { keys: [{ ...options.signingKey }] },
+    responseTypes: [],
+    scopes: allScopes,
+    routes: { token: '/token', jwks: '/jwks' },
+    ttl: { ClientCredentials: options.tokenSeconds },
+    clientBasedCORS: () => false,
+    features: {
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo(ctx, indicator, client) {
+          if (indicator !== resource && indicator !== options.audience) throw new errors.InvalidTarget();
+          return {
+            scope: grantScopes(ctx, client),
+            audience: options.audience,
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: options.tokenSeconds,
+            jwt: { sign: { alg: 'ES256' } },
+          };
+        },
+      },
+    },
+  });
+}
+
+/**
+ * All scopes of the client, and a request for none in particular becomes a request for all of them: RFC 6749 section 3.3
+ * leaves that default to the server. One that the client has not is an error, also for a client that has none at all.
+ */
+function grantScopes(ctx: KoaContextWithOIDC, client: Client): string {
+  const granted = client.scope ?? '';
+  const { params } = ctx.oidc;
+  if (params === undefined) return granted;
+  if (typeof params.scope !== 'string') {
+    if (granted !== '') params.scope = granted;
+    return granted;
+  }
+  const has = new Set(granted.split(' '));
+  const other = params.scope.split(' ').find((scope) => !has.has(scope));
+  if (other !== undefined) throw new errors.InvalidScope('requested scope is not allowed', other);
+  return granted;
+}
+
+function metadataOf(client: AuthorizationClient): ClientMetadata {
+  const scope = client.scopes.length === 0 ? {} : { scope: client.scopes.join(' ') };
+  if ('secret' in client) {
+    return {
+      client_id: client.id,
+      client_secret: client.secret,
+      token_endpoint_auth_method: 'client_secret_basic',
+      ...scope,
+    };
+  }
+  const jwks = { keys: client.publicKeys.map((key) => ({ ...key })) };
+  return { client_id: client.id, jwks, token_endpoint_auth_method: 'private_key_jwt', ...scope };
+}
+
+const maxEntries = 10_000;
+
+/**
+ * What the library wants to keep: with JWT access tokens and client credentials only the `jti` of client assertions, to
+ * refuse a second use. In memory, bounded, and gone when the server stops.
+ */
+function createMemoryAdapter(): Adapter {
+  const entries = new Map<string, { payload: AdapterPayload; until: number }>();
+  const find = async (id: string) => {
+    const entry = entries.get(id);
+    return entry !== undefined && entry.until > Date.now() ? entry.payload : undefined;
+  };
+  const none = async () => undefined;
+  return {
+    async upsert(id, payload, expiresIn) {
+      entries.delete(id);
+      entries.set(id, {
+        payload,
+        until: expiresIn === undefined ? Number.POSITIVE_INFINITY : Date.now() + expiresIn * 1000,
+      });
+      for (const oldest of entries.keys()) {
+        if (entries.size <= maxEntries) break;
+        entries.delete(oldest);
+      }
+    },
+    find,
+    findByUid: none,
+    findByUserCode: none,
+    async consume(id) {
+      const entry = entries.get(id);
+      if (entry !== undefined) entry.payload.consumed = Math.floor(Date.now() / 1000);
+    },
+    async destroy(id) {
+      entries.delete(id);
+    },
+    revokeByGrantId: none,
+  };
+}

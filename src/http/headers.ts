@@ -1,0 +1,166 @@
+/** Headers: limits on those of a request, content negotiation (RFC 9110 section 12.5), and the security headers of every answer. */
+
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { Negotiator } from 'negotiator';
+import { Problem } from '../kernel/problem.ts';
+import { PAGE_STYLE } from './pages.ts';
+import { platformProblems } from './problems.ts';
+
+/** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
+export const MAX_TARGET_LENGTH = 8192;
+/**
+ * Characters of `Accept` or `Accept-Encoding`; browsers send about 150. Matching takes time quadratic in the length, so every mount refuses
+ * longer ones.
+ */
+const MAX_NEGOTIATED_LENGTH = 1024;
+/** Most parameters of a query; no operation has more than ten. */
+const MAX_PARAMETERS = 100;
+/** Most characters of a header that is parsed or copied. */
+const MAX_LENGTH = 2048;
+const MAX_HEADER_LENGTHS: readonly (readonly [name: string, length: number])[] = [
+  ['accept', MAX_NEGOTIATED_LENGTH],
+  ['accept-encoding', MAX_NEGOTIATED_LENGTH],
+  ...[
+    'accept-language',
+    'content-type',
+    'digest',
+    'content-digest',
+    'forwarded',
+    'fsc-transaction-id',
+    'host',
+    'idempotency-key',
+    'if-match',
+    'if-modified-since',
+    'if-none-match',
+    'if-range',
+    'last-event-id',
+    'prefer',
+    'range',
+    'traceparent',
+    'tracestate',
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'oin',
+    'verwerkingsactiviteitid',
+    'verwerkingsactiviteiturl',
+    'verwerkingid',
+    'vertrouwelijkheid',
+    'bewaartermijn',
+  ].map((name) => [name, MAX_LENGTH] as const),
+];
+
+/**
+ * Refuses an address that is too long or has too many parameters, and headers that are longer than any legitimate use. The head as a whole
+ * may be large, because one header carries a certificate chain; without these limits any header could be as large.
+ */
+export function limitRequestHead(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { url = '', headers } = request.raw;
+    if (url.length > MAX_TARGET_LENGTH) throw new Problem(platformProblems.addressTooLong);
+    if (hasTooManyParameters(url)) {
+      throw new Problem(platformProblems.invalidRequest, { detail: 'Het adres heeft te veel parameters.' });
+    }
+    for (const [name, length] of MAX_HEADER_LENGTHS) {
+      // Node joins repeated headers with `, `, and keeps a few as a list.
+      if ((headers[name]?.length ?? 0) > length) {
+        throw new Problem(platformProblems.headersTooLarge, {
+          detail: `De kop \`${name}\` is langer dan ${length} tekens.`,
+        });
+      }
+    }
+    done();
+  });
+}
+
+/** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */
+export function cutTarget(url: string): string {
+  // Do not end in half an encoded character.
+  return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
+}
+
+/** Whether a query is cheap to parse. */
+export function isShortQuery(query: string): boolean {
+  return query.length <= MAX_TARGET_LENGTH && !hasTooManyParameters(query);
+}
+
+function hasTooManyParameters(text: string): boolean {
+  let separators = 0;
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    separators += 1;
+    if (separators >= MAX_PARAMETERS) return true;
+  }
+  return false;
+}
+
+/**
+ * Every occurrence of a header, in order; of some headers Node keeps only the first. Cheaper than `headersDistinct`, which lists all.
+ * @param name in lower case
+ */
+export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i];
+    if (given?.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
+  }
+  return values;
+}
+
+/**
+ * The media types of `offered` that `Accept` allows, most preferred first; all of them without the header. Our JSON is UTF-8, so a client may
+ * name that character set.
+ */
+export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
+  if (accept === undefined) return [...offered];
+  if (accept.length > MAX_NEGOTIATED_LENGTH) return [];
+  const spelled = offered.flatMap((type) => [type, `${type}; charset=utf-8`]);
+  const accepted = new Negotiator({ headers: { accept } }).mediaTypes(spelled);
+  return [...new Set(accepted.map((type) => type.replace('; charset=utf-8', '')))];
+}
+
+/** The encoding of `offered` that the client prefers, ours first among equals; `identity` when it accepts none of them. */
+export function acceptedEncoding<E extends string>(
+  acceptEncoding: string | undefined,
+  offered: readonly E[],
+): E | 'identity' {
+  if (acceptEncoding === undefined || acceptEncoding.length > MAX_NEGOTIATED_LENGTH) return 'identity';
+  const preferred = [...offered, 'identity'];
+  const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred, { preferred });
+  return offered.find((encoding) => encoding === best) ?? 'identity';
+}
+
+const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');
+
+/** Headers of every answer; a route may replace `cache-control`, and the documentation pages their policy. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+/** Puts the security headers on every answer, errors and unknown paths included. */
+export function securityHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(SECURITY_HEADERS);
+    done();
+  });
+}
+
+/** Opens a scope to scripts of every origin (public data only). */
+export function openToOrigins(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('access-control-allow-origin', '*');
+    reply.header('access-control-expose-headers', 'API-Version, ETag, Link, Retry-After');
+    if (request.method === 'OPTIONS') {
+      reply.header('access-control-allow-methods', 'GET, HEAD, OPTIONS');
+      reply.header('access-control-allow-headers', 'Accept, If-None-Match, Last-Event-ID');
+      reply.header('access-control-max-age', '86400');
+    }
+    done();
+  });
+}

@@ -1,0 +1,210 @@
+/**
+ * What a request claims about its caller before any signature is verified (access token, client certificate, header of the token), and what
+ * is known after: the caller, or the reason of a refusal. @see RFC 6750 section 2.1, RFC 9440, RFC 8705 section 3.1
+ */
+import { hash, X509Certificate } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+
+/** Every occurrence of a header as received. Node's `headers` has only the first `Authorization`, and two must be refused. */
+export type HeaderValue = string | readonly string[] | undefined;
+
+/** The headers that can carry a token. */
+export type TokenHeaders = { authorization?: HeaderValue; fscAuthorization?: HeaderValue };
+
+/** No issuer makes longer tokens; they are not even hashed. */
+const maxTokenLength = 16_384;
+
+/** RFC 6750: `b64token`; a JWS in compact form uses these characters and dots only. */
+const jws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*$/;
+
+/** The one value of a header, without the space around it; undefined when the header is absent. */
+export function singleHeader(value: HeaderValue): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'string') return value.trim();
+  if (value.length === 0) return undefined;
+  if (value.length > 1) throw new TokenError('invalid', 'header-repeated');
+  return value[0]?.trim();
+}
+
+/**
+ * The token of a request.
+ *
+ * @param acceptsFsc whether FSC tokens are accepted here: then `Fsc-Authorization` decides whenever present, valid or not.
+ *   Elsewhere it is ignored, because an Inway adds it to every request, also to one with an OAuth token
+ * @throws {TokenError} `missing` without a token, also when another authentication scheme was used (RFC 6750 section
+ *   3.1); `invalid` for an empty or repeated header and for anything that is not a JWS in compact form
+ */
+export function findToken(headers: TokenHeaders, acceptsFsc: boolean): string {
+  const fsc = acceptsFsc ? singleHeader(headers.fscAuthorization) : undefined;
+  if (fsc !== undefined) return checkShape(withoutScheme(fsc) ?? fsc);
+  const authorization = singleHeader(headers.authorization);
+  if (authorization === undefined) throw new TokenError('missing', 'no-token');
+  if (authorization === '') throw new TokenError('invalid', 'header-empty');
+  const token = withoutScheme(authorization);
+  if (token === undefined) throw new TokenError('missing', 'no-token');
+  return checkShape(token);
+}
+
+/** What follows the scheme word `Bearer` (any case); undefined when the value has no such word. */
+function withoutScheme(value: string): string | undefined {
+  const match = /^bearer(?: +|$)/i.exec(value);
+  return match === null ? undefined : value.slice(match[0].length);
+}
+
+function checkShape(token: string): string {
+  if (token === '') throw new TokenError('invalid', 'header-empty');
+  if (token.length > maxTokenLength) throw new TokenError('invalid', 'too-large');
+  if (!jws.test(token)) throw new TokenError('invalid', 'malformed');
+  return token;
+}
+
+/** Well above any certificate in use (an RSA-4096 leaf takes 3 KB), and below what a proxy passes as one header. */
+const maxHeaderLength = 16_384;
+
+/** RFC 8941 section 3.3.5: a byte sequence, without parameters (RFC 9440 defines none). */
+const byteSequence = /^:([A-Za-z0-9+/]*={0,2}):$/;
+
+/**
+ * The SHA-256 thumbprint (base64url, as in `x5t#S256`) of the certificate in a `Client-Cert` header.
+ *
+ * @throws {TokenError} `invalid` when the value is not one byte sequence that holds exactly one DER certificate
+ */
+export function clientCertificateThumbprint(header: string): string {
+  const encoded = header.length > maxHeaderLength ? undefined : byteSequence.exec(header)?.[1];
+  if (encoded === undefined) throw new TokenError('invalid', 'client-certificate-malformed');
+  const der = Buffer.from(encoded, 'base64');
+  let read: X509Certificate;
+  try {
+    read = new X509Certificate(der);
+  } catch (cause) {
+    throw new TokenError('invalid', 'client-certificate-malformed', { cause });
+  }
+  // X509Certificate also accepts PEM and trailing bytes; the thumbprint must be that of the bytes sent.
+  if (!read.raw.equals(der)) throw new TokenError('invalid', 'client-certificate-malformed');
+  return hash('sha256', der, 'base64url');
+}
+
+/** The members of a JWS header that select how to verify it; the signature is not verified yet. */
+export type ProtectedHeader = { alg: string; typ?: string; kid?: string; certificateThumbprint?: string };
+
+/**
+ * The header of a JWS in compact form. Members that bring their own key (`jwk`, `jku`, `x5c`, `x5u`) are ignored.
+ *
+ * @throws {TokenError} `invalid` when it is not a JSON object with an `alg`, or names anything in `crit`
+ */
+export function readProtectedHeader(token: string): ProtectedHeader {
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  try {
+    header = decodeProtectedHeader(token);
+  } catch (cause) {
+    throw new TokenError('invalid', 'malformed', { cause });
+  }
+  if (typeof header.alg !== 'string') throw new TokenError('invalid', 'malformed');
+  if (header.crit !== undefined) throw new TokenError('invalid', 'critical-header');
+  const thumbprint: unknown = header['x5t#S256'];
+  if (thumbprint !== undefined && typeof thumbprint !== 'string') throw new TokenError('invalid', 'malformed');
+  if (header.typ !== undefined && typeof header.typ !== 'string') throw new TokenError('invalid', 'malformed');
+  if (header.kid !== undefined && typeof header.kid !== 'string') throw new TokenError('invalid', 'malformed');
+  return {
+    alg: header.alg,
+    ...(header.kid === undefined ? {} : { kid: header.kid }),
+    ...(header.typ === undefined ? {} : { typ: header.typ }),
+    ...(thumbprint === undefined ? {} : { certificateThumbprint: thumbprint }),
+  };
+}
+
+/** Who is calling, according to a verified token. */
+export type Caller = {
+  kind: 'oauth' | 'fsc';
+  /** `sub` of the token; an OAuth token without one: its `client_id`. */
+  subject: string;
+  clientId?: string;
+  /** FSC: the peer that calls. */
+  peerId?: string;
+  /**
+   * The organisation identification number (20 digits) that the token proves: of the peer (FSC), of the client by its claim
+   * or by configuration (OAuth).
+   */
+  oin?: string;
+  /** `act.sub`: the delegate that acts for the subject. */
+  actor?: string;
+  scopes: ReadonlySet<string>;
+  expiresAt: Date;
+  /** SHA-256 of the token, base64url: names the token without giving it away. */
+  tokenHash: string;
+};
+
+/** The keys that tokens are verified with. */
+export type KeySource = {
+  /** Whether the key, or the state of the keys, that a token was verified with still counts. */
+  holds(key: string): boolean;
+  /** Whether `holds` may be asked without `freshen` first. */
+  isFresh(): boolean;
+  /** Resolves when the keys are recent enough. */
+  freshen(): Promise<void>;
+};
+
+/**
+ * What stays true of a token until it expires: signature, issuer, audience and `nbf` were checked. What depends on the request (client
+ * certificate, service) or on the moment (expiry, keys) is checked on every use.
+ */
+export type VerifiedToken = {
+  caller: Caller;
+  /** `exp`, in seconds. */
+  expiry: number;
+  /** Epoch milliseconds from which the signature must be verified anew whatever the cache time; absent: at its expiry. */
+  verifyAgainAt?: number;
+  /** The keys that it was verified with, and which of them. */
+  keys: KeySource;
+  key: string;
+  /** `cnf.x5t#S256`: the client certificate that the token is bound to. */
+  boundTo?: string;
+  /** FSC only. */
+  fsc?: { groupId: string; service: string };
+};
+
+/**
+ * What to tell the caller. `unavailable`: the token could not be verified because the issuer's keys could never be fetched, which is not
+ * the caller's fault.
+ */
+type TokenErrorCode = 'missing' | 'invalid' | 'expired' | 'wrong-group' | 'wrong-service' | 'unavailable';
+
+/** Why, from a closed list: safe as a log line and a metric label. */
+export type TokenErrorReason =
+  | 'no-token'
+  | 'header-repeated'
+  | 'header-empty'
+  | 'malformed'
+  | 'too-large'
+  | 'no-issuer-configured'
+  | 'algorithm'
+  | 'critical-header'
+  | 'type'
+  | 'unknown-key'
+  | 'signature'
+  | 'certificate-not-valid'
+  | 'claims-malformed'
+  | 'issuer'
+  | 'audience'
+  | 'not-yet-valid'
+  | 'client-certificate-malformed'
+  | 'client-certificate-absent'
+  | 'client-certificate-mismatch'
+  | 'not-bound'
+  | 'expired'
+  | 'group'
+  | 'service'
+  | 'keys-unavailable';
+
+/** A token that was refused. */
+export class TokenError extends Error {
+  readonly code: TokenErrorCode;
+  readonly reason: TokenErrorReason;
+
+  constructor(code: TokenErrorCode, reason: TokenErrorReason, options?: ErrorOptions) {
+    super(`access token refused (${code}): ${reason}`, options);
+    this.name = 'TokenError';
+    this.code = code;
+    this.reason = reason;
+  }
+}

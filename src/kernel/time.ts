@@ -1,0 +1,59 @@
+/** Where the time comes from: a parameter, so that a test can be at any moment. */
+export type Clock = { now(): Date };
+
+/** The time of the machine. */
+export const systemClock: Clock = { now: () => new Date() };
+
+/**
+ * Durations as the standards write them. They are compared by adding them to a moment: a month has no length of its own.
+ * @see ISO 8601-1, "Duration"; RFC 3339 appendix A
+ */
+
+/** Whole numbers of at most five digits, so that what is added stays a moment that a calendar has. */
+const DURATION =
+  /^P(?:(?<weeks>\d{1,5})W|(?=\d|T\d)(?:(?<years>\d{1,5})Y)?(?:(?<months>\d{1,5})M)?(?:(?<days>\d{1,5})D)?(?:T(?=\d)(?:(?<hours>\d{1,5})H)?(?:(?<minutes>\d{1,5})M)?(?:(?<seconds>\d{1,5})S)?)?)$/;
+
+/** The longest term that personal data may be given. */
+export const LONGEST_TERM = 'P1000Y';
+
+const DAY_MS = 86_400_000;
+
+/** Whether a text is a duration, of whatever length. */
+export function isDuration(text: string): boolean {
+  return DURATION.test(text);
+}
+
+/**
+ * Adds a duration in UTC, as Postgres does: years and months first, on the last day of a month that is too short, then the rest.
+ * @throws {RangeError} when the text is no duration
+ */
+export function addDuration(at: Date, text: string): Date {
+  const parts = DURATION.exec(text)?.groups;
+  if (parts === undefined) throw new RangeError('not an ISO 8601 duration');
+  const part = (name: string): number => Number(parts[name] ?? 0);
+  const sum = new Date(at);
+  const day = at.getUTCDate();
+  sum.setUTCDate(1);
+  sum.setUTCMonth(sum.getUTCMonth() + 12 * part('years') + part('months'));
+  const lastDay = new Date(sum);
+  lastDay.setUTCMonth(lastDay.getUTCMonth() + 1, 0);
+  sum.setUTCDate(Math.min(day, lastDay.getUTCDate()));
+  const days = 7 * part('weeks') + part('days');
+  const seconds = 3600 * part('hours') + 60 * part('minutes') + part('seconds');
+  return new Date(sum.getTime() + days * DAY_MS + seconds * 1000);
+}
+
+/** The duration that ends last when both begin at this moment; the first when they end together. */
+export function longerDuration(at: Date, first: string, second: string): string {
+  return addDuration(at, second) > addDuration(at, first) ? second : first;
+}
+
+/** The duration that ends first when both begin at this moment. */
+export function shorterDuration(at: Date, first: string, second: string): string {
+  return longerDuration(at, first, second) === first ? second : first;
+}
+
+/** Whether a duration is a term that can be kept to: it has a length, and is no longer than the longest. */
+export function isTerm(text: string, at: Date): boolean {
+  return isDuration(text) && /[1-9]/.test(text) && addDuration(at, text) <= addDuration(at, LONGEST_TERM);
+}
