@@ -11,7 +11,7 @@ export function logPruneCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log prune --dry-run')
     .action((options: { dryRun?: boolean; json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { prune } = await import('../verwerkingenlog/store/prune.ts');
+        const { prune } = await import('../verwerkingenlog/store/retention.ts');
         const dryRun = options.dryRun ?? false;
         const result = await prune({
           pool: platform.prunePool,

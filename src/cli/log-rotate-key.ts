@@ -20,8 +20,8 @@ Example:
     )
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { rotateKeys } = await import('../verwerkingenlog/store/rotate-keys.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const { rotateKeys } = await import('../verwerkingenlog/store/keys.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         const { key } = platform.config.verwerkingenlog;
         if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
         const keys = await openIdentityKeys(platform.prunePool, key, 'write');

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { LogFault } from '../verwerkingenlog/store/verify-log.ts';
+import type { LogFault } from '../verwerkingenlog/store/verify.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
@@ -13,8 +13,8 @@ export function logVerifyCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { verifyLog } = await import('../verwerkingenlog/store/verify-log.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const { verifyLog } = await import('../verwerkingenlog/store/verify.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(platform.prunePool, {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
+import type { components } from '../contracts/verwerkingenlog.ts';
 import { retryAfterMs } from '../kernel/outbound/retry.ts';
 import type { ProcessingContext } from '../kernel/processing-headers.ts';
-import { VerwerkingenlogError } from './verwerkingenlog-error.ts';
-import { withRetries } from './verwerkingenlog-retry.ts';
-import { isVerwerkingsactie, type NieuweVerwerkingsactie, type Verwerkingsactie } from './verwerkingenlog-types.ts';
 
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */
@@ -103,5 +102,162 @@ export function processingHeaders(context: ProcessingContext): Record<string, st
   };
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 10_000;
+/** A log that asks for more is away for longer than a caller can stand still. */
+const LONGEST_ASKED_MS = 60_000;
+
+export interface RetryOptions {
+  /** Times that it is tried in all. */
+  readonly attempts: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Tries again what failed in passing, each time after a longer wait (half of it random, so that many clients do not come back at
+ * once), or after the wait that the log asked for; asked to wait more than a minute, it gives up.
+ * @throws {VerwerkingenlogError} what the last try threw, or with the signal's reason as its cause
+ */
+export async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: RetryOptions): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof VerwerkingenlogError) || !error.passing || attempt >= attempts || signal.aborted)
+        throw error;
+      if (error.retryAfterMs !== undefined && error.retryAfterMs > LONGEST_ASKED_MS) throw error;
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS);
+      await sleep(error.retryAfterMs ?? wait / 2 + (Math.random() * wait) / 2, undefined, { signal }).catch(() => {
+        throw new VerwerkingenlogError('the caller gave up', { cause: signal.reason });
+      });
+    }
+  }
+}
+
+export interface ClientCredentials {
+  /** The `token` endpoint of the authorization server. */
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+}
+
+const TIMEOUT_MS = 5000;
+/** A token is fetched anew this long before it ends. */
+const MARGIN_MS = 30_000;
+
+/**
+ * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and kept until shortly before they end; callers that
+ * come together share one fetch.
+ */
+export function clientCredentials(credentials: ClientCredentials): () => Promise<string> {
+  let current: { readonly token: string; readonly until: number } | undefined;
+  let fetching: Promise<string> | undefined;
+  return async () => {
+    if (current !== undefined && Date.now() < current.until) return current.token;
+    fetching ??= fetchToken(credentials)
+      .then(({ token, seconds }) => {
+        current = { token, until: Date.now() + seconds * 1000 - MARGIN_MS };
+        return token;
+      })
+      .finally(() => {
+        fetching = undefined;
+      });
+    return fetching;
+  };
+}
+
+async function fetchToken(credentials: ClientCredentials): Promise<{ token: string; seconds: number }> {
+  const basic = [credentials.clientId, credentials.clientSecret].map(encodeURIComponent).join(':');
+  const { statusCode, body } = await request(credentials.tokenUrl, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+    },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: credentials.scopes.join(' ') }).toString(),
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+  }).catch((cause: unknown) => {
+    throw new VerwerkingenlogError('the authorization server cannot be reached', { cause });
+  });
+  const answer: unknown = await body.json().catch(() => undefined);
+  if (statusCode !== 200 || !isTokenAnswer(answer)) {
+    throw new VerwerkingenlogError(`the authorization server gave no token (${statusCode})`, {
+      status: statusCode,
+      problem: answer,
+    });
+  }
+  return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
+}
+
+function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {
+  return (
+    typeof value === 'object' && value !== null && 'access_token' in value && typeof value.access_token === 'string'
+  );
+}
+
+/** The log did not keep an action: it refused it, or could not be reached in time. */
+export class VerwerkingenlogError extends Error {
+  /** HTTP status of the last answer; absent when there was none. */
+  readonly status: number | undefined;
+  /** The problem document of the last answer. */
+  readonly problem: unknown;
+  /** Milliseconds that the log asked to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    options: { status?: number; problem?: unknown; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'VerwerkingenlogError';
+    this.status = options.status;
+    this.problem = options.problem;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** Whether the same request may succeed later: no answer, too many requests, or trouble at the other side. */
+  get passing(): boolean {
+    return this.status === undefined || this.status === 408 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** Records of the processing log as they go over the line, by its contract. */
+
+type Schemas = components['schemas'];
+/** Members that the log gives; what a body says of them is skipped. */
+type GivenByLog = 'url' | 'actieId' | 'tijdstipRegistratie' | 'verwerktObjectId';
+
+/** A person that was processed; `soortObjectId` is the kind of identification, such as `BSN`. */
+export interface VerwerktObject extends Omit<Schemas['VerwerktObjectInvoer'], GivenByLog> {
+  readonly objecttype: 'persoon';
+}
+
+/**
+ * An action to be kept. `verwerkingId` relates the actions of one processing; `bewaartermijn` is an ISO 8601 duration such as `P10Y`;
+ * `uitvoerder` is the OIN of the organisation that did it; `tijdstip` is RFC 3339 with an offset, answered as it was given.
+ */
+export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieInvoer'], GivenByLog> {
+  readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
+  readonly verwerkteObjecten: readonly VerwerktObject[];
+}
+
+/** An action as the log keeps it. */
+export type Verwerkingsactie = Schemas['Verwerkingsactie'];
+
+/** Whether an answer is an action; the log's contract says the rest. */
+export function isVerwerkingsactie(value: unknown): value is Verwerkingsactie {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'actieId' in value &&
+    typeof value.actieId === 'string' &&
+    'url' in value &&
+    typeof value.url === 'string'
   );
 }

@@ -8,8 +8,12 @@ import {
   type ProcessingHeader,
   readProcessingHeaders,
 } from '../kernel/processing-headers.ts';
-import type { LogOptions, VerwerkingenlogClient } from './verwerkingenlog-client.ts';
-import type { NieuweVerwerkingsactie, Verwerkingsactie } from './verwerkingenlog-types.ts';
+import type {
+  LogOptions,
+  NieuweVerwerkingsactie,
+  VerwerkingenlogClient,
+  Verwerkingsactie,
+} from './verwerkingenlog-client.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,18 +3,19 @@
  * headers on calls to others; the Fastify plugin reads and checks them on calls that come in.
  */
 export type { ProcessingContext, ProcessingHeader } from '../kernel/processing-headers.ts';
+export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-client.ts';
 export {
+  type ClientCredentials,
+  clientCredentials,
   createVerwerkingenlogClient,
   type LogOptions,
   processingHeaders,
   type VerwerkingenlogClient,
   type VerwerkingenlogClientOptions,
+  VerwerkingenlogError,
 } from './verwerkingenlog-client.ts';
-export { VerwerkingenlogError } from './verwerkingenlog-error.ts';
 export {
   ProcessingHeadersError,
   type VerwerkingsheadersOptions,
   verwerkingsheaders,
 } from './verwerkingenlog-plugin.ts';
-export { type ClientCredentials, clientCredentials } from './verwerkingenlog-token.ts';
-export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-types.ts';

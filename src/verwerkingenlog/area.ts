@@ -9,17 +9,17 @@ import type { ProblemStyle } from '../http/problem-reply.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { createReadInLog } from './logged-read.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import type { LogOfActies } from './processing-log.ts';
-import { createReadInLog } from './read-in-log.ts';
-import { changeVerwerkingsactie } from './routes/change-verwerkingsactie.ts';
-import { getVerwerkingsactie } from './routes/get-verwerkingsactie.ts';
-import { getVerwerkingsacties } from './routes/get-verwerkingsacties.ts';
-import { getVerwerkteObjecten } from './routes/get-verwerkte-objecten.ts';
-import { patchVerwerkingsacties } from './routes/patch-verwerkingsacties.ts';
-import { postVerwerkingsactie } from './routes/post-verwerkingsactie.ts';
-import type { RouteNeeds } from './routes/route-needs.ts';
+import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
+import type { RouteNeeds } from './routes/request.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
+import {
+  changeVerwerkingsactie,
+  patchVerwerkingsacties,
+  postVerwerkingsactie,
+} from './routes/write-verwerkingsacties.ts';
 
 const CONTRACT = new URL('../../openapi/verwerkingenlog.yaml', import.meta.url);
 

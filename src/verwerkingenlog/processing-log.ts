@@ -6,15 +6,15 @@ import type { Platform } from '../kernel/platform.ts';
 import { entryFromHeaders } from '../kernel/processing-headers.ts';
 import type { OwnEntry, OwnKind, ProcessingEntry, ProcessingLog } from '../kernel/processing-log.ts';
 import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
-import { type AppendActie, createAppendActie } from './append-actie.ts';
+import { type AppendActie, createAppendActie } from './append.ts';
+import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Actie, moment } from './domain/verwerkingsactie.ts';
-import { startMaintenance } from './maintenance.ts';
 import { startRetention } from './retention-schedule.ts';
-import { createSerialChanges, type SerialChanges } from './serial-changes.ts';
 import { readActiviteit } from './store/activiteiten.ts';
-import type { Appended } from './store/append-versies.ts';
-import { openIdentityKeys } from './store/open-keys.ts';
+import { type Appended, forgetIdempotency } from './store/append.ts';
+import { openIdentityKeys } from './store/keys.ts';
+import { MONTHS_AHEAD, makeMonths } from './store/months.ts';
 
 /** The activity that the register begins with (migration 0011). */
 const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
@@ -70,7 +70,7 @@ export async function openProcessingLog(platform: Platform): Promise<LogOfActies
 }
 
 /** What of the configuration own entries go by. */
-export interface OwnRules {
+interface OwnRules {
   /** Shortest term of an own entry. */
   readonly ownRetention: string;
   /** The activity of each kind; one that is missing has the default. */
@@ -157,5 +157,32 @@ function countAppends({ metrics }: Platform): (result: Appended) => void {
   return ({ kept, unknownActivity }) => {
     if (kept) appends.inc();
     if (unknownActivity) unknown.inc();
+  };
+}
+
+const EVERY_MS = 3_600_000;
+
+/**
+ * Makes partitions ahead and forgets old idempotency keys: at once, and every hour. A failure is logged and tried again the next time;
+ * a month that is missing all the same is made by the first append that needs it.
+ */
+function startMaintenance({ pool, clock, log }: Platform): { stop: () => Promise<void> } {
+  const work = async (): Promise<void> => {
+    try {
+      await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+      await forgetIdempotency(pool, clock.now());
+    } catch (err) {
+      log.warn({ err }, 'the upkeep of the processing log failed and will be tried again');
+    }
+  };
+  let running = work();
+  const timer = setInterval(() => {
+    running = running.then(work);
+  }, EVERY_MS).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
   };
 }

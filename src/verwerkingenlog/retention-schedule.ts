@@ -2,8 +2,7 @@ import { Counter, Gauge } from 'prom-client';
 import { checkRetentionLogin } from '../kernel/database/open-database.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ReadinessCheck, ReadinessResult } from '../kernel/readiness.ts';
-import { prune } from './store/prune.ts';
-import { type RetentionRuns, readRuns } from './store/retention-run.ts';
+import { prune, type RetentionRuns, readRuns } from './store/retention.ts';
 
 /** How often the lines of earlier runs are read: by them several instances share one schedule, and metrics tell of other processes. */
 const CHECK_EVERY_MS = 15_000;

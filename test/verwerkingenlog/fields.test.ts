@@ -12,7 +12,7 @@ import { readOpenapi } from '../../src/http/openapi-document.ts';
 import { isRecord } from '../../src/kernel/is-record.ts';
 import type { ProcessedPerson, ProcessingEntry } from '../../src/kernel/processing-log.ts';
 import type { Actie, VerwerktObject } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versie-columns.ts';
+import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versions.ts';
 
 type Schemas = components['schemas'];
 /** What a caller writes: without what the log itself gives. */

@@ -2,18 +2,22 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db } from '../../src/kernel/database/db.ts';
-import { countPlaces, findPlaces, readPlaces } from '../../src/verwerkingenlog/store/find-by-person.ts';
-import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
-import { patchVerwerking, readCategorieen } from '../../src/verwerkingenlog/store/patch-verwerking.ts';
+import { readIdempotency } from '../../src/verwerkingenlog/store/append.ts';
+import {
+  lastObjectNumber,
+  patchVerwerking,
+  readCategorieen,
+  removePlaces,
+} from '../../src/verwerkingenlog/store/changes.ts';
+import { countPlaces, findPlaces, readPlaces } from '../../src/verwerkingenlog/store/find.ts';
 import {
   readCurrent,
   readCurrentPart,
   readHistory,
   readStanding,
   readVersie,
-} from '../../src/verwerkingenlog/store/read-versie.ts';
-import { lastObjectNumber, removePlaces } from '../../src/verwerkingenlog/store/replace-versie.ts';
-import type { StoredVersie } from '../../src/verwerkingenlog/store/stored-versie.ts';
+  type StoredVersie,
+} from '../../src/verwerkingenlog/store/versions.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

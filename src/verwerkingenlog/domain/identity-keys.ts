@@ -1,4 +1,3 @@
-// Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869
 import {
   createCipheriv,
   createDecipheriv,
@@ -8,8 +7,8 @@ import {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { hashUuid } from './hash-uuid.ts';
-import { personText } from './person-text.ts';
+
+// Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869
 
 /** Names a key of the configuration; `null`: no key, identifiers are kept as they came. */
 export type KeyName = string | null;
@@ -133,4 +132,17 @@ function decrypt(key: KeyObject, actieId: string, stored: Buffer): string {
     .setAAD(Buffer.from(actieId))
     .setAuthTag(stored.subarray(-TAG_BYTES));
   return decipher.update(stored.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+}
+
+/** A person's identity as one text: two identities never give the same, whatever is written in them. */
+export function personText({ soortObjectId, objectId }: { soortObjectId: string; objectId: string }): string {
+  // A kind is never empty, so nothing else begins with a line break.
+  return soortObjectId.includes('\n')
+    ? `\n${JSON.stringify([soortObjectId, objectId])}`
+    : `${soortObjectId}\n${objectId}`;
+}
+
+/** The first 128 bits of a hash (hexadecimal) in the form of a UUID: the database keeps and compares those as 16 bytes. */
+function hashUuid(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }

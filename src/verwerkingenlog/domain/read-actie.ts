@@ -1,11 +1,11 @@
 import type { components } from '../../contracts/verwerkingenlog.ts';
+import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/duration.ts';
+import { isRecord } from '../../kernel/is-record.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
-import { momentFaults, termFaults, textFaults } from './actie-faults.ts';
-import { offsetOf, toUtc } from './moments.ts';
-import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
+import { type Actie, offsetOf, toUtc, type Vertrouwelijkheid, type VerwerktObject } from './verwerkingsactie.ts';
 
 /** A body as the contract lets it through: read-only members are of any kind. */
-export type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
+type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
 /** Reads a body that the contract has let through; faults are those that a contract cannot express. */
@@ -58,4 +58,134 @@ function readObject(object: ObjectBody): VerwerktObject {
     betrokkenheid: object.betrokkenheid ?? null,
     soortenGegevens: object.verwerkteSoortenGegevens?.map(({ soortGegeven }) => soortGegeven) ?? null,
   };
+}
+
+const NO_BSN = { code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' };
+
+interface FaultOptions {
+  readonly checkBsn: boolean;
+}
+
+/** What is wrong with the body of an action that a contract cannot express. The body may be anything: what has another form is skipped. */
+export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[] {
+  if (!isRecord(body)) return [];
+  const { tijdstip, bewaartermijn } = body;
+  const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
+  return [
+    ...textFaults(body, options),
+    ...(typeof tijdstip === 'string' ? momentFaults(utc) : []),
+    ...termFaults(bewaartermijn, new Date(utc ?? 0)),
+  ];
+}
+
+/** The faults of the body's texts: half characters, and numbers that are no citizen service number. */
+function textFaults(body: Identified, { checkBsn }: FaultOptions): InvalidParam[] {
+  const faults = illFormedTexts(body);
+  return checkBsn ? [...faults, ...bsnFaults(body)] : faults;
+}
+
+/** @param utc what `toUtc` made of the body's `tijdstip` */
+function momentFaults(utc: string | undefined): InvalidParam[] {
+  if (utc !== undefined) return [];
+  return [{ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' }];
+}
+
+/**
+ * What is wrong with a `bewaartermijn` that is a duration; another form is a fault that the contract names.
+ * @param at the moment that it counts from
+ */
+export function termFaults(bewaartermijn: unknown, at: Date): InvalidParam[] {
+  if (typeof bewaartermijn !== 'string' || !isDuration(bewaartermijn) || isTerm(bewaartermijn, at)) return [];
+  return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan niets zijn, en hoogstens ${LONGEST_TERM}` }];
+}
+
+/** The members of a body that identify persons, of any form. */
+interface Identified {
+  readonly soortAfnemerId?: unknown;
+  readonly afnemerId?: unknown;
+  readonly verwerkteObjecten?: unknown;
+}
+
+function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified): InvalidParam[] {
+  const faults: InvalidParam[] = [];
+  if (isWrong(soortAfnemerId, afnemerId)) faults.push({ name: 'afnemerId', ...NO_BSN });
+  for (const [i, object] of (Array.isArray(verwerkteObjecten) ? verwerkteObjecten : []).entries()) {
+    if (isRecord(object) && isWrong(object.soortObjectId, object.objectId)) {
+      faults.push({ name: `verwerkteObjecten.${i}.objectId`, ...NO_BSN });
+    }
+  }
+  return faults;
+}
+
+function isWrong(kind: unknown, id: unknown): boolean {
+  return isBsnKind(kind) && typeof id === 'string' && !isBsn(id);
+}
+
+/** Members that are only read: in a request they are skipped, and may be anything of any depth. No other member has these names. */
+const READ_ONLY = new Set(['url', 'actieId', 'verwerktObjectId', 'verwerkingsactiviteitId', 'tijdstipRegistratie']);
+
+/** Deeper than any body of the contract; one that the contract refuses may go on for ever. */
+const DEEPEST = 16;
+
+/**
+ * Names every text in a body that is half of a character pair: JSON can write it (`\ud800`), UTF-8 cannot, and the database would keep
+ * something that it later cannot read.
+ */
+export function illFormedTexts(value: unknown): InvalidParam[] {
+  return isWellFormed(value, DEEPEST) ? [] : findIllFormed(value, []);
+}
+
+/** Nearly always: so it is asked first, without keeping places. */
+function isWellFormed(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (!isObject(value) || depth === 0) return true;
+  if (Array.isArray(value)) return value.every((part) => isWellFormed(part, depth - 1));
+  return Object.keys(value).every((name) => READ_ONLY.has(name) || isWellFormed(value[name], depth - 1));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function findIllFormed(value: unknown, path: readonly string[]): InvalidParam[] {
+  if (typeof value === 'string') {
+    if (value.isWellFormed()) return [];
+    return [{ name: path.join('.'), code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
+  }
+  if (!isObject(value) || path.length === DEEPEST) return [];
+  return membersOf(value).flatMap(([key, part]) => findIllFormed(part, [...path, key]));
+}
+
+function membersOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([name]) => !READ_ONLY.has(name));
+}
+
+const WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];
+
+/** Whether a text is a citizen service number by its form and its eleven test. */
+export function isBsn(text: string): boolean {
+  if (!/^\d{9}$/.test(text) || text === '000000000') return false;
+  const sum = WEIGHTS.reduce((total, weight, i) => total + weight * Number(text[i]), 0);
+  return sum % 11 === 0;
+}
+
+// Kinds of identification: the standard closes no list, so callers write them in many ways.
+
+/** Whether a kind of identification means a citizen service number, whatever stands around the letters: ` bsn`, `B.S.N.`, `BSN:`. */
+function isBsnKind(kind: unknown): boolean {
+  return (
+    typeof kind === 'string' &&
+    kind
+      .normalize('NFKC')
+      .replaceAll(/[^\p{L}\p{N}]/gu, '')
+      .toLowerCase() === 'bsn'
+  );
+}
+
+/**
+ * Whether an identification is of an organisation and of nobody else: only that is kept as it came. Anything else may identify a person,
+ * however its kind is called.
+ */
+export function isOrganisation(kind: string | null, id: string): boolean {
+  return kind === 'OIN' && /^\d{20}$/.test(id);
 }

@@ -3,13 +3,11 @@ import { callerOf } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { termFaults } from '../domain/actie-faults.ts';
-import { activiteitEtag, matches } from '../domain/etag.ts';
-import { illFormedTexts } from '../domain/ill-formed-text.ts';
+import type { Change } from '../changes.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
+import { illFormedTexts, termFaults } from '../domain/read-actie.ts';
 import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import type { Change } from '../serial-changes.ts';
 import {
   countActiviteiten,
   deleteActiviteit,
@@ -17,10 +15,11 @@ import {
   readActiviteit,
   writeActiviteit,
 } from '../store/activiteiten.ts';
-import { MAX_COUNT } from '../store/find-by-person.ts';
-import { lockOfActiviteit } from '../store/lock-changes.ts';
-import { linkTo } from './person-query.ts';
-import { auteurOf, type RouteNeeds, refuse, tagged } from './route-needs.ts';
+import { lockOfActiviteit } from '../store/changes.ts';
+import { MAX_COUNT } from '../store/find.ts';
+import { activiteitEtag, matches } from './answers.ts';
+import { linkTo } from './person-page.ts';
+import { auteurOf, type RouteNeeds, refuse, tagged } from './request.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/];
 

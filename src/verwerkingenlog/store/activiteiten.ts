@@ -1,7 +1,6 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { Cursor } from '../domain/page.ts';
-import type { Auteur } from '../domain/verwerkingsactie.ts';
-import { moment } from '../domain/verwerkingsactie.ts';
+import { type Auteur, moment } from '../domain/verwerkingsactie.ts';
 import type { Activiteit, ActiviteitVelden } from '../domain/verwerkingsactiviteit.ts';
 
 type Row = Omit<Activiteit, 'tijdstipRegistratie'> & { readonly tijdstipRegistratie: Date };

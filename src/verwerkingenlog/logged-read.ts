@@ -3,12 +3,11 @@ import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingContext } from '../kernel/processing-headers.ts';
 import type { OwnEntry } from '../kernel/processing-log.ts';
-import { newActieId } from './domain/actie-id.ts';
-import { type Auteur, eersteVersie } from './domain/verwerkingsactie.ts';
+import { type Auteur, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { type LogOfActies, ownActie } from './processing-log.ts';
-import { appendVersies } from './store/append-versies.ts';
-import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
-import { protectInTurns, type StoredVersie } from './store/stored-versie.ts';
+import { appendVersies } from './store/append.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
+import { protectInTurns, type StoredVersie } from './store/versions.ts';
 
 /** What a reading of the log was about, for the entry that it leaves. */
 export interface Reading<T> {

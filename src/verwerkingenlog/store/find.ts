@@ -2,9 +2,7 @@ import type { Db } from '../../kernel/database/db.ts';
 import { type Categorie, categorieNummer, categorieVan } from '../domain/access.ts';
 import type { Cursor } from '../domain/page.ts';
 import { moment } from '../domain/verwerkingsactie.ts';
-import { fromRow } from './read-versie.ts';
-import type { StoredVersie } from './stored-versie.ts';
-import { SELECT_VERSIE, type VersieRow } from './versie-columns.ts';
+import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 
 export interface PersonQuestion {
   /** Keyed hashes of the person, one for each key that is in use. */

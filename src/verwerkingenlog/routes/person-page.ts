@@ -1,15 +1,73 @@
 import type { FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/verwerkingenlog.ts';
 import { callerOf } from '../../http/auth.ts';
+import type { Db } from '../../kernel/database/db.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
+import type { Categorie } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
-import { toUtc } from '../domain/moments.ts';
-import { type Cursor, readCursor, writeCursor } from '../domain/page.ts';
-import type { PersonQuestion, Place } from '../store/find-by-person.ts';
-import { refuse } from './route-needs.ts';
+import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/page.ts';
+import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
+import type { Reading } from '../logged-read.ts';
+import { countPlaces, findPlaces, type PersonQuestion, type Place, readPlaces } from '../store/find.ts';
+import { revealInTurns } from '../store/versions.ts';
+import { type RouteNeeds, refuse } from './request.ts';
+
+interface PersonPage {
+  readonly count: number;
+  readonly next: string | null;
+  readonly previous: string | null;
+  /** Newest first, each with only the objects that are this person; per object: as often as he stands in it. */
+  readonly versies: readonly Versie[];
+}
+
+/**
+ * Prepares the reading of one page of a person's actions. The reading resolves when all of its questions have been sent.
+ * @throws {Problem} 400 for what the contract could not refuse
+ */
+export function preparePersonPage(
+  request: FastifyRequest,
+  query: PersonQuery,
+  needs: RouteNeeds,
+  options: {
+    readonly categorieen: readonly Categorie[];
+    readonly address: string;
+    readonly per: PersonQuestion['per'];
+  },
+): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
+  const { keys } = needs.log;
+  refuse(questionFaults(query, options.per));
+  const { question, cursor } = readPersonQuery(query, keys, options);
+  return async (db) => {
+    const found = await findPlaces(db, question, cursor, query.limit + 1);
+    const page = pageOf(found, query.limit, cursor?.direction);
+    const alone = !page.next && !page.previous;
+    const rest = Promise.all([alone ? page.rows.length : countPlaces(db, question), readPlaces(db, page.rows)]);
+    return {
+      confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
+      result: rest.then(async ([count, stored]) => {
+        const versies: Versie[] = [];
+        for (const row of stored) versies.push(onlyPerson(await revealInTurns(row, keys), query));
+        return {
+          count,
+          next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,
+          previous: page.previous ? pageLink(request, options.address, options.per, 'before', page.rows.at(0)) : null,
+          versies,
+        };
+      }),
+    };
+  };
+}
+
+/** The index finds by a hash of 128 bits; the identity itself decides. */
+function onlyPerson(versie: Versie, { soortObjectId, objectId }: PersonQuery): Versie {
+  const objecten = versie.objecten.filter(
+    (object) => object.soortObjectId === soortObjectId && object.objectId === objectId,
+  );
+  return { ...versie, objecten };
+}
 
 /** The query of a list of one person, as the contract lets it through. */
-export type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
+type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
 
 /** A person as a query may name him; the contract leaves each member out or lets it through. */
 type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
@@ -85,7 +143,7 @@ export function questionFaults(query: unknown, per: PersonQuestion['per']): Inva
 }
 
 /** Reads a query without faults. */
-export function readPersonQuery(
+function readPersonQuery(
   query: PersonQuery,
   keys: IdentityKeys,
   { categorieen, per }: Pick<PersonQuestion, 'categorieen' | 'per'>,
@@ -113,7 +171,7 @@ function isMoment(text: string): boolean {
 }
 
 /** Address of the page beside this one: what was asked, with another cursor. */
-export function pageLink(
+function pageLink(
   request: FastifyRequest,
   address: string,
   per: PersonQuestion['per'],

@@ -5,17 +5,14 @@ import { eventLoopBudget } from '../kernel/event-loop.ts';
 import type { OneAtATime } from '../kernel/one-at-a-time.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
-import type { IdentityKeys } from './domain/identity-keys.ts';
-import type { Actie, Auteur, Versie } from './domain/verwerkingsactie.ts';
+import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
+import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { type Ahead, createAhead } from './make-ahead.ts';
-import { type Asked, callersKey, idempotencyOf, type Made, makeAppend, makeAppendInTurns } from './make-append.ts';
+import { type Ahead, createAhead } from './prefetch.ts';
 import { logFull, verwerkingenlogProblems } from './problems.ts';
-import { type Append, type Appended, appendVersies } from './store/append-versies.ts';
-import { readIdempotency } from './store/idempotency.ts';
-import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/make-months.ts';
-import { readVersie } from './store/read-versie.ts';
-import { revealInTurns } from './store/stored-versie.ts';
+import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
+import { protect, protectInTurns, readVersie, revealInTurns, type StoredVersie } from './store/versions.ts';
 
 /** A second one would take few at a time, at the cost of a whole group: the first is large, and while it is committed few more come. */
 const GROUPS_IN_FLIGHT = 1;
@@ -30,7 +27,7 @@ const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
 /** A replayed key can vanish while it is looked at (its 24 hours end); then it is free. */
 const REPLAY_TRIES = 3;
 
-export interface AppendOptions {
+interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
   /** An entry of the service itself is kept in any case: else who deletes its activity from the register stops what must be logged. */
   readonly isOwn?: boolean;
@@ -185,4 +182,70 @@ export function unknownActivityProblem(): Problem {
     detail: 'verwerkingsactiviteitId: staat niet in het register',
     invalidParams: [{ name: 'verwerkingsactiviteitId', code: 'onbekend', reason: 'staat niet in het register' }],
   });
+}
+
+/** An action that somebody asks to keep. */
+interface Asked {
+  readonly actie: Actie;
+  readonly auteur: Auteur;
+  /** When it was asked: the moment of registration. */
+  readonly at: Date;
+  readonly idempotencyKey: string | undefined;
+  /** @see Append.refuseUnknownActivity */
+  readonly refuseUnknownActivity: boolean;
+}
+
+/** Its first version, and what of that goes to the database. */
+interface Made {
+  readonly versie: Versie;
+  readonly append: Append;
+}
+
+/** Makes a first version: gives the action its identity, and encrypts. */
+function makeAppend(asked: Asked, keys: IdentityKeys): Made {
+  const versie = firstOf(asked);
+  return madeOf(asked, versie, protect(versie, keys), keys);
+}
+
+/** The same for an action about very many persons. */
+async function makeAppendInTurns(asked: Asked, keys: IdentityKeys): Promise<Made> {
+  const versie = firstOf(asked);
+  return madeOf(asked, versie, await protectInTurns(versie, keys), keys);
+}
+
+function firstOf({ actie, at, auteur }: Asked): Versie {
+  return eersteVersie(actie, newActieId(at), at, auteur);
+}
+
+function madeOf(
+  { actie, auteur, idempotencyKey, refuseUnknownActivity }: Asked,
+  versie: Versie,
+  stored: StoredVersie,
+  keys: IdentityKeys,
+): Made {
+  const idempotency =
+    idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
+  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity } };
+}
+
+/**
+ * What is kept of an idempotency key: only keyed hashes, for the key may say whom the action is about, and the action does.
+ * @param name the key that hashes
+ */
+function idempotencyOf(
+  actie: Actie,
+  auteur: Auteur,
+  key: string,
+  keys: IdentityKeys,
+  name: KeyName,
+): NonNullable<Append['idempotency']> {
+  return {
+    key: keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`),
+    content: keys.hashIdempotency(name, `inhoud\n${JSON.stringify(actie)}`),
+  };
+}
+
+/** A key counts per caller. */
+function callersKey({ door }: Auteur, key: string): string {
+  return `${door}\n${key}`;
 }

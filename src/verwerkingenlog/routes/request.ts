@@ -9,11 +9,11 @@ import type { Platform } from '../../kernel/platform.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-headers.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
-import { isKnownTag } from '../domain/etag.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
+import type { Reader, ReadInLog } from '../logged-read.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import type { LogOfActies } from '../processing-log.ts';
-import type { Reader, ReadInLog } from '../read-in-log.ts';
+import { isKnownTag } from './answers.ts';
 
 /** What the routes of this area are made with. */
 export interface RouteNeeds {

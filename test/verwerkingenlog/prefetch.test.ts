@@ -1,7 +1,7 @@
 import { nextTick } from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createAhead } from '../../src/verwerkingenlog/make-ahead.ts';
+import { createAhead } from '../../src/verwerkingenlog/prefetch.ts';
 
 /** A maker that tells when it made what, in turns of which `share` things can be made. */
 function stage(share = 100) {

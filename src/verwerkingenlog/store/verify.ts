@@ -1,9 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { listMonths, type Month } from './months.ts';
-import { fromRow } from './read-versie.ts';
-import { protect, reveal, type StoredVersie } from './stored-versie.ts';
-import { SELECT_VERSIE, type VersieRow } from './versie-columns.ts';
+import { fromRow, protect, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 
 /** One thing in the stored data that should not be. */
 export interface LogFault {

@@ -1,11 +1,57 @@
-import type { ArrayKind } from '../../kernel/database/array-of.ts';
-import type { Append } from './append-versies.ts';
-import { VERSIE_COLUMNS, VERSIE_NAMES } from './versie-columns.ts';
+import { type ArrayKind, withArrays } from '../../kernel/database/array-of.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import { placesByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+
+/** A version to be kept, with the idempotency key of its request when it has one. */
+export interface Append {
+  readonly versie: StoredVersie;
+  readonly idempotency?: { readonly key: string; readonly content: string } | undefined;
+  /** Whether it is not kept when its activity is not in the register. */
+  readonly refuseUnknownActivity: boolean;
+}
+
+export interface Appended {
+  /** False: its idempotency key was used in the last 24 hours, or its activity is unknown and that is refused. */
+  readonly kept: boolean;
+  /** It names an activity that is not in the register. */
+  readonly unknownActivity: boolean;
+}
+
+/**
+ * Adds first versions and versions that follow on others, all or none of them, with where their persons stand. No two may have the
+ * same idempotency key. One statement: outside a transaction it is committed when this resolves.
+ * @returns what became of each, in the order given
+ * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
+ */
+export async function appendVersies(db: Db, appends: readonly Append[]): Promise<Appended[]> {
+  const places = appends.flatMap(({ versie }, i) =>
+    versie.vervallen
+      ? []
+      : [...placesByPerson(versie)].map(([key, at]) => ({ row: i + 1, key, at: `{${at.join(',')}}` })),
+  );
+  return await withArrays(async (arrayOf) => {
+    const shared = [arrayOf.uuid(places.map(({ key }) => key)), arrayOf.text(places.map(({ at }) => at))];
+    const [lone] = appends;
+    const query =
+      lone !== undefined && appends.length === 1
+        ? { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(lone))] }
+        : {
+            ...APPEND_MANY,
+            values: [
+              ...shared,
+              ...INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read))),
+              arrayOf.integer(places.map(({ row }) => row)),
+            ],
+          };
+    const { rows } = await db.query<Appended>(query);
+    return rows;
+  });
+}
 
 type Value = string | number | boolean | null;
 
 /** What is given of each version: column, kind, and where it comes from. */
-export const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append: Append) => Value])[] = [
+const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append: Append) => Value])[] = [
   ['weigert', 'boolean', ({ refuseUnknownActivity }) => refuseUnknownActivity],
   ['idempotentie', 'uuid', ({ idempotency }) => idempotency?.key ?? null],
   ['inhoud', 'uuid', ({ idempotency }) => idempotency?.content ?? null],
@@ -24,7 +70,7 @@ const TAKE_OVER = `
       where oud.tijdstip <= excluded.tijdstip - interval '24 hours'`;
 
 /** Keys are taken in order, so that two groups never wait for each other in a circle. */
-export const APPEND_MANY = {
+const APPEND_MANY = {
   name: 'verwerkingenlog-append',
   text: `
   with invoer as materialized (
@@ -62,7 +108,7 @@ function given(wanted: string): string {
 const VERVALT_OP = `verwerkingenlog.vervalt_op(${given('tijdstip')}, ${given('bewaartermijn')})`;
 
 /** A lone version needs no table of input: what is given stands where it is used, which takes the database less time. */
-export const APPEND_ONE = {
+const APPEND_ONE = {
   name: 'verwerkingenlog-append-one',
   text: `
   with register as (
@@ -90,3 +136,32 @@ export const APPEND_ONE = {
   )
   select nieuw as kept, onbekend as "unknownActivity" from oordeel`,
 };
+
+/** What an idempotency key was used for; undefined when nobody did, or longer ago than it is kept. */
+export async function readIdempotency(
+  db: Db,
+  key: string,
+): Promise<{ readonly content: string; readonly actieId: string } | undefined> {
+  const { rows } = await db.query<{ content: string; actieId: string }>(
+    'select inhoud as content, actie_id as "actieId" from verwerkingenlog.idempotentie where sleutel = $1::uuid',
+    [key],
+  );
+  return rows[0];
+}
+
+const BATCH = 10_000;
+
+/** Forgets what is older than 24 hours. */
+export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
+  let forgotten = 0;
+  for (;;) {
+    const { rowCount } = await db.query(
+      `delete from verwerkingenlog.idempotentie where sleutel in (
+         select sleutel from verwerkingenlog.idempotentie where tijdstip <= $1::timestamptz - interval '24 hours' limit $2::integer
+       ) and tijdstip <= $1::timestamptz - interval '24 hours'`,
+      [now, BATCH],
+    );
+    forgotten += rowCount ?? 0;
+    if ((rowCount ?? 0) < BATCH) return forgotten;
+  }
+}
