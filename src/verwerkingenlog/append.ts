@@ -1,5 +1,6 @@
+/** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
 import pg from 'pg';
-import { Histogram } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { eventLoopBudget } from '../kernel/event-loop.ts';
 import type { OneAtATime } from '../kernel/one-at-a-time.ts';
@@ -8,50 +9,70 @@ import { Problem } from '../kernel/problem.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { type Ahead, createAhead } from './prefetch.ts';
-import { logFull, verwerkingenlogProblems } from './problems.ts';
+import { createLazy, type Lazy } from './prefetch.ts';
+import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
-import { protect, protectInTurns, readVersie, revealInTurns, type StoredVersie } from './store/versions.ts';
+import { protect, protectWithinBudget, readVersie, revealWithinBudget, type StoredVersie } from './store/versions.ts';
 
-/** A second one would take few at a time, at the cost of a whole group: the first is large, and while it is committed few more come. */
+/** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
-/** Processed objects that go to the database together, unless one action has more; and from how many on an action counts as large. */
+/** Processed objects that go to the database together, unless one action has more. */
 const GROUP_OBJECTS = 5000;
-const LARGE = 100;
-/** An action about more persons is made and kept, or changed, one at a time. */
+/** An action about more persons is prepared when its group is committed, and not before. */
+const PREFETCH_OBJECTS = 100;
+/** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;
-/** What the database does not take, and what cannot even be written for it. */
+/** Errors that are the fault of one action: what the database refuses, and what cannot be written for it. */
 const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
-/** A replayed key can vanish while it is looked at (its 24 hours end); then it is free. */
+/** An idempotency key that was used can end its 24 hours before it is read; then it is free. */
 const REPLAY_TRIES = 3;
 
-interface AppendOptions {
+export interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /** An entry of the service itself is kept in any case: else who deletes its activity from the register stops what must be logged. */
+  /** An entry of the service itself is stored in any case: else whoever deletes its activity from the register stops its logging. */
   readonly isOwn?: boolean;
 }
 
-export interface AppendActie {
+export interface Appender {
   /**
    * Resolves when the action is committed to disk, with its first version; with an idempotency key of the last 24 hours, with the
-   * version that it stands for.
+   * version that was stored under it.
    * @throws {Problem} 409, 503, or 400 for an unknown activity when that is refused
    */
   append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
+  /** Counts in the metrics what somebody else appended, in a transaction of his own. */
+  count(result: Appended): void;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
 
-/** Appends first versions in groups that share a transaction. */
-export function createAppendActie(
+interface AppendRequest {
+  readonly actie: Actie;
+  readonly auteur: Auteur;
+  /** Moment of registration. */
+  readonly at: Date;
+  readonly idempotencyKey: string | undefined;
+  /** @see Append.refuseUnknownActivity */
+  readonly refuseUnknownActivity: boolean;
+}
+
+/** A first version, and what of it goes to the database. */
+interface PreparedAppend {
+  readonly versie: Versie;
+  readonly append: Append;
+}
+
+type StoredAppend = PreparedAppend & { readonly result: Appended };
+
+export function createAppender(
   { config, pool, clock, log, metrics }: Platform,
   keys: IdentityKeys,
   large: OneAtATime,
-  appended: (result: Appended) => void,
-): AppendActie {
+): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
+  const count = createCounters(metrics);
   const groupSizes = new Histogram({
     name: 'verwerkingenlog_group_size',
     help: 'Appends that shared one transaction',
@@ -59,7 +80,7 @@ export function createAppendActie(
     registers: [metrics],
   });
 
-  async function keep(appends: readonly Append[]): Promise<Appended[]> {
+  async function insert(appends: readonly Append[]): Promise<Appended[]> {
     try {
       return await appendVersies(pool, appends);
     } catch (error) {
@@ -70,12 +91,12 @@ export function createAppendActie(
     }
   }
 
-  const ahead = createAhead<Asked, Made>((asked) => makeAppend(asked, keys));
-  const groups = createGroupCommit<Ahead<Asked, Made>, Made & { readonly result: Appended }>({
+  const lazy = createLazy<AppendRequest, PreparedAppend>((request) => prepareAppend(request, keys));
+  const groups = createGroupCommit<Lazy<AppendRequest, PreparedAppend>, StoredAppend>({
     commit: async (group) => {
-      const made = await allMade(group);
-      const results = await keep(made.map(({ append }) => append));
-      return made.flatMap((one, i) => {
+      const prepared = await prepareAll(group);
+      const results = await insert(prepared.map(({ append }) => append));
+      return prepared.flatMap((one, i) => {
         const result = results[i];
         return result === undefined ? [] : [{ ...one, result }];
       });
@@ -87,27 +108,38 @@ export function createAppendActie(
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: (error) => !isDatabaseUnavailable(error) && BAD_VALUE.some((kind) => error instanceof kind),
     full: logFull,
-    // What is refused is not even encrypted. What is made of a large action is many times as large: that is made when it is its turn.
-    taken: (asked) => {
-      if (weightOf(asked) <= LARGE) asked.makeSoon();
+    // What is refused is not encrypted, and a large action takes many times its size once it is prepared.
+    onAccepted: (one) => {
+      if (weightOf(one) <= PREFETCH_OBJECTS) one.prefetch();
     },
     weight: weightOf,
     maxWeight: GROUP_OBJECTS,
     observe: (size) => groupSizes.observe(size),
   });
 
+  async function add(request: () => AppendRequest): Promise<StoredAppend> {
+    const first = request();
+    if (first.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add(lazy(first));
+    return await large.run(first.auteur.door, async () => {
+      // Anew: the moment of registration is when its turn comes.
+      const item = request();
+      const prepared = await prepareLargeAppend(item, keys);
+      return await groups.add({ item, prefetch: () => undefined, value: () => prepared });
+    });
+  }
+
   async function replay({ key, content }: NonNullable<Append['idempotency']>): Promise<Versie | undefined> {
     const known = await readIdempotency(pool, key);
     if (known === undefined) return undefined;
     if (known.content !== content) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
     const stored = await readVersie(pool, known.actieId, 1);
-    if (stored !== undefined) return await revealInTurns(stored, keys);
+    if (stored !== undefined) return await revealWithinBudget(stored, keys);
     throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
       detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
     });
   }
 
-  /** While keys change, an idempotency key may have been kept by an instance that writes with another one. */
+  /** During a rotation an idempotency key may have been stored by an instance that writes with another key. */
   const otherKeys = keys.names.filter((name) => name !== null && name !== keys.current);
   async function replayOfOtherKeys(actie: Actie, auteur: Auteur, idempotencyKey: string): Promise<Versie | undefined> {
     for (const name of otherKeys) {
@@ -117,32 +149,24 @@ export function createAppendActie(
     return undefined;
   }
 
-  async function add(ask: () => Asked): Promise<Made & { readonly result: Appended }> {
-    const asked = ask();
-    if (asked.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add(ahead(asked));
-    return await large.run(asked.auteur.door, async () => {
-      const item = ask();
-      const made = await makeAppendInTurns(item, keys);
-      return await groups.add({ item, makeSoon: () => undefined, made: () => made });
-    });
-  }
-
   return {
+    count,
     async append(actie, auteur, { idempotencyKey, isOwn = false } = {}) {
       const refuseUnknownActivity = unknownActivity === 'refuse' && !isOwn;
       if (idempotencyKey !== undefined && otherKeys.length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
         if (earlier !== undefined) return earlier;
       }
+      const request = (): AppendRequest => ({
+        actie,
+        auteur,
+        at: clock.now(),
+        idempotencyKey,
+        refuseUnknownActivity,
+      });
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
-        const { versie, append, result } = await add(() => ({
-          actie,
-          auteur,
-          at: clock.now(),
-          idempotencyKey,
-          refuseUnknownActivity,
-        }));
-        appended(result);
+        const { versie, append, result } = await add(request);
+        count(result);
         if (result.kept) return versie;
         if (result.unknownActivity && refuseUnknownActivity) throw unknownActivityProblem();
         const earlier = append.idempotency && (await replay(append.idempotency));
@@ -157,79 +181,49 @@ export function createAppendActie(
   };
 }
 
-/** What an action takes to keep grows with its processed objects; itself it counts as one. */
-function weightOf({ item }: Ahead<Asked, Made>): number {
+/** An action weighs one, and one for each of its processed objects. */
+function weightOf({ item }: Lazy<AppendRequest, PreparedAppend>): number {
   return 1 + item.actie.verwerkteObjecten.length;
 }
 
-async function allMade(group: readonly Ahead<Asked, Made>[]): Promise<Made[]> {
-  const all: Made[] = [];
+async function prepareAll(group: readonly Lazy<AppendRequest, PreparedAppend>[]): Promise<PreparedAppend[]> {
+  const all: PreparedAppend[] = [];
   for (const one of group) {
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    all.push(one.made());
+    all.push(one.value());
   }
   return all;
 }
 
-function registrationMonths(group: readonly Append[]): Date[] {
-  const months = new Set(group.map(({ versie }) => versie.tijdstipRegistratie.slice(0, 7)));
-  return [...months].map((month) => new Date(`${month}-01T00:00:00Z`));
-}
-
-/** The register does not have the activity that an action names. */
-export function unknownActivityProblem(): Problem {
-  return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactiviteit, {
-    detail: 'verwerkingsactiviteitId: staat niet in het register',
-    invalidParams: [{ name: 'verwerkingsactiviteitId', code: 'onbekend', reason: 'staat niet in het register' }],
-  });
-}
-
-/** An action that somebody asks to keep. */
-interface Asked {
-  readonly actie: Actie;
-  readonly auteur: Auteur;
-  /** When it was asked: the moment of registration. */
-  readonly at: Date;
-  readonly idempotencyKey: string | undefined;
-  /** @see Append.refuseUnknownActivity */
-  readonly refuseUnknownActivity: boolean;
-}
-
-/** Its first version, and what of that goes to the database. */
-interface Made {
-  readonly versie: Versie;
-  readonly append: Append;
-}
-
-/** Makes a first version: gives the action its identity, and encrypts. */
-function makeAppend(asked: Asked, keys: IdentityKeys): Made {
-  const versie = firstOf(asked);
-  return madeOf(asked, versie, protect(versie, keys), keys);
+/** Makes the first version: gives the action its identity, and encrypts its persons. */
+function prepareAppend(request: AppendRequest, keys: IdentityKeys): PreparedAppend {
+  const versie = firstVersie(request);
+  return prepared(request, versie, protect(versie, keys), keys);
 }
 
 /** The same for an action about very many persons. */
-async function makeAppendInTurns(asked: Asked, keys: IdentityKeys): Promise<Made> {
-  const versie = firstOf(asked);
-  return madeOf(asked, versie, await protectInTurns(versie, keys), keys);
+async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys): Promise<PreparedAppend> {
+  const versie = firstVersie(request);
+  return prepared(request, versie, await protectWithinBudget(versie, keys), keys);
 }
 
-function firstOf({ actie, at, auteur }: Asked): Versie {
+function firstVersie({ actie, at, auteur }: AppendRequest): Versie {
   return eersteVersie(actie, newActieId(at), at, auteur);
 }
 
-function madeOf(
-  { actie, auteur, idempotencyKey, refuseUnknownActivity }: Asked,
+function prepared(
+  { actie, auteur, idempotencyKey, refuseUnknownActivity }: AppendRequest,
   versie: Versie,
   stored: StoredVersie,
   keys: IdentityKeys,
-): Made {
+): PreparedAppend {
   const idempotency =
     idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
   return { versie, append: { versie: stored, idempotency, refuseUnknownActivity } };
 }
 
 /**
- * What is kept of an idempotency key: only keyed hashes, for the key may say whom the action is about, and the action does.
+ * What is stored of an idempotency key: keyed hashes only, for both the key and the action may say whom it is about.
  * @param name the key that hashes
  */
 function idempotencyOf(
@@ -245,7 +239,29 @@ function idempotencyOf(
   };
 }
 
-/** A key counts per caller. */
+/** An idempotency key belongs to one caller. */
 function callersKey({ door }: Auteur, key: string): string {
   return `${door}\n${key}`;
+}
+
+function registrationMonths(group: readonly Append[]): Date[] {
+  const months = new Set(group.map(({ versie }) => versie.tijdstipRegistratie.slice(0, 7)));
+  return [...months].map((month) => new Date(`${month}-01T00:00:00Z`));
+}
+
+function createCounters(metrics: Registry): (result: Appended) => void {
+  const appends = new Counter({
+    name: 'verwerkingenlog_appends_total',
+    help: 'Versions that were added to the log',
+    registers: [metrics],
+  });
+  const unknown = new Counter({
+    name: 'verwerkingenlog_unknown_activity_total',
+    help: 'Actions that name a processing activity that is not in the register',
+    registers: [metrics],
+  });
+  return ({ kept, unknownActivity }) => {
+    if (kept) appends.inc();
+    if (unknownActivity) unknown.inc();
+  };
 }

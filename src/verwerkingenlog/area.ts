@@ -9,9 +9,9 @@ import type { ProblemStyle } from '../http/problem-reply.ts';
 import { processingHeaders } from '../http/processing-headers.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createReadInLog } from './logged-read.ts';
+import { createLoggedRead } from './own-entries.ts';
 import { verwerkingenlogProblems } from './problems.ts';
-import type { LogOfActies } from './processing-log.ts';
+import type { ActieLog } from './processing-log.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
 import type { RouteNeeds } from './routes/request.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
@@ -35,7 +35,7 @@ const ROUTES = [
 
 export interface VerwerkingenlogNeeds {
   readonly verifier: TokenVerifier;
-  readonly processingLog: LogOfActies;
+  readonly processingLog: ActieLog;
 }
 
 /** Area B: the processing log. */
@@ -48,7 +48,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     platform,
     contract,
     log,
-    readInLog: createReadInLog(platform, log),
+    loggedRead: createLoggedRead(platform, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
     base: () => `${platform.publicBaseUrl()}${prefix}`,

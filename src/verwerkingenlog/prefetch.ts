@@ -1,76 +1,76 @@
 import process from 'node:process';
 import { type EventLoopBudget, eventLoopBudget as sharedBudget } from '../kernel/event-loop.ts';
 
-/** An item, and what is made of it: once, when that is asked for or before that when there was time. */
-export interface Ahead<T, M> {
+/** An item, and the value that is computed from it: once, when it is needed or earlier. */
+export interface Lazy<T, V> {
   readonly item: T;
-  /** Has it made before it is asked for. */
-  makeSoon(): void;
-  /** @throws what the making threw */
-  made(): M;
+  /** Has the value computed before it is needed. */
+  prefetch(): void;
+  /** @throws what the computation threw */
+  value(): V;
 }
 
 /**
- * What comes together and is wanted soon is made when the last of it has come, one right after another: the processor then has the code
- * at hand, so that it costs less. Who asks later, when the database is free, does not wait for it any more.
- * @param budget what it takes of the event loop is measured there, with other large work
+ * Values of items that arrive together are computed together, when the last has arrived: the code then stays in the caches of the processor.
+ * Later, when the database is free, nothing waits for them any more.
+ * @param budget of the event loop, shared with other large work
  */
-export function createAhead<T, M>(
-  make: (item: T) => M,
+export function createLazy<T, V>(
+  compute: (item: T) => V,
   budget: Pick<EventLoopBudget, 'exhausted' | 'defer'> = sharedBudget,
-): (item: T) => Ahead<T, M> {
-  let waiting: Once<T, M>[] = [];
-  const makeWaiting = (): void => {
-    const making = waiting;
+): (item: T) => Lazy<T, V> {
+  let waiting: LazyValue<T, V>[] = [];
+  const computeWaiting = (): void => {
+    const computing = waiting;
     waiting = [];
-    for (const [i, one] of making.entries()) {
+    for (const [i, one] of computing.entries()) {
       if (budget.exhausted()) {
-        waiting = making.slice(i);
-        budget.defer(makeWaiting);
+        waiting = computing.slice(i);
+        budget.defer(computeWaiting);
         return;
       }
       one.settle();
     }
   };
-  const queue = (one: Once<T, M>): void => {
-    if (waiting.length === 0) process.nextTick(makeWaiting);
+  const queue = (one: LazyValue<T, V>): void => {
+    if (waiting.length === 0) process.nextTick(computeWaiting);
     waiting.push(one);
   };
-  return (item) => new Once(item, make, queue);
+  return (item) => new LazyValue(item, compute, queue);
 }
 
-type Outcome<M> = { readonly made: M } | { readonly error: unknown };
+type Outcome<V> = { readonly value: V } | { readonly error: unknown };
 
-class Once<T, M> implements Ahead<T, M> {
+class LazyValue<T, V> implements Lazy<T, V> {
   readonly item: T;
-  readonly #make: (item: T) => M;
-  readonly #queue: (one: Once<T, M>) => void;
-  #outcome: Outcome<M> | undefined;
+  readonly #compute: (item: T) => V;
+  readonly #queue: (one: LazyValue<T, V>) => void;
+  #outcome: Outcome<V> | undefined;
 
-  constructor(item: T, make: (item: T) => M, queue: (one: Once<T, M>) => void) {
+  constructor(item: T, compute: (item: T) => V, queue: (one: LazyValue<T, V>) => void) {
     this.item = item;
-    this.#make = make;
+    this.#compute = compute;
     this.#queue = queue;
   }
 
-  makeSoon(): void {
+  prefetch(): void {
     this.#queue(this);
   }
 
-  settle(): Outcome<M> {
+  settle(): Outcome<V> {
     this.#outcome ??= this.#attempt();
     return this.#outcome;
   }
 
-  made(): M {
+  value(): V {
     const outcome = this.settle();
     if ('error' in outcome) throw outcome.error;
-    return outcome.made;
+    return outcome.value;
   }
 
-  #attempt(): Outcome<M> {
+  #attempt(): Outcome<V> {
     try {
-      return { made: this.#make(this.item) };
+      return { value: this.#compute(this.item) };
     } catch (error) {
       return { error };
     }

@@ -5,12 +5,13 @@ import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
 import type { Actie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { actieOf, type LogOfActies, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
+import { actieOf } from '../../src/verwerkingenlog/own-entries.ts';
+import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let open: OpenPlatform;
-let log: LogOfActies;
+let log: ActieLog;
 beforeAll(async () => {
   database = await createDatabase();
   open = await openPlatform({ config: readConfig(env(), 'serve'), log: createLogger('silent'), purpose: 'service' });

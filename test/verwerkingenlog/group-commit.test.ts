@@ -7,7 +7,7 @@ function stage(
 ) {
   const groups: string[][] = [];
   const ends: (() => void)[] = [];
-  const taken: string[] = [];
+  const accepted: string[] = [];
   const commits = createGroupCommit<string, string>({
     commit: async (group) => {
       groups.push([...group]);
@@ -23,7 +23,7 @@ function stage(
     ...(options.maxWeight === undefined ? {} : { maxWeight: options.maxWeight }),
     isFaultOfItem: (error) => error instanceof Error && error.message === 'bad item',
     full: () => new Error('full'),
-    taken: (item) => taken.push(item),
+    onAccepted: (item) => accepted.push(item),
   });
   const endAll = async (): Promise<void> => {
     for (let i = 0; i < 50; i += 1) {
@@ -31,7 +31,7 @@ function stage(
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { groups, taken, commits, endAll };
+  return { groups, accepted, commits, endAll };
 }
 
 describe('a group commit', () => {
@@ -146,12 +146,12 @@ describe('a group commit', () => {
   });
 
   it('refuses what would wait behind too many', async () => {
-    const { taken, commits, endAll } = stage({ maxWaiting: 1 });
+    const { accepted, commits, endAll } = stage({ maxWaiting: 1 });
     const results = [commits.add('a')];
     await Promise.resolve();
     results.push(commits.add('b'));
     await expect(commits.add('c')).rejects.toThrow('full');
-    expect(taken).toEqual(['a', 'b']);
+    expect(accepted).toEqual(['a', 'b']);
     await endAll();
     await Promise.all(results);
     await expect(commits.idle()).resolves.toBeUndefined();

@@ -7,9 +7,9 @@ import {
   lastObjectNumber,
   patchVerwerking,
   readCategorieen,
-  removePlaces,
+  removeLocations,
 } from '../../src/verwerkingenlog/store/changes.ts';
-import { countPlaces, findPlaces, readPlaces } from '../../src/verwerkingenlog/store/find.ts';
+import { countLocations, findLocations, readVersionsAt } from '../../src/verwerkingenlog/store/find.ts';
 import {
   readCurrent,
   readCurrentPart,
@@ -91,26 +91,26 @@ const VERSION = [/^versies_\d{6}_pkey$/];
 const PROCESSING = [...VERSION, /^versies_\d{6}_verwerking_id_actie_id_idx$/];
 
 it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
-  ['the first page of a person', (db) => findPlaces(db, QUESTION, undefined, 101), PERSON],
+  ['the first page of a person', (db) => findLocations(db, QUESTION, undefined, 101), PERSON],
   [
     'a later page',
-    (db) => findPlaces(db, QUESTION, { direction: 'after', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
+    (db) => findLocations(db, QUESTION, { direction: 'after', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
     PERSON,
   ],
   [
     'an earlier page',
-    (db) => findPlaces(db, QUESTION, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
+    (db) => findLocations(db, QUESTION, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
     PERSON,
   ],
-  ['the first page of objects', (db) => findPlaces(db, OBJECTS, undefined, 101), PERSON],
+  ['the first page of objects', (db) => findLocations(db, OBJECTS, undefined, 101), PERSON],
   [
     'an earlier page of objects',
-    (db) => findPlaces(db, OBJECTS, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE, '1'] }, 101),
+    (db) => findLocations(db, OBJECTS, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE, '1'] }, 101),
     PERSON,
   ],
-  ['the count of objects', (db) => countPlaces(db, OBJECTS), PERSON],
-  ['the count of a person', (db) => countPlaces(db, QUESTION), PERSON],
-  ['the versions of a page', (db) => readPlaces(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]), VERSION],
+  ['the count of objects', (db) => countLocations(db, OBJECTS), PERSON],
+  ['the count of a person', (db) => countLocations(db, QUESTION), PERSON],
+  ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]), VERSION],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
   ['a part of the current version', (db) => readCurrentPart(db, ACTIE, { hashes: [ID] }), VERSION],
   ['what decides how it can be changed', (db) => readStanding(db, ACTIE), VERSION],
@@ -135,9 +135,9 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
 });
 
 it('reads a person from the one partition that he is in, and a version from its month', async () => {
-  const [places] = await plansOf((db) => findPlaces(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
+  const [places] = await plansOf((db) => findLocations(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
   expect(places).toHaveLength(1);
-  const [versions] = await plansOf((db) => readPlaces(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
+  const [versions] = await plansOf((db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
   expect(versions).toHaveLength(1);
 });
 
@@ -147,7 +147,7 @@ it('looks up each version of a page by its key, however little the months betwee
     versie: 1,
     posities: '{0}',
   }));
-  for (const scans of await plansOf((db) => readPlaces(db, places))) {
+  for (const scans of await plansOf((db) => readVersionsAt(db, places))) {
     for (const scan of scans) expect(scan['Index Cond']).toMatch(/actie_id = k\.actie_id/);
   }
 });
@@ -158,7 +158,7 @@ it('changes a processing, and takes persons out, by index too', async () => {
   const patch = await plansOf((db) =>
     patchVerwerking(db, ID, { bewaartermijn: 'P1Y' }, NOW, { door: 't', verzoekId: 't' }),
   );
-  const remove = await plansOf((db) => removePlaces(db, stored()));
+  const remove = await plansOf((db) => removeLocations(db, stored()));
   for (const scan of [...patch, ...remove].flat()) {
     if (scan['Node Type'] === 'ModifyTable') continue;
     expect(scan['Node Type'], JSON.stringify(scan)).toMatch(/^(Bitmap Heap Scan|Index (Only )?Scan)$/);

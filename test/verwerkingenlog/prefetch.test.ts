@@ -1,13 +1,13 @@
 import { nextTick } from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createAhead } from '../../src/verwerkingenlog/prefetch.ts';
+import { createLazy } from '../../src/verwerkingenlog/prefetch.ts';
 
 /** A maker that tells when it made what, in turns of which `share` things can be made. */
 function stage(share = 100) {
   const seen: string[] = [];
   let left = share;
-  const ahead = createAhead<string, string>(
+  const ahead = createLazy<string, string>(
     (item) => {
       seen.push(`make ${item}`);
       left -= 1;
@@ -27,7 +27,7 @@ function stage(share = 100) {
   );
   const soon = (item: string) => {
     const one = ahead(item);
-    one.makeSoon();
+    one.prefetch();
     return one;
   };
   return { seen, ahead, soon };
@@ -52,10 +52,10 @@ describe('what is made ahead', () => {
     const { seen, soon } = stage();
     const a = soon('a');
     soon('b');
-    expect(a.made()).toBe('a made');
+    expect(a.value()).toBe('a made');
     expect(seen).toEqual(['make a']);
     await nextTurn();
-    expect(a.made()).toBe('a made');
+    expect(a.value()).toBe('a made');
     expect(a.item).toBe('a');
     expect(seen).toEqual(['make a', 'make b']);
   });
@@ -82,9 +82,9 @@ describe('what is made ahead', () => {
     const { seen, soon } = stage();
     const [bad, good] = [soon('bad'), soon('good')];
     await nextTurn();
-    expect(() => bad.made()).toThrow('cannot be made');
-    expect(() => bad.made()).toThrow('cannot be made');
-    expect(good.made()).toBe('good made');
+    expect(() => bad.value()).toThrow('cannot be made');
+    expect(() => bad.value()).toThrow('cannot be made');
+    expect(good.value()).toBe('good made');
     expect(seen).toEqual(['make bad', 'make good']);
   });
 });

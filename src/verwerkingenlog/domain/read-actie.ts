@@ -4,11 +4,11 @@ import { isRecord } from '../../kernel/is-record.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { type Actie, offsetOf, toUtc, type Vertrouwelijkheid, type VerwerktObject } from './verwerkingsactie.ts';
 
-/** A body as the contract lets it through: read-only members are of any kind. */
+/** A body that the contract accepts: its read-only members can be anything. */
 type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
-/** Reads a body that the contract has let through; faults are those that a contract cannot express. */
+/** Reads a body that the contract accepts, and names the faults that a contract cannot express. */
 export function readActie(
   body: ActieBody,
   options: { readonly checkBsn: boolean },
@@ -44,7 +44,7 @@ export function readActie(
   return { actie, faults };
 }
 
-/** @throws {TypeError} for a word that the contract does not let through */
+/** @throws {TypeError} for a word that the contract refuses */
 export function readVertrouwelijkheid(text: string): Vertrouwelijkheid {
   const word = text.toLowerCase();
   if (word === 'normaal' || word === 'vertrouwelijk' || word === 'opgeheven') return word;
@@ -66,7 +66,7 @@ interface FaultOptions {
   readonly checkBsn: boolean;
 }
 
-/** What is wrong with the body of an action that a contract cannot express. The body may be anything: what has another form is skipped. */
+/** The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped. */
 export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[] {
   if (!isRecord(body)) return [];
   const { tijdstip, bewaartermijn } = body;
@@ -78,7 +78,7 @@ export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[
   ];
 }
 
-/** The faults of the body's texts: half characters, and numbers that are no citizen service number. */
+/** Faults in texts: half surrogate pairs, and numbers that are no citizen service number. */
 function textFaults(body: Identified, { checkBsn }: FaultOptions): InvalidParam[] {
   const faults = illFormedTexts(body);
   return checkBsn ? [...faults, ...bsnFaults(body)] : faults;
@@ -91,7 +91,7 @@ function momentFaults(utc: string | undefined): InvalidParam[] {
 }
 
 /**
- * What is wrong with a `bewaartermijn` that is a duration; another form is a fault that the contract names.
+ * The faults of a `bewaartermijn` that is a duration; the contract refuses any other form.
  * @param at the moment that it counts from
  */
 export function termFaults(bewaartermijn: unknown, at: Date): InvalidParam[] {
@@ -99,7 +99,7 @@ export function termFaults(bewaartermijn: unknown, at: Date): InvalidParam[] {
   return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan niets zijn, en hoogstens ${LONGEST_TERM}` }];
 }
 
-/** The members of a body that identify persons, of any form. */
+/** The members of a body that identify persons, of any type. */
 interface Identified {
   readonly soortAfnemerId?: unknown;
   readonly afnemerId?: unknown;
@@ -121,29 +121,29 @@ function isWrong(kind: unknown, id: unknown): boolean {
   return isBsnKind(kind) && typeof id === 'string' && !isBsn(id);
 }
 
-/** Members that are only read: in a request they are skipped, and may be anything of any depth. No other member has these names. */
+/** Read-only members: in a request they are skipped, and can be anything of any depth. No other member has these names. */
 const READ_ONLY = new Set(['url', 'actieId', 'verwerktObjectId', 'verwerkingsactiviteitId', 'tijdstipRegistratie']);
 
-/** Deeper than any body of the contract; one that the contract refuses may go on for ever. */
-const DEEPEST = 16;
+/** Deeper than any body of the contract. */
+const MAX_DEPTH = 16;
 
 /**
- * Names every text in a body that is half of a character pair: JSON can write it (`\ud800`), UTF-8 cannot, and the database would keep
- * something that it later cannot read.
+ * Names every text with half a surrogate pair: JSON can write it (`\ud800`), UTF-8 cannot, and the database would store something that it
+ * cannot read.
  */
 export function illFormedTexts(value: unknown): InvalidParam[] {
-  return isWellFormed(value, DEEPEST) ? [] : findIllFormed(value, []);
+  return isWellFormed(value, MAX_DEPTH) ? [] : findIllFormed(value, []);
 }
 
-/** Nearly always: so it is asked first, without keeping places. */
+/** True for nearly every body, so it is asked first: it keeps no paths. */
 function isWellFormed(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
-  if (!isObject(value) || depth === 0) return true;
+  if (!isObjectOrArray(value) || depth === 0) return true;
   if (Array.isArray(value)) return value.every((part) => isWellFormed(part, depth - 1));
   return Object.keys(value).every((name) => READ_ONLY.has(name) || isWellFormed(value[name], depth - 1));
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isObjectOrArray(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
@@ -152,7 +152,7 @@ function findIllFormed(value: unknown, path: readonly string[]): InvalidParam[] 
     if (value.isWellFormed()) return [];
     return [{ name: path.join('.'), code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
   }
-  if (!isObject(value) || path.length === DEEPEST) return [];
+  if (!isObjectOrArray(value) || path.length === MAX_DEPTH) return [];
   return membersOf(value).flatMap(([key, part]) => findIllFormed(part, [...path, key]));
 }
 
@@ -162,16 +162,17 @@ function membersOf(value: object): [string, unknown][] {
 
 const WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];
 
-/** Whether a text is a citizen service number by its form and its eleven test. */
+/** Whether a text is a citizen service number: nine digits that pass the eleven test. */
 export function isBsn(text: string): boolean {
   if (!/^\d{9}$/.test(text) || text === '000000000') return false;
   const sum = WEIGHTS.reduce((total, weight, i) => total + weight * Number(text[i]), 0);
   return sum % 11 === 0;
 }
 
-// Kinds of identification: the standard closes no list, so callers write them in many ways.
-
-/** Whether a kind of identification means a citizen service number, whatever stands around the letters: ` bsn`, `B.S.N.`, `BSN:`. */
+/**
+ * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
+ * ways: ` bsn`, `B.S.N.`, `BSN:`.
+ */
 function isBsnKind(kind: unknown): boolean {
   return (
     typeof kind === 'string' &&
@@ -180,12 +181,4 @@ function isBsnKind(kind: unknown): boolean {
       .replaceAll(/[^\p{L}\p{N}]/gu, '')
       .toLowerCase() === 'bsn'
   );
-}
-
-/**
- * Whether an identification is of an organisation and of nobody else: only that is kept as it came. Anything else may identify a person,
- * however its kind is called.
- */
-export function isOrganisation(kind: string | null, id: string): boolean {
-  return kind === 'OIN' && /^\d{20}$/.test(id);
 }

@@ -7,9 +7,9 @@ import type { Categorie } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/page.ts';
 import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
-import type { Reading } from '../logged-read.ts';
-import { countPlaces, findPlaces, type PersonQuestion, type Place, readPlaces } from '../store/find.ts';
-import { revealInTurns } from '../store/versions.ts';
+import type { Reading } from '../own-entries.ts';
+import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
+import { revealWithinBudget } from '../store/versions.ts';
 import { type RouteNeeds, refuse } from './request.ts';
 
 interface PersonPage {
@@ -31,22 +31,22 @@ export function preparePersonPage(
   options: {
     readonly categorieen: readonly Categorie[];
     readonly address: string;
-    readonly per: PersonQuestion['per'];
+    readonly per: PersonFilter['per'];
   },
 ): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
   const { keys } = needs.log;
-  refuse(questionFaults(query, options.per));
+  refuse(queryFaults(query, options.per));
   const { question, cursor } = readPersonQuery(query, keys, options);
   return async (db) => {
-    const found = await findPlaces(db, question, cursor, query.limit + 1);
+    const found = await findLocations(db, question, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);
     const alone = !page.next && !page.previous;
-    const rest = Promise.all([alone ? page.rows.length : countPlaces(db, question), readPlaces(db, page.rows)]);
+    const rest = Promise.all([alone ? page.rows.length : countLocations(db, question), readVersionsAt(db, page.rows)]);
     return {
       confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
       result: rest.then(async ([count, stored]) => {
         const versies: Versie[] = [];
-        for (const row of stored) versies.push(onlyPerson(await revealInTurns(row, keys), query));
+        for (const row of stored) versies.push(onlyPerson(await revealWithinBudget(row, keys), query));
         return {
           count,
           next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,
@@ -120,7 +120,7 @@ const ACTIE_PARTS = [
 const CURSOR_PARTS = { actie: ACTIE_PARTS, object: [...ACTIE_PARTS, /^\d{1,5}$/] };
 
 /** What is wrong with a question that the contract cannot tell: moments, their order, and the cursor. It may hold anything. */
-export function questionFaults(query: unknown, per: PersonQuestion['per']): InvalidParam[] {
+export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidParam[] {
   const { beginDatum, eindDatum, cursor }: Record<string, unknown> = Object(query);
   const faults: InvalidParam[] = [];
   const bound = (name: string, text: unknown): number => {
@@ -136,7 +136,7 @@ export function questionFaults(query: unknown, per: PersonQuestion['per']): Inva
   if (bound('beginDatum', beginDatum) > bound('eindDatum', eindDatum)) {
     faults.push({ name: 'eindDatum', code: 'order', reason: 'mag niet voor beginDatum liggen' });
   }
-  if (typeof cursor === 'string' && readPlace(cursor, per) === undefined) {
+  if (typeof cursor === 'string' && readPersonCursor(cursor, per) === undefined) {
     faults.push({ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' });
   }
   return faults;
@@ -146,8 +146,8 @@ export function questionFaults(query: unknown, per: PersonQuestion['per']): Inva
 function readPersonQuery(
   query: PersonQuery,
   keys: IdentityKeys,
-  { categorieen, per }: Pick<PersonQuestion, 'categorieen' | 'per'>,
-): { question: PersonQuestion; cursor: Cursor<readonly string[]> | undefined } {
+  { categorieen, per }: Pick<PersonFilter, 'categorieen' | 'per'>,
+): { question: PersonFilter; cursor: Cursor<readonly string[]> | undefined } {
   const { beginDatum, eindDatum, cursor } = query;
   const question = {
     hashes: hashesOf(query, keys),
@@ -157,10 +157,10 @@ function readPersonQuery(
     eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
     verwerkingsactiviteitId: query.verwerkingsactiviteitId,
   };
-  return { question, cursor: cursor === undefined ? undefined : readPlace(cursor, per) };
+  return { question, cursor: cursor === undefined ? undefined : readPersonCursor(cursor, per) };
 }
 
-function readPlace(text: string, per: PersonQuestion['per']): Cursor<readonly string[]> | undefined {
+function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readonly string[]> | undefined {
   const cursor = readCursor(text, CURSOR_PARTS[per]);
   return isMoment(cursor?.key[0] ?? '') ? cursor : undefined;
 }
@@ -174,9 +174,9 @@ function isMoment(text: string): boolean {
 function pageLink(
   request: FastifyRequest,
   address: string,
-  per: PersonQuestion['per'],
+  per: PersonFilter['per'],
   direction: 'after' | 'before',
-  place: Place | undefined,
+  place: Location | undefined,
 ): string | null {
   if (place === undefined) return null;
   const { tijdstip, actieId, posities } = place;

@@ -7,9 +7,9 @@ import { CATEGORIEEN, type Categorie, categorieOf } from '../domain/access.ts';
 import { personText } from '../domain/identity-keys.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
-import { readCurrentPart, reveal, revealInTurns } from '../store/versions.ts';
+import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';
 import { actieAnswer, etag, objectAnswer } from './answers.ts';
-import { hashesOf, namedPerson, preparePersonPage, questionFaults, shownObjects } from './person-page.ts';
+import { hashesOf, namedPerson, preparePersonPage, queryFaults, shownObjects } from './person-page.ts';
 import { allow, may, type RouteNeeds, readerOf, refuse, tagged } from './request.ts';
 
 /** One action by its identity. */
@@ -18,7 +18,7 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
   contract.serve(app, 'getVerwerkingsactie', { authenticate: access }, async (request, reply) => {
     const reader = readerOf(request, reply, needs, 'Verwerkingsactie opvragen');
     const person = namedPerson(request.query);
-    const { versie, beperkteSet } = await needs.readInLog(reader, async (db) => {
+    const { versie, beperkteSet } = await needs.loggedRead(reader, async (db) => {
       const wanted = person === undefined ? { most: MOST_UNNAMED } : { hashes: hashesOf(person, needs.log.keys) };
       const part = await readCurrentPart(db, request.params.actieId, wanted);
       if (part === undefined) throw notFound();
@@ -27,7 +27,7 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
       // Unasked, all that the caller may see: who changes an action must give every field of it back.
       const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
       allow(request, 'opvragen', [categorie], beperkteSet);
-      const read = await revealInTurns(stored, needs.log.keys);
+      const read = await revealWithinBudget(stored, needs.log.keys);
       // Asked last: of a confidential action nobody learns who stands in it.
       const objecten = shownObjects(request, request.query, read.objecten);
       if (objecten === undefined) throw notFound();
@@ -70,7 +70,7 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve(
     app,
     'getVerwerkingsacties',
-    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query, 'actie') },
+    { authenticate: access, furtherFaults: ({ query }) => queryFaults(query, 'actie') },
     async (request, reply) => {
       const { query } = request;
       const asked = askedCategorieen(query);
@@ -79,7 +79,7 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
       const address = `${base()}/verwerkingsacties`;
       const read = preparePersonPage(request, query, needs, { categorieen, address, per: 'actie' });
       const reader = readerOf(request, reply, needs, 'Verwerkingsacties van een persoon opvragen');
-      const { versies, ...page } = await needs.readInLog(reader, async (db) => ({
+      const { versies, ...page } = await needs.loggedRead(reader, async (db) => ({
         ...(await read(db)),
         persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
       }));
@@ -107,7 +107,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve(
     app,
     'getVerwerkteObjecten',
-    { authenticate: access, furtherFaults: ({ query }) => questionFaults(query, 'object') },
+    { authenticate: access, furtherFaults: ({ query }) => queryFaults(query, 'object') },
     async (request, reply) => {
       const { query } = request;
       const address = `${base()}/verwerkte-objecten`;
@@ -116,7 +116,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
         address,
         per: 'object',
       });
-      const { versies, ...page } = await needs.readInLog(
+      const { versies, ...page } = await needs.loggedRead(
         readerOf(request, reply, needs, 'Inzage door de betrokkene'),
         async (db) => ({
           ...(await read(db)),
@@ -133,7 +133,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
   contract.serve(app, 'getVerwerktObject', { authenticate: access }, async (request, reply) => {
     const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
     const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
-    const { object, versie } = await needs.readInLog(reader, async (db) => {
+    const { object, versie } = await needs.loggedRead(reader, async (db) => {
       const part = await readCurrentPart(db, actieId, { number });
       const versie =
         part !== undefined && shownCategorieen(request).includes(categorieOf(part.stored))

@@ -10,17 +10,17 @@ import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-headers.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
-import type { Reader, ReadInLog } from '../logged-read.ts';
+import type { LoggedRead, Reader } from '../own-entries.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import type { LogOfActies } from '../processing-log.ts';
+import type { ActieLog } from '../processing-log.ts';
 import { isKnownTag } from './answers.ts';
 
 /** What the routes of this area are made with. */
 export interface RouteNeeds {
   readonly platform: Platform;
   readonly contract: Contract<operations>;
-  readonly log: LogOfActies;
-  readonly readInLog: ReadInLog;
+  readonly log: ActieLog;
+  readonly loggedRead: LoggedRead;
   readonly access: NonNullable<ServeOptions['authenticate']>;
   readonly headersOf: (request: FastifyRequest) => ProcessingContext;
   /** Address of the mount. */
@@ -42,7 +42,7 @@ export function readerOf(
     context: needs.headersOf(request),
     auteur: auteurOf(request),
     handelingNaam,
-    gone: requestClosedSignal(reply),
+    signal: requestClosedSignal(reply),
   };
 }
 
@@ -90,7 +90,7 @@ export function refuse(found: readonly InvalidParam[]): void {
 }
 
 /** What is asked to change is not there (the standard has 400 here, not 404). */
-export function unknown(name: 'actieId' | 'verwerkingId'): Problem {
+export function unknownVerwerkingsactie(name: 'actieId' | 'verwerkingId'): Problem {
   const reason = 'bestaat niet of is vervallen';
   return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactie, {
     detail: `${name}: ${reason}`,

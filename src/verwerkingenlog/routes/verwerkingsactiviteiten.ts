@@ -89,7 +89,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 }
 
 function changeOf(id: string, request: FastifyRequest, reply: FastifyReply): Change {
-  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, gone: requestClosedSignal(reply) };
+  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, signal: requestClosedSignal(reply) };
 }
 
 /** `If-Match` on what is not there is never met (RFC 9110 section 13.1.1). */

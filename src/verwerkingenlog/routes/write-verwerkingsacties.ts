@@ -9,7 +9,7 @@ import { ended, replaced } from '../domain/verwerkingsactie.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
 import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
 import { actieAnswer, etag, matches } from './answers.ts';
-import { allow, auteurOf, type RouteNeeds, refuse, unknown } from './request.ts';
+import { allow, auteurOf, type RouteNeeds, refuse, unknownVerwerkingsactie } from './request.ts';
 
 /** F7446 and F6624: keeping an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
@@ -55,14 +55,14 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
         verwerkingId: actie.verwerkingId,
         objects: actie.verwerkteObjecten.length,
         client: callerOf(request).subject,
-        gone: requestClosedSignal(reply),
+        signal: requestClosedSignal(reply),
         change: (current, lastNumber) => {
           allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
           demand(request.headers['if-match'], current.versie);
           return replaced(current, actie, lastNumber, platform.clock.now(), auteurOf(request));
         },
       }).finally(() => release?.());
-      if (versie === undefined) throw unknown('actieId');
+      if (versie === undefined) throw unknownVerwerkingsactie('actieId');
       reply.header('etag', etag(versie.versie));
       return actieAnswer(versie, base(), false);
     },
@@ -74,14 +74,14 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       verwerkingId: null,
       objects: 0,
       client: callerOf(request).subject,
-      gone: requestClosedSignal(reply),
+      signal: requestClosedSignal(reply),
       change: (current) => {
         allow(request, 'verwijderen', [categorieOf(current)]);
         demand(request.headers['if-match'], current.versie);
         return ended(current, platform.clock.now(), auteurOf(request));
       },
     });
-    if (versie === undefined) throw unknown('actieId');
+    if (versie === undefined) throw unknownVerwerkingsactie('actieId');
     return reply.code(204).send();
   });
 }
@@ -101,10 +101,10 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const names = lockOfVerwerking(verwerkingId);
     await needs.log.changes.run(
-      { names, client: callerOf(request).subject, gone: requestClosedSignal(reply) },
+      { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) },
       async (db) => {
         const touched = await readCategorieen(db, verwerkingId);
-        if (touched.length === 0) throw unknown('verwerkingId');
+        if (touched.length === 0) throw unknownVerwerkingsactie('verwerkingId');
         const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';
         allow(request, handeling, touched);
         // Keeping a new action waits for no lock: what came into the processing since is judged too, and nothing changed when it may not.

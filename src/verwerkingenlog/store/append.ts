@@ -1,12 +1,14 @@
+/** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
 import { type ArrayKind, withArrays } from '../../kernel/database/array-of.ts';
+import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Db } from '../../kernel/database/db.ts';
-import { placesByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
-/** A version to be kept, with the idempotency key of its request when it has one. */
+/** A version to be stored, with the idempotency key of its request when it has one. */
 export interface Append {
   readonly versie: StoredVersie;
   readonly idempotency?: { readonly key: string; readonly content: string } | undefined;
-  /** Whether it is not kept when its activity is not in the register. */
+  /** Whether it is not stored when its activity is not in the register. */
   readonly refuseUnknownActivity: boolean;
 }
 
@@ -18,29 +20,32 @@ export interface Appended {
 }
 
 /**
- * Adds first versions and versions that follow on others, all or none of them, with where their persons stand. No two may have the
- * same idempotency key. One statement: outside a transaction it is committed when this resolves.
+ * Adds versions, and where their persons stand: all or none. No two may have the same idempotency key. Outside a transaction they are
+ * committed when this resolves.
  * @returns what became of each, in the order given
  * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
  */
 export async function appendVersies(db: Db, appends: readonly Append[]): Promise<Appended[]> {
-  const places = appends.flatMap(({ versie }, i) =>
+  const locations = appends.flatMap(({ versie }, i) =>
     versie.vervallen
       ? []
-      : [...placesByPerson(versie)].map(([key, at]) => ({ row: i + 1, key, at: `{${at.join(',')}}` })),
+      : [...positionsByPerson(versie)].map(([hash, at]) => ({ row: i + 1, hash, positions: `{${at.join(',')}}` })),
   );
   return await withArrays(async (arrayOf) => {
-    const shared = [arrayOf.uuid(places.map(({ key }) => key)), arrayOf.text(places.map(({ at }) => at))];
-    const [lone] = appends;
+    const shared = [
+      arrayOf.uuid(locations.map(({ hash }) => hash)),
+      arrayOf.text(locations.map(({ positions }) => positions)),
+    ];
+    const [single] = appends;
     const query =
-      lone !== undefined && appends.length === 1
-        ? { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(lone))] }
+      single !== undefined && appends.length === 1
+        ? { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(single))] }
         : {
             ...APPEND_MANY,
             values: [
               ...shared,
               ...INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read))),
-              arrayOf.integer(places.map(({ row }) => row)),
+              arrayOf.integer(locations.map(({ row }) => row)),
             ],
           };
     const { rows } = await db.query<Appended>(query);
@@ -50,7 +55,7 @@ export async function appendVersies(db: Db, appends: readonly Append[]): Promise
 
 type Value = string | number | boolean | null;
 
-/** What is given of each version: column, kind, and where it comes from. */
+/** The input of each version: column, type, and where it comes from. */
 const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append: Append) => Value])[] = [
   ['weigert', 'boolean', ({ refuseUnknownActivity }) => refuseUnknownActivity],
   ['idempotentie', 'uuid', ({ idempotency }) => idempotency?.key ?? null],
@@ -59,17 +64,17 @@ const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append:
   ...VERSIE_COLUMNS.map(([column, kind, member]) => [column, kind, ({ versie }: Append) => versie[member]] as const),
 ];
 
-// Parameters of both statements: the persons' hashes, their positions, and the input. With many versions the last one says in which of
-// them, counted from 1, each person stands.
+// Parameters of both statements: the persons' hashes, their positions, and the input. With many versions the last parameter is the number
+// of each person's version, counted from 1.
 const FIRST_COLUMN = 3;
 const LAST = FIRST_COLUMN + INPUT.length;
 
-/** A used key is taken over when it is older than it is kept. */
+/** A used key is free again after 24 hours, also by the clock of the database: an instance whose clock is ahead frees none too early. */
 const TAKE_OVER = `
     on conflict (sleutel) do update set inhoud = excluded.inhoud, actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
-      where oud.tijdstip <= excluded.tijdstip - interval '24 hours'`;
+      where oud.tijdstip <= least(excluded.tijdstip, clock_timestamp() + interval '5 seconds') - interval '24 hours'`;
 
-/** Keys are taken in order, so that two groups never wait for each other in a circle. */
+/** Keys are taken in order, so that two groups cannot deadlock. */
 const APPEND_MANY = {
   name: 'verwerkingenlog-append',
   text: `
@@ -89,7 +94,7 @@ const APPEND_MANY = {
   ), versies as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
     select ${VERSIE_NAMES}, objecten, vervalt_op from nieuw
-  ), plaatsen as (
+  ), locaties as (
     insert into verwerkingenlog.vindplaatsen
       (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
     select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
@@ -99,45 +104,45 @@ const APPEND_MANY = {
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`,
 };
 
-/** The parameter of a column, for a lone version. */
-function given(wanted: string): string {
+/** The parameter of a column, for a single version. */
+function parameter(wanted: string): string {
   const index = INPUT.findIndex(([column]) => column === wanted);
   return `$${FIRST_COLUMN + index}::${INPUT[index]?.[1]}`;
 }
 
-const VERVALT_OP = `verwerkingenlog.vervalt_op(${given('tijdstip')}, ${given('bewaartermijn')})`;
+const VERVALT_OP = `verwerkingenlog.vervalt_op(${parameter('tijdstip')}, ${parameter('bewaartermijn')})`;
 
-/** A lone version needs no table of input: what is given stands where it is used, which takes the database less time. */
+/** A single version needs no table of input, which saves the database time. */
 const APPEND_ONE = {
   name: 'verwerkingenlog-append-one',
   text: `
   with register as (
-    select ${given('verwerkingsactiviteit_id')} is not null and not exists (
+    select ${parameter('verwerkingsactiviteit_id')} is not null and not exists (
       select from verwerkingenlog.verwerkingsactiviteiten a
-      where a.verwerkingsactiviteit_id = ${given('verwerkingsactiviteit_id')}) as onbekend
+      where a.verwerkingsactiviteit_id = ${parameter('verwerkingsactiviteit_id')}) as onbekend
   ), sleutels as (
     insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
-    select ${['idempotentie', 'inhoud', 'actie_id', 'tijdstip_registratie'].map(given).join(', ')} from register
-    where ${given('idempotentie')} is not null and not (${given('weigert')} and onbekend)${TAKE_OVER}
+    select ${['idempotentie', 'inhoud', 'actie_id', 'tijdstip_registratie'].map(parameter).join(', ')} from register
+    where ${parameter('idempotentie')} is not null and not (${parameter('weigert')} and onbekend)${TAKE_OVER}
     returning actie_id
   ), oordeel as (
-    select onbekend, not (${given('weigert')} and onbekend) and (${given('idempotentie')} is null or exists (select from sleutels)) as nieuw
+    select onbekend, not (${parameter('weigert')} and onbekend) and (${parameter('idempotentie')} is null or exists (select from sleutels)) as nieuw
     from register
   ), versies as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
-    select ${VERSIE_COLUMNS.map(([column]) => given(column)).join(', ')}, ${given('objecten')}, ${VERVALT_OP} from oordeel where nieuw
-  ), plaatsen as (
+    select ${VERSIE_COLUMNS.map(([column]) => parameter(column)).join(', ')}, ${parameter('objecten')}, ${VERVALT_OP} from oordeel where nieuw
+  ), locaties as (
     insert into verwerkingenlog.vindplaatsen
       (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
-    select p.sleutel, ${['tijdstip', 'actie_id', 'versie'].map(given).join(', ')},
-      verwerkingenlog.categorie(${given('vertrouwelijkheid')}, ${given('ooit_vertrouwelijk')}),
-      ${given('verwerkingsactiviteit_id')}, p.posities::integer[]
+    select p.sleutel, ${['tijdstip', 'actie_id', 'versie'].map(parameter).join(', ')},
+      verwerkingenlog.categorie(${parameter('vertrouwelijkheid')}, ${parameter('ooit_vertrouwelijk')}),
+      ${parameter('verwerkingsactiviteit_id')}, p.posities::integer[]
     from oordeel, unnest($1::uuid[], $2::text[]) as p(sleutel, posities) where nieuw
   )
   select nieuw as kept, onbekend as "unknownActivity" from oordeel`,
 };
 
-/** What an idempotency key was used for; undefined when nobody did, or longer ago than it is kept. */
+/** What an idempotency key was used for; undefined when it was not, or was forgotten. */
 export async function readIdempotency(
   db: Db,
   key: string,
@@ -149,19 +154,23 @@ export async function readIdempotency(
   return rows[0];
 }
 
-const BATCH = 10_000;
+const FORGET_BATCH = 10_000;
 
-/** Forgets what is older than 24 hours. */
+/**
+ * Forgets keys that are older than 24 hours.
+ * @throws {ClockAheadError} when `now` is ahead of the clock of the database: a key that is still valid would give a second entry
+ */
 export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
+  await refuseClockAhead(db, now);
   let forgotten = 0;
   for (;;) {
     const { rowCount } = await db.query(
       `delete from verwerkingenlog.idempotentie where sleutel in (
          select sleutel from verwerkingenlog.idempotentie where tijdstip <= $1::timestamptz - interval '24 hours' limit $2::integer
        ) and tijdstip <= $1::timestamptz - interval '24 hours'`,
-      [now, BATCH],
+      [now, FORGET_BATCH],
     );
     forgotten += rowCount ?? 0;
-    if ((rowCount ?? 0) < BATCH) return forgotten;
+    if ((rowCount ?? 0) < FORGET_BATCH) return forgotten;
   }
 }

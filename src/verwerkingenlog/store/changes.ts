@@ -1,10 +1,11 @@
+/** Locks of what is changed, and the statements of a change. */
 import type { Db } from '../../kernel/database/db.ts';
 import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
 import { type Appended, appendVersies } from './append.ts';
-import { placesByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
-// Everyone who changes an action holds the lock of the action and of its processing; who changes a whole processing holds only the latter.
+// A change of an action holds the lock of the action and that of its processing; a change of a whole processing only the latter.
 
 /** The lock of an action. */
 export function lockOfActie(id: string): string {
@@ -22,8 +23,8 @@ export function lockOfActiviteit(id: string): string {
 }
 
 /**
- * Takes locks until the transaction ends, when nobody holds any of them: nothing waits on a connection.
- * @returns false when somebody does; then end the transaction, for some may have been taken
+ * Takes locks until the transaction ends, without waiting on a connection.
+ * @returns false when another transaction holds one of them; then end this one, for it may hold the others
  */
 export async function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
   const { rows } = await db.query<{ locked: boolean }>(
@@ -34,7 +35,7 @@ export async function tryLockChanges(db: Db, names: readonly string[]): Promise<
   return rows[0]?.locked ?? false;
 }
 
-/** Lets nobody else change these actions and processings until the transaction ends. Taken in one order, so never in a circle. */
+/** Locks these actions and processings until the transaction ends, in one order so that there is no deadlock. */
 export async function lockChanges(
   db: Db,
   what: { readonly acties?: readonly string[]; readonly verwerkingen?: readonly (string | null)[] },
@@ -46,26 +47,26 @@ export async function lockChanges(
   );
 }
 
-/** Adds a version on top of the current one, and keeps where persons are found in step. Hold the locks of the action. */
+/** Adds the version that follows the current one, and updates where persons are found. Hold the locks of the action. */
 export async function replaceVersie(
   db: Db,
   current: StoredVersie,
   next: StoredVersie,
   { refuseUnknownActivity }: { readonly refuseUnknownActivity: boolean },
 ): Promise<Appended> {
-  await removePlaces(db, current);
+  await removeLocations(db, current);
   const [appended] = await appendVersies(db, [{ versie: next, refuseUnknownActivity }]);
   if (appended === undefined) throw new TypeError('nothing was appended');
   return appended;
 }
 
-/** Takes a version's persons out of the index. */
-export async function removePlaces(db: Db, versie: StoredVersie): Promise<void> {
+/** Removes a version's persons from the index. */
+export async function removeLocations(db: Db, versie: StoredVersie): Promise<void> {
   await preferIndexes(db);
   await db.query(
     `delete from verwerkingenlog.vindplaatsen p using unnest($1::uuid[]) as s(sleutel)
      where p.sleutel = s.sleutel and p.tijdstip = $2::timestamptz and p.actie_id = $3::uuid`,
-    [[...placesByPerson(versie).keys()], versie.tijdstip, versie.actieId],
+    [[...positionsByPerson(versie).keys()], versie.tijdstip, versie.actieId],
   );
 }
 
@@ -84,7 +85,7 @@ const CURRENT = `
   with kandidaat as materialized (
     select distinct actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid
   ), laatste as (
-    -- One by one by the primary key: joined, all of the log would be read.
+    -- One by one by the primary key: a join would read the whole log.
     select v.* from kandidaat k cross join lateral (
       select * from verwerkingenlog.versies where actie_id = k.actie_id order by versie desc limit 1
     ) as v
@@ -114,7 +115,7 @@ interface VerwerkingChange {
   readonly bewaartermijn?: string | undefined;
 }
 
-/** What a column of the new versions is; every other is what it was. */
+/** The columns that a new version changes. */
 const CHANGED: Readonly<Record<string, string>> = {
   versie: 'versie + 1',
   tijdstip_registratie: '$2::timestamptz',
@@ -133,10 +134,10 @@ const PATCH = `${CURRENT}, nieuw as (
     returning actie_id, versie, tijdstip, objecten,
       verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
   ), personen as materialized (
-    -- Apart, so that the list of an action is read once and not once for each of its persons.
+    -- Apart, so that the list of an action is read once and not for each of its persons.
     select distinct n.actie_id, n.versie, n.tijdstip, n.categorie, (o.object ->> 'sleutel')::uuid as sleutel
     from nieuw n, json_array_elements(n.objecten) as o(object)
-  ), plaatsen as (
+  ), locaties as (
     update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie
     from personen n where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
   )
@@ -144,7 +145,7 @@ const PATCH = `${CURRENT}, nieuw as (
 
 /**
  * Gives every current action of a processing a new version. Hold the lock of the processing.
- * @returns the categories that the changed actions had: one may have come since they were read
+ * @returns the categories that the changed actions had: an action may have been added since they were read
  */
 export async function patchVerwerking(
   db: Db,
@@ -166,8 +167,8 @@ export async function patchVerwerking(
 }
 
 /**
- * Until the transaction ends tables are read by index where there is one. For each row that is looked up in `vindplaatsen` the planner
- * counts all of its partitions, though only one is opened, and would rather read all of the table.
+ * Has tables read by index until the transaction ends. For each row that is looked up in `vindplaatsen` the planner counts all of its
+ * partitions, although only one is opened, and would rather read the whole table.
  */
 export async function preferIndexes(db: Db): Promise<void> {
   await db.query(`select set_config('enable_seqscan', 'off', true)`);

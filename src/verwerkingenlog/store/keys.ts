@@ -1,3 +1,4 @@
+/** The keys of the log: opening them, rotating them, and forgetting those that no version needs. */
 import pg from 'pg';
 import { ConfigError, type ConfigFault } from '../../kernel/config/read-config.ts';
 import type { Db } from '../../kernel/database/db.ts';
@@ -9,7 +10,7 @@ import { lockChanges, preferIndexes } from './changes.ts';
 import { listMonths, type Month } from './months.ts';
 import {
   fromRow,
-  placesByPerson,
+  positionsByPerson,
   protect,
   reveal,
   SELECT_VERSIE,
@@ -21,17 +22,17 @@ const UNDEFINED_TABLE = '42P01';
 
 interface KnownKey {
   readonly naam: string;
-  /** Null: the log was written with this key before check values were kept. */
+  /** Null: the log was written with this key before it had check values. */
   readonly controle: string | null;
   /** Whether versions may have been written with it. */
   readonly gebruikt: boolean;
 }
 
 /**
- * The keys of a configuration, after it was made sure that they are those that the log was written with: with a wrong or missing one a
- * person would not be found, and entries would be added that the right key cannot read. Their names have `null` among them only as long
- * as something may be kept without a key: a lookup without one sends a hash that a BSN can be guessed from.
- * @param use `write` also keeps the check values of keys that are new
+ * The keys of the configuration, checked against those that the log was written with: with a wrong or missing key a person would not be
+ * found, and entries would be added that the right key cannot read. Their names include `null` only as long as something may be stored
+ * without a key: a lookup without one sends a hash that a BSN can be guessed from.
+ * @param use `write` also stores the check values of new keys
  * @throws {ConfigError} naming every key that is wrong or missing
  */
 export async function openIdentityKeys(
@@ -52,7 +53,7 @@ export async function openIdentityKeys(
   return { ...keys, names: keys.names.filter((name) => name !== null) };
 }
 
-/** The name of the row that says that versions may have been kept without a key. */
+/** Names the row that is there as long as versions may have been stored without a key. */
 const WITHOUT_KEY = '';
 
 async function isKeptWithoutKey(db: Db): Promise<boolean> {
@@ -86,7 +87,7 @@ async function readKnown(db: Db): Promise<KnownKey[]> {
   }
 }
 
-/** Keeps the check values of keys that have none; without a key, that there is none. */
+/** Stores the check values that are missing; without a key, the row that says so. */
 async function addKeys(db: Db, keys: IdentityKeys): Promise<void> {
   if (keys.current === null) {
     await db.query(
@@ -120,8 +121,8 @@ async function isSame(db: Db, { naam, controle }: KnownKey, keys: IdentityKeys):
 }
 
 /**
- * From here on versions are written with this key. When it is the first key that the log ever had, what was kept of idempotency keys was
- * hashed without one. Once this is committed nothing can be kept without a key that was not announced before (migration 0032).
+ * From here on versions are written with this key. When it is the first key of the log, idempotency keys were hashed without one, and are
+ * forgotten. Once this is committed, nothing more can be stored without a key unless that was announced (migration 0032).
  */
 async function markUsed(db: Db, name: string): Promise<void> {
   await db.query(`select pg_advisory_xact_lock(hashtextextended('verwerkingenlog sleutels', 0))`);
@@ -136,7 +137,7 @@ async function markUsed(db: Db, name: string): Promise<void> {
   );
 }
 
-/** Forgets the keys that no version needs any more; a start without them is then no fault. As the retention role. */
+/** Forgets the keys that no version needs; the service then starts without them. As the retention role. */
 async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string[]> {
   const { rows } = await pool.query<{ naam: string }>(
     'delete from verwerkingenlog.sleutels where naam <> all($1::text[]) and naam <> $2::text returning naam',
@@ -146,12 +147,12 @@ async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string
   return rows.map(({ naam }) => naam);
 }
 
-/** Forgets that anything may be kept without a key, when nothing is. Whoever is about to keep something so holds the row until he has. */
+/** Removes the row without a name when nothing is stored without a key. Whoever is storing something so locks the row until it is there. */
 async function forgetWithoutKey(pool: Pool): Promise<void> {
   if (!(await isKeptWithoutKey(pool))) return;
   await transaction(pool, async (db) => {
     await db.query('select from verwerkingenlog.sleutels where naam = $1::text for update', [WITHOUT_KEY]);
-    // A statement of its own, so that it sees what was committed until the row was held.
+    // A statement of its own, to see what was committed before the row was locked.
     await db.query(
       `delete from verwerkingenlog.sleutels
        where naam = $1::text and not exists (select from verwerkingenlog.versies where sleutelnaam is null)`,
@@ -203,11 +204,11 @@ interface Rotated {
 }
 
 /** Versions in one transaction. */
-const BATCH = 500;
+const ROTATE_BATCH = 500;
 
 /**
- * Encrypts and hashes with the current key whatever was kept with another one, or with none, while the service goes on. It goes through
- * the log until nothing is left but what cannot be read.
+ * Encrypts and hashes with the current key whatever was stored with another one, or with none, while the service goes on. It repeats until
+ * only versions are left that cannot be read.
  */
 export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
   let rewritten = 0;
@@ -243,7 +244,7 @@ async function rewriteAll(
   return { rewritten, unreadable };
 }
 
-/** Versions of another key, in the order of their identity, so that one that cannot be read holds up none. */
+/** Versions of other keys in the order of their identity, so that one that cannot be read does not block the rest. */
 async function readOthers(
   db: Db,
   current: KeyName,
@@ -254,7 +255,7 @@ async function readOthers(
     `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
      where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and v.sleutelnaam is distinct from $4::text
      order by v.actie_id, v.versie limit $5::integer`,
-    [actieId, versie, to, current, BATCH],
+    [actieId, versie, to, current, ROTATE_BATCH],
   );
   return rows.map(fromRow);
 }
@@ -262,7 +263,7 @@ async function readOthers(
 /** @returns what could not be read */
 async function rewrite(pool: Pool, keys: IdentityKeys, versions: readonly StoredVersie[]): Promise<Unreadable[]> {
   return transaction(pool, async (db) => {
-    // Who changes an action copies its identifiers and looks for its places: not while both move.
+    // A change copies identifiers and looks up locations: not while both are rewritten.
     await lockChanges(db, {
       acties: versions.map(({ actieId }) => actieId),
       verwerkingen: versions.map(({ verwerkingId }) => verwerkingId),
@@ -282,13 +283,13 @@ async function rewrite(pool: Pool, keys: IdentityKeys, versions: readonly Stored
           where actie_id = $1::uuid and versie = $2::integer`,
         values: [old.actieId, old.versie, fresh.sleutelnaam, fresh.afnemerId, JSON.stringify(fresh.objecten)],
       });
-      await movePlaces(db, old, fresh);
+      await moveLocations(db, old, fresh);
     }
     return unreadable;
   });
 }
 
-/** Reads with the key that the version names; or with another one, for it may have been written under a name with the wrong key. */
+/** Reads with the key that the version names, else with any other: the name may have had the wrong key when it was written. */
 function readWithAny(
   stored: StoredVersie,
   keys: IdentityKeys,
@@ -304,8 +305,8 @@ function readWithAny(
   return { reason };
 }
 
-/** Only the current version has places; of others nothing is found to move. */
-async function movePlaces(db: Db, old: StoredVersie, fresh: StoredVersie): Promise<void> {
+/** Only the current version has locations; for others this finds nothing. */
+async function moveLocations(db: Db, old: StoredVersie, fresh: StoredVersie): Promise<void> {
   await db.query({
     name: 'verwerkingenlog-rotate-places',
     text: `
@@ -317,6 +318,12 @@ async function movePlaces(db: Db, old: StoredVersie, fresh: StoredVersie): Promi
       insert into verwerkingenlog.vindplaatsen
         (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
       select nieuw, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities from oud`,
-    values: [[...placesByPerson(old).keys()], [...placesByPerson(fresh).keys()], old.tijdstip, old.actieId, old.versie],
+    values: [
+      [...positionsByPerson(old).keys()],
+      [...positionsByPerson(fresh).keys()],
+      old.tijdstip,
+      old.actieId,
+      old.versie,
+    ],
   });
 }

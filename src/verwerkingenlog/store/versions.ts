@@ -1,14 +1,14 @@
+/** Versions as the database stores them: their columns, their encryption, and reading them. */
 import type { Db } from '../../kernel/database/db.ts';
 import { mapWithinBudget } from '../../kernel/event-loop.ts';
 import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
-import { isOrganisation } from '../domain/read-actie.ts';
 import { type GenummerdObject, moment, type Versie } from '../domain/verwerkingsactie.ts';
 
 /** An object in the column `objecten`. */
 interface StoredObject {
   readonly nr: number;
   readonly soort: string;
-  /** As it came, or encrypted with the key of the row. */
+  /** In plain text, or encrypted with the key of the row. */
   readonly id: string;
   /** Keyed hash of the identity. */
   readonly sleutel: string;
@@ -16,20 +16,68 @@ interface StoredObject {
   readonly gegevens?: readonly string[];
 }
 
-/** A version as it stands in the table. */
+/** A version as the table has it. */
 export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly sleutelnaam: KeyName;
   readonly objecten: readonly StoredObject[];
 }
 
-/** A version ready to be kept: identifiers encrypted with the current key, and hashed. */
+/** The columns of `versies` that are not computed: name, type, and the member of a version. `objecten` is apart, for it is sometimes read in part. */
+export const VERSIE_COLUMNS = [
+  ['actie_id', 'uuid', 'actieId'],
+  ['versie', 'integer', 'versie'],
+  ['tijdstip_registratie', 'timestamptz', 'tijdstipRegistratie'],
+  ['door', 'text', 'door'],
+  ['verzoek_id', 'text', 'verzoekId'],
+  ['vervallen', 'boolean', 'vervallen'],
+  ['actie_naam', 'text', 'actieNaam'],
+  ['handeling_naam', 'text', 'handelingNaam'],
+  ['verwerking_naam', 'text', 'verwerkingNaam'],
+  ['verwerking_id', 'uuid', 'verwerkingId'],
+  ['verwerkingsactiviteit_id', 'uuid', 'verwerkingsactiviteitId'],
+  ['verwerkingsactiviteit_url', 'text', 'verwerkingsactiviteitUrl'],
+  ['vertrouwelijkheid', 'text', 'vertrouwelijkheid'],
+  ['ooit_vertrouwelijk', 'boolean', 'ooitVertrouwelijk'],
+  ['bewaartermijn', 'text', 'bewaartermijn'],
+  ['uitvoerder', 'text', 'uitvoerder'],
+  ['systeem', 'text', 'systeem'],
+  ['gebruiker', 'text', 'gebruiker'],
+  ['gegevensbron', 'text', 'gegevensbron'],
+  ['soort_afnemer_id', 'text', 'soortAfnemerId'],
+  ['afnemer_id', 'text', 'afnemerId'],
+  ['verwerkingsactiviteit_id_afnemer', 'uuid', 'verwerkingsactiviteitIdAfnemer'],
+  ['verwerkingsactiviteit_url_afnemer', 'text', 'verwerkingsactiviteitUrlAfnemer'],
+  ['verwerking_id_afnemer', 'uuid', 'verwerkingIdAfnemer'],
+  ['tijdstip', 'timestamptz', 'tijdstip'],
+  ['tijdstip_offset', 'text', 'tijdstipOffset'],
+  ['sleutelnaam', 'text', 'sleutelnaam'],
+] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
+
+/** Their names, separated by commas. */
+export const VERSIE_NAMES = VERSIE_COLUMNS.map(([column]) => column).join(', ');
+
+/** A row of `versies` as `SELECT_VERSIE` selects it, with `objecten`. */
+export interface VersieRow extends Omit<StoredVersie, 'tijdstip' | 'tijdstipRegistratie'> {
+  readonly tijdstip: Date;
+  readonly tijdstipRegistratie: Date;
+}
+
+/** Selects the columns of `versies v`. */
+export const SELECT_VERSIE = VERSIE_COLUMNS.map(([column, , member]) => `v.${column} as "${member}"`).join(', ');
+
+/** A row as a version: moments as texts. */
+export function fromRow(row: VersieRow): StoredVersie {
+  return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
+}
+
+/** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
 export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
   const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
   return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
 }
 
 /** The same for a version that may have very many objects. */
-export async function protectInTurns(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
+export async function protectWithinBudget(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
   return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
 }
@@ -62,7 +110,7 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
  * The same for a version that may have very many objects.
  * @throws {UnknownKeyError} as `reveal`
  */
-export async function revealInTurns(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
+export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
   const { sleutelnaam, objecten, ...versie } = stored;
   return {
     ...versie,
@@ -81,13 +129,21 @@ function revealObject(object: StoredObject, row: StoredVersie, keys: IdentityKey
   };
 }
 
-/** A ciphertext as it is marked; longer than anything that was ever kept as it came (40 characters). */
+/** A ciphertext, by its mark; longer than any identifier that was ever stored in plain text (40 characters). */
 const CIPHERTEXT = /^gcm:([A-Za-z0-9+/]{38,}={0,2})$/;
 
-/** Who received the data is kept as it came only when it is surely an organisation. */
+/** The receiver is stored in plain text only when it is certainly an organisation. */
 function protectAfnemer({ actieId, soortAfnemerId, afnemerId }: Versie, keys: IdentityKeys): string | null {
   if (afnemerId === null || keys.current === null || isOrganisation(soortAfnemerId, afnemerId)) return afnemerId;
   return `gcm:${keys.encrypt(keys.current, actieId, afnemerId)}`;
+}
+
+/**
+ * Whether an identification is certainly that of an organisation: only that is stored in plain text. Anything else may identify a person,
+ * whatever its kind is called.
+ */
+export function isOrganisation(kind: string | null, id: string): boolean {
+  return kind === 'OIN' && /^\d{20}$/.test(id);
 }
 
 function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null {
@@ -95,24 +151,19 @@ function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null 
   if (afnemerId === null || sleutelnaam === null) return afnemerId;
   const ciphertext = CIPHERTEXT.exec(afnemerId)?.[1];
   if (ciphertext !== undefined) return keys.decrypt(sleutelnaam, actieId, ciphertext);
-  // Earlier versions of the log encrypted it for this kind alone, and did not mark it.
+  // Earlier releases encrypted it for this kind only, and did not mark it.
   return soortAfnemerId === 'BSN' ? keys.decrypt(sleutelnaam, actieId, afnemerId) : afnemerId;
 }
 
-/** Where each person stands in a version: by keyed hash, the places in `objecten` counted from 0. */
-export function placesByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  for (const [place, { sleutel }] of objecten.entries()) {
-    const known = places.get(sleutel);
-    if (known === undefined) places.set(sleutel, [place]);
-    else known.push(place);
+/** Where each person stands in a version: by keyed hash, the positions in `objecten` counted from 0. */
+export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
+  const positions = new Map<string, number[]>();
+  for (const [position, { sleutel }] of objecten.entries()) {
+    const known = positions.get(sleutel);
+    if (known === undefined) positions.set(sleutel, [position]);
+    else known.push(position);
   }
-  return places;
-}
-
-/** A row as a version: moments as texts. */
-export function fromRow(row: VersieRow): StoredVersie {
-  return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
+  return positions;
 }
 
 /** One version of an action; undefined when there is none. */
@@ -138,13 +189,12 @@ export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie
   return row === undefined || row.vervallen ? undefined : fromRow(row);
 }
 
-/** Which objects of a version are read: of a person, by the hashes of each key; one by its number; or all, when they are at most so many. */
+/** Which objects to read: those of a person, by the hashes of each key; one by its number; or all, when there are at most so many. */
 type WantedObjects = { readonly hashes: readonly string[] } | { readonly number: number } | { readonly most: number };
 
 /**
- * The newest version as `readCurrent` gives it, with the wanted objects alone: of an action about very many persons the others do not even
- * leave the database.
- * @returns with how many objects there are; when that is more than `most`, none are read
+ * The version that `readCurrent` reads, with the wanted objects only: the others, which may be very many, do not leave the database.
+ * @returns also how many objects there are; when that is more than `most`, none are read
  */
 export async function readCurrentPart(
   db: Db,
@@ -174,7 +224,7 @@ export async function readCurrentPart(
   return { stored: fromRow(versie), objects: aantal };
 }
 
-/** What of the newest version decides how it can be changed; undefined when the action is unknown or deleted. */
+/** What a change locks by, of the newest version; undefined when the action is unknown or deleted. */
 export async function readStanding(
   db: Db,
   actieId: string,
@@ -198,46 +248,3 @@ export async function readHistory(db: Db, actieId: string): Promise<StoredVersie
   );
   return rows.map(fromRow);
 }
-
-/** The columns of `versies` that are given (`vervalt_op` is computed): name, kind, and what a version has in it. */
-export const VERSIE_COLUMNS = [
-  ['actie_id', 'uuid', 'actieId'],
-  ['versie', 'integer', 'versie'],
-  ['tijdstip_registratie', 'timestamptz', 'tijdstipRegistratie'],
-  ['door', 'text', 'door'],
-  ['verzoek_id', 'text', 'verzoekId'],
-  ['vervallen', 'boolean', 'vervallen'],
-  ['actie_naam', 'text', 'actieNaam'],
-  ['handeling_naam', 'text', 'handelingNaam'],
-  ['verwerking_naam', 'text', 'verwerkingNaam'],
-  ['verwerking_id', 'uuid', 'verwerkingId'],
-  ['verwerkingsactiviteit_id', 'uuid', 'verwerkingsactiviteitId'],
-  ['verwerkingsactiviteit_url', 'text', 'verwerkingsactiviteitUrl'],
-  ['vertrouwelijkheid', 'text', 'vertrouwelijkheid'],
-  ['ooit_vertrouwelijk', 'boolean', 'ooitVertrouwelijk'],
-  ['bewaartermijn', 'text', 'bewaartermijn'],
-  ['uitvoerder', 'text', 'uitvoerder'],
-  ['systeem', 'text', 'systeem'],
-  ['gebruiker', 'text', 'gebruiker'],
-  ['gegevensbron', 'text', 'gegevensbron'],
-  ['soort_afnemer_id', 'text', 'soortAfnemerId'],
-  ['afnemer_id', 'text', 'afnemerId'],
-  ['verwerkingsactiviteit_id_afnemer', 'uuid', 'verwerkingsactiviteitIdAfnemer'],
-  ['verwerkingsactiviteit_url_afnemer', 'text', 'verwerkingsactiviteitUrlAfnemer'],
-  ['verwerking_id_afnemer', 'uuid', 'verwerkingIdAfnemer'],
-  ['tijdstip', 'timestamptz', 'tijdstip'],
-  ['tijdstip_offset', 'text', 'tijdstipOffset'],
-  ['sleutelnaam', 'text', 'sleutelnaam'],
-] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
-
-/** The given columns, separated by commas; `objecten` is not among them, for it is sometimes read in part. */
-export const VERSIE_NAMES = VERSIE_COLUMNS.map(([column]) => column).join(', ');
-
-/** A row of `versies`: its columns as they are selected with `SELECT_VERSIE`. */
-export interface VersieRow extends Omit<StoredVersie, 'tijdstip' | 'tijdstipRegistratie'> {
-  readonly tijdstip: Date;
-  readonly tijdstipRegistratie: Date;
-}
-
-/** What to select of `versies v` so that rows are `VersieRow`s, but for `objecten`. */
-export const SELECT_VERSIE = VERSIE_COLUMNS.map(([column, , member]) => `v.${column} as "${member}"`).join(', ');
