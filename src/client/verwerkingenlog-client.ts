@@ -8,20 +8,20 @@ import type { ProcessingContext } from '../kernel/processing-headers.ts';
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */
   readonly url: string;
-  /** An access token, or what gives one; asked before every try. */
+  /** An access token, or a function that gives one; called before every attempt. */
   readonly token: string | (() => string | Promise<string>);
-  /** Milliseconds that one try may take; default 5000. */
+  /** Milliseconds that one attempt may take; default 5000. */
   readonly timeoutMs?: number;
-  /** Tries in all, the first one included; default 5. */
+  /** Attempts in all; default 5. */
   readonly attempts?: number;
   /** Connections at the same time; default 32. */
   readonly connections?: number;
-  /** Whose connections to use instead of own ones (a proxy, client certificates); the client does not close it. */
+  /** Used instead of connections of its own, for a proxy or client certificates; the client does not close it. */
   readonly dispatcher?: Dispatcher;
 }
 
 export interface LogOptions {
-  /** Names the action for the log: the same key never gives a second entry. Default: one of its own for every call. */
+  /** The same key never gives a second entry. Default: a new one for every call. */
   readonly idempotencyKey?: string;
   /** Gives up when it fires. */
   readonly signal?: AbortSignal;
@@ -29,12 +29,12 @@ export interface LogOptions {
 
 export interface VerwerkingenlogClient {
   /**
-   * Keeps an action. Resolves when the log has it on disk; until then nothing about the person should be shown or sent on. Tries
-   * again when the log cannot be reached or is overloaded, without ever leaving two entries.
+   * Logs an action. Resolves when the log has it on disk; until then, show or send on nothing about the person. Retries when the log
+   * cannot be reached or is overloaded, without ever leaving two entries.
    * @throws {VerwerkingenlogError}
    */
   log(actie: NieuweVerwerkingsactie, options?: LogOptions): Promise<Verwerkingsactie>;
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
 
   return {
     log: (actie, { idempotencyKey = randomUUID(), signal = new AbortController().signal } = {}) => {
-      // Written down once: a replay must be the same to the byte.
+      // Serialised once: a replay must be the same to the byte.
       const body = JSON.stringify(actie);
       return withRetries(() => post(body, idempotencyKey, signal), { attempts, signal });
     },
@@ -78,7 +78,7 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
 
 async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Verwerkingsactie> {
   const answer: unknown = await body.json().catch((cause: unknown) => {
-    // Cut off, or not JSON: whether the entry was kept is unknown, so it counts as passing.
+    // Cut off, or not JSON: whether the entry was stored is unknown, so this counts as temporary.
     throw new VerwerkingenlogError('the answer of the processing log cannot be read', { cause });
   });
   if (statusCode === 201 && isVerwerkingsactie(answer)) return answer;
@@ -90,7 +90,7 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
   });
 }
 
-/** The six headers for a call to an API that delivers personal data: what is known of the own processing. */
+/** The six headers for a call to an API that delivers personal data; members that are absent give no header. */
 export function processingHeaders(context: ProcessingContext): Record<string, string> {
   const headers = {
     OIN: context.oin,
@@ -105,31 +105,57 @@ export function processingHeaders(context: ProcessingContext): Record<string, st
   );
 }
 
-const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 10_000;
-/** A log that asks for more is away for longer than a caller can stand still. */
-const LONGEST_ASKED_MS = 60_000;
+/** The log did not store an action: it refused it, or could not be reached in time. */
+export class VerwerkingenlogError extends Error {
+  /** HTTP status of the last answer; undefined when there was none. */
+  readonly status: number | undefined;
+  /** The problem document of the last answer. */
+  readonly problem: unknown;
+  /** How long the log asked to wait. */
+  readonly retryAfterMs: number | undefined;
 
-export interface RetryOptions {
-  /** Times that it is tried in all. */
+  constructor(
+    message: string,
+    options: { status?: number; problem?: unknown; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'VerwerkingenlogError';
+    this.status = options.status;
+    this.problem = options.problem;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** Whether the same request may succeed later: there was no answer, too many requests, or an error of the server. */
+  get passing(): boolean {
+    return this.status === undefined || this.status === 408 || this.status === 429 || this.status >= 500;
+  }
+}
+
+const FIRST_WAIT_MS = 100;
+const MAX_WAIT_MS = 10_000;
+/** No caller waits longer than this for a log that asks for it. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+interface RetryOptions {
+  /** Attempts in all. */
   readonly attempts: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Tries again what failed in passing, each time after a longer wait (half of it random, so that many clients do not come back at
- * once), or after the wait that the log asked for; asked to wait more than a minute, it gives up.
- * @throws {VerwerkingenlogError} what the last try threw, or with the signal's reason as its cause
+ * Retries after a temporary failure, each time with a longer wait (half of it random, so that many clients do not return at once), or after
+ * the wait that the log asked for. When the log asks for more than a minute, it gives up.
+ * @throws {VerwerkingenlogError} what the last attempt threw, or with the signal's reason as its cause
  */
-export async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: RetryOptions): Promise<T> {
+async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: RetryOptions): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof VerwerkingenlogError) || !error.passing || attempt >= attempts || signal.aborted)
         throw error;
-      if (error.retryAfterMs !== undefined && error.retryAfterMs > LONGEST_ASKED_MS) throw error;
-      const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS);
+      if (error.retryAfterMs !== undefined && error.retryAfterMs > MAX_RETRY_AFTER_MS) throw error;
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
       await sleep(error.retryAfterMs ?? wait / 2 + (Math.random() * wait) / 2, undefined, { signal }).catch(() => {
         throw new VerwerkingenlogError('the caller gave up', { cause: signal.reason });
       });
@@ -145,13 +171,13 @@ export interface ClientCredentials {
   readonly scopes: readonly string[];
 }
 
-const TIMEOUT_MS = 5000;
-/** A token is fetched anew this long before it ends. */
-const MARGIN_MS = 30_000;
+const TOKEN_TIMEOUT_MS = 5000;
+/** A token is renewed this long before it expires. */
+const RENEWAL_MARGIN_MS = 30_000;
 
 /**
- * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and kept until shortly before they end; callers that
- * come together share one fetch.
+ * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and reused until shortly before they expire. Calls at
+ * the same time share one fetch.
  */
 export function clientCredentials(credentials: ClientCredentials): () => Promise<string> {
   let current: { readonly token: string; readonly until: number } | undefined;
@@ -160,7 +186,7 @@ export function clientCredentials(credentials: ClientCredentials): () => Promise
     if (current !== undefined && Date.now() < current.until) return current.token;
     fetching ??= fetchToken(credentials)
       .then(({ token, seconds }) => {
-        current = { token, until: Date.now() + seconds * 1000 - MARGIN_MS };
+        current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };
         return token;
       })
       .finally(() => {
@@ -180,8 +206,8 @@ async function fetchToken(credentials: ClientCredentials): Promise<{ token: stri
       accept: 'application/json',
     },
     body: new URLSearchParams({ grant_type: 'client_credentials', scope: credentials.scopes.join(' ') }).toString(),
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
+    headersTimeout: TOKEN_TIMEOUT_MS,
+    bodyTimeout: TOKEN_TIMEOUT_MS,
   }).catch((cause: unknown) => {
     throw new VerwerkingenlogError('the authorization server cannot be reached', { cause });
   });
@@ -199,32 +225,6 @@ function isTokenAnswer(value: unknown): value is { access_token: string; expires
   return (
     typeof value === 'object' && value !== null && 'access_token' in value && typeof value.access_token === 'string'
   );
-}
-
-/** The log did not keep an action: it refused it, or could not be reached in time. */
-export class VerwerkingenlogError extends Error {
-  /** HTTP status of the last answer; absent when there was none. */
-  readonly status: number | undefined;
-  /** The problem document of the last answer. */
-  readonly problem: unknown;
-  /** Milliseconds that the log asked to wait. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(
-    message: string,
-    options: { status?: number; problem?: unknown; retryAfterMs?: number | undefined; cause?: unknown } = {},
-  ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = 'VerwerkingenlogError';
-    this.status = options.status;
-    this.problem = options.problem;
-    this.retryAfterMs = options.retryAfterMs;
-  }
-
-  /** Whether the same request may succeed later: no answer, too many requests, or trouble at the other side. */
-  get passing(): boolean {
-    return this.status === undefined || this.status === 408 || this.status === 429 || this.status >= 500;
-  }
 }
 
 /** Records of the processing log as they go over the line, by its contract. */

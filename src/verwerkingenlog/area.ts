@@ -67,7 +67,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         problemStyle: FOUT,
         routes: (app) => {
           logRequests(app);
-          // Reads have a share of their own; appends go in groups, and changes wait without a connection.
+          // Reads only: appends share a connection by group, and changes have their own share.
           createClientShare({
             poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
             waitMs: platform.config.database.connectTimeoutMs,

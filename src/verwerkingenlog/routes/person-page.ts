@@ -16,13 +16,13 @@ interface PersonPage {
   readonly count: number;
   readonly next: string | null;
   readonly previous: string | null;
-  /** Newest first, each with only the objects that are this person; per object: as often as he stands in it. */
+  /** Newest first, each with only the objects of this person; per object: once for each of them. */
   readonly versies: readonly Versie[];
 }
 
 /**
- * Prepares the reading of one page of a person's actions. The reading resolves when all of its questions have been sent.
- * @throws {Problem} 400 for what the contract could not refuse
+ * Prepares the reading of one page of a person's actions. The reading resolves when all of its queries have been sent.
+ * @throws {Problem} 400 for what a contract cannot express
  */
 export function preparePersonPage(
   request: FastifyRequest,
@@ -36,12 +36,12 @@ export function preparePersonPage(
 ): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
   const { keys } = needs.log;
   refuse(queryFaults(query, options.per));
-  const { question, cursor } = readPersonQuery(query, keys, options);
+  const { filter, cursor } = readPersonQuery(query, keys, options);
   return async (db) => {
-    const found = await findLocations(db, question, cursor, query.limit + 1);
+    const found = await findLocations(db, filter, cursor, query.limit + 1);
     const page = pageOf(found, query.limit, cursor?.direction);
     const alone = !page.next && !page.previous;
-    const rest = Promise.all([alone ? page.rows.length : countLocations(db, question), readVersionsAt(db, page.rows)]);
+    const rest = Promise.all([alone ? page.rows.length : countLocations(db, filter), readVersionsAt(db, page.rows)]);
     return {
       confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
       result: rest.then(async ([count, stored]) => {
@@ -66,16 +66,16 @@ function onlyPerson(versie: Versie, { soortObjectId, objectId }: PersonQuery): V
   return { ...versie, objecten };
 }
 
-/** The query of a list of one person, as the contract lets it through. */
+/** The query of a person's list. */
 type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
 
-/** A person as a query may name him; the contract leaves each member out or lets it through. */
+/** A person whom a query may name, in full or in part. */
 type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
 
 /**
- * Chooses the objects that a caller may be shown. With `read:restricted` alone these are the objects of a person whom he names whole: who
- * else stands in an action is not for him. Others may name a person too, and are then shown no other.
- * @returns undefined when there is none, or nobody was named who must be
+ * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With
+ * other scopes naming a person is optional, and shows the objects of that person only.
+ * @returns undefined when there is none, or the caller had to name a person
  * @throws {Problem} 400 when a person is named in part
  */
 export function shownObjects<T extends { readonly soortObjectId: string; readonly objectId: string }>(
@@ -95,13 +95,13 @@ export function shownObjects<T extends { readonly soortObjectId: string; readonl
   return theirs.length === 0 ? undefined : theirs;
 }
 
-/** The person of a query that names one whole. */
+/** The person of a query that names one in full. */
 export function namedPerson({ objecttype, soortObjectId, objectId }: AskedPerson): Person | undefined {
   if (objecttype === undefined || soortObjectId === undefined || objectId === undefined) return undefined;
   return { soortObjectId, objectId };
 }
 
-/** What a person is found by: a hash for each key that the log may have been written with. */
+/** A person's hashes, one for each key that the log may have been written with. */
 export function hashesOf({ soortObjectId, objectId }: Person, keys: IdentityKeys): string[] {
   return keys.names.map((name) => keys.hash(name, soortObjectId, objectId));
 }
@@ -116,10 +116,10 @@ const ACTIE_PARTS = [
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
 ];
 
-/** A list of objects has a place within the action too. */
+/** A list of objects also has the position within the action. */
 const CURSOR_PARTS = { actie: ACTIE_PARTS, object: [...ACTIE_PARTS, /^\d{1,5}$/] };
 
-/** What is wrong with a question that the contract cannot tell: moments, their order, and the cursor. It may hold anything. */
+/** The faults of a query that a contract cannot express: moments, their order, and the cursor. Its members may be of any type. */
 export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidParam[] {
   const { beginDatum, eindDatum, cursor }: Record<string, unknown> = Object(query);
   const faults: InvalidParam[] = [];
@@ -132,7 +132,7 @@ export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidPa
     }
     return Date.parse(at);
   };
-  // The same moment twice asks for nothing, and that is what it gets.
+  // Equal moments are allowed, and give an empty list.
   if (bound('beginDatum', beginDatum) > bound('eindDatum', eindDatum)) {
     faults.push({ name: 'eindDatum', code: 'order', reason: 'mag niet voor beginDatum liggen' });
   }
@@ -147,9 +147,9 @@ function readPersonQuery(
   query: PersonQuery,
   keys: IdentityKeys,
   { categorieen, per }: Pick<PersonFilter, 'categorieen' | 'per'>,
-): { question: PersonFilter; cursor: Cursor<readonly string[]> | undefined } {
+): { filter: PersonFilter; cursor: Cursor<readonly string[]> | undefined } {
   const { beginDatum, eindDatum, cursor } = query;
-  const question = {
+  const filter = {
     hashes: hashesOf(query, keys),
     categorieen,
     per,
@@ -157,7 +157,7 @@ function readPersonQuery(
     eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
     verwerkingsactiviteitId: query.verwerkingsactiviteitId,
   };
-  return { question, cursor: cursor === undefined ? undefined : readPersonCursor(cursor, per) };
+  return { filter, cursor: cursor === undefined ? undefined : readPersonCursor(cursor, per) };
 }
 
 function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readonly string[]> | undefined {
@@ -165,28 +165,28 @@ function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readon
   return isMoment(cursor?.key[0] ?? '') ? cursor : undefined;
 }
 
-/** Whether a text is a moment as the log itself writes it; dates that no calendar has are read as others, and come out otherwise. */
+/** Whether a text is a moment as the log itself writes it. An impossible date is read as another one, and is then written differently. */
 function isMoment(text: string): boolean {
   return !Number.isNaN(Date.parse(text)) && toUtc(text) === text;
 }
 
-/** Address of the page beside this one: what was asked, with another cursor. */
+/** Address of the next or previous page. */
 function pageLink(
   request: FastifyRequest,
   address: string,
   per: PersonFilter['per'],
   direction: 'after' | 'before',
-  place: Location | undefined,
+  location: Location | undefined,
 ): string | null {
-  if (place === undefined) return null;
-  const { tijdstip, actieId, posities } = place;
+  if (location === undefined) return null;
+  const { tijdstip, actieId, posities } = location;
   const key = [tijdstip, actieId, ...(per === 'object' ? [posities.slice(1, -1)] : [])];
   return linkTo(request, address, writeCursor({ direction, key }));
 }
 
 /** The address of the request with another cursor. */
 export function linkTo(request: FastifyRequest, address: string, cursor: string): string {
-  const asked = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
-  asked.set('cursor', cursor);
-  return `${address}?${asked.toString()}`;
+  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+  query.set('cursor', cursor);
+  return `${address}?${query.toString()}`;
 }

@@ -8,9 +8,15 @@ import { personText } from '../domain/identity-keys.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
 import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';
-import { actieAnswer, etag, objectAnswer } from './answers.ts';
+import { actieAnswer, etag, objectAnswer, tagged } from './answers.ts';
 import { hashesOf, namedPerson, preparePersonPage, queryFaults, shownObjects } from './person-page.ts';
-import { allow, may, type RouteNeeds, readerOf, refuse, tagged } from './request.ts';
+import { allow, may, type RouteNeeds, readerOf, refuse } from './request.ts';
+
+/**
+ * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read,
+ * and is stored for ten years.
+ */
+const MAX_UNNAMED = 1000;
 
 /** One action by its identity. */
 export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
@@ -19,22 +25,22 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
     const reader = readerOf(request, reply, needs, 'Verwerkingsactie opvragen');
     const person = namedPerson(request.query);
     const { versie, beperkteSet } = await needs.loggedRead(reader, async (db) => {
-      const wanted = person === undefined ? { most: MOST_UNNAMED } : { hashes: hashesOf(person, needs.log.keys) };
+      const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, needs.log.keys) };
       const part = await readCurrentPart(db, request.params.actieId, wanted);
       if (part === undefined) throw notFound();
       const { stored } = part;
       const categorie = categorieOf(stored);
-      // Unasked, all that the caller may see: who changes an action must give every field of it back.
+      // By default all that the caller may see: a PUT must give every field back.
       const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
       allow(request, 'opvragen', [categorie], beperkteSet);
       const read = await revealWithinBudget(stored, needs.log.keys);
-      // Asked last: of a confidential action nobody learns who stands in it.
+      // Judged last, so that a confidential action does not reveal its persons.
       const objecten = shownObjects(request, request.query, read.objecten);
       if (objecten === undefined) throw notFound();
-      if (person === undefined && part.objects > MOST_UNNAMED) refuse(nameAPerson());
+      if (person === undefined && part.objects > MAX_UNNAMED) refuse(personRequired());
       return {
         result: { versie: { ...read, objecten }, beperkteSet },
-        persons: person === undefined ? differentPersons(objecten) : [person],
+        persons: person === undefined ? distinctPersons(objecten) : [person],
         confidential: categorie === 'vertrouwelijk',
       };
     });
@@ -42,19 +48,13 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
   });
 }
 
-/**
- * An action about more persons is read for one who is named: the entry of a reading names everybody whose data were read, and is kept for
- * ten years.
- */
-const MOST_UNNAMED = 1000;
-
-function nameAPerson(): InvalidParam[] {
-  const reason = `ontbreekt: van een actie met meer dan ${MOST_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
+function personRequired(): InvalidParam[] {
+  const reason = `ontbreekt: van een actie met meer dan ${MAX_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
   return ['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, code: 'required', reason }));
 }
 
-/** Each person once, however many of the objects are his. */
-function differentPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
+/** Each person once, even with several objects. */
+function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
   return [...new Map(objects.map((object) => [personText(object), object])).values()];
 }
 
@@ -95,7 +95,7 @@ function askedCategorieen(query: ListQuery): Categorie[] {
   return [...new Set(words.map(readVertrouwelijkheid))];
 }
 
-/** What is shown of where a person was processed: nothing that is confidential; what was lifted, with the scope for confidential actions. */
+/** What inspection shows: nothing that is confidential, and what was lifted only with the scope for confidential actions. */
 function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
   return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'opgeheven'] : ['normaal'];
 }

@@ -1,17 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
-import { Problem } from '../../kernel/problem.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
 import { actieFaults, readActie, readVertrouwelijkheid, termFaults } from '../domain/read-actie.ts';
 import { ended, replaced } from '../domain/verwerkingsactie.ts';
-import { verwerkingenlogProblems } from '../problems.ts';
 import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
-import { actieAnswer, etag, matches } from './answers.ts';
+import { actieAnswer, etag, requireMatch } from './answers.ts';
 import { allow, auteurOf, type RouteNeeds, refuse, unknownVerwerkingsactie } from './request.ts';
 
-/** F7446 and F6624: keeping an action. */
+/** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform, log } = needs;
   const { checkBsn } = platform.config.verwerkingenlog;
@@ -23,7 +21,7 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
       const { actie, faults } = readActie(request.body, { checkBsn });
       refuse(faults);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
-      // It is kept also when the client goes away meanwhile.
+      // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
       const release = request.holdBody?.();
       const versie = await log
         .append(actie, auteurOf(request), { idempotencyKey: request.headers['idempotency-key'] })
@@ -47,7 +45,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
     async (request, reply) => {
       const { actie, faults } = readActie(request.body, { checkBsn });
       refuse(faults);
-      // Not by any scope: lifting is done to a whole processing.
+      // No scope allows this: only a whole processing can be lifted.
       if (actie.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
       const release = request.holdBody?.();
       const versie = await changeActie(platform, log, {
@@ -58,7 +56,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
         signal: requestClosedSignal(reply),
         change: (current, lastNumber) => {
           allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
-          demand(request.headers['if-match'], current.versie);
+          requireMatch(request, etag(current.versie));
           return replaced(current, actie, lastNumber, platform.clock.now(), auteurOf(request));
         },
       }).finally(() => release?.());
@@ -77,7 +75,7 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
       signal: requestClosedSignal(reply),
       change: (current) => {
         allow(request, 'verwijderen', [categorieOf(current)]);
-        demand(request.headers['if-match'], current.versie);
+        requireMatch(request, etag(current.versie));
         return ended(current, platform.clock.now(), auteurOf(request));
       },
     });
@@ -86,18 +84,14 @@ export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds):
   });
 }
 
-function demand(ifMatch: string | undefined, versie: number): void {
-  if (!matches(ifMatch, etag(versie))) throw new Problem(verwerkingenlogProblems.nieuwereVersie);
-}
-
-/** F2969 and F4415: confidentiality or term of a whole processing; all of its actions change, or none. */
+/** F2969 and F4415: the confidentiality or term of a whole processing. All of its actions change, or none. */
 export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, platform } = needs;
   contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
     const { bewaartermijn } = request.body;
     refuse(termFaults(bewaartermijn, platform.clock.now()));
-    const given = request.body.vertrouwelijkheid;
-    const vertrouwelijkheid = given === undefined ? undefined : readVertrouwelijkheid(given);
+    const word = request.body.vertrouwelijkheid;
+    const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const names = lockOfVerwerking(verwerkingId);
     await needs.log.changes.run(
@@ -107,7 +101,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         if (touched.length === 0) throw unknownVerwerkingsactie('verwerkingId');
         const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';
         allow(request, handeling, touched);
-        // Keeping a new action waits for no lock: what came into the processing since is judged too, and nothing changed when it may not.
+        // Appending takes no lock: an action that was added since is judged too, and nothing changes when that one may not.
         const changed = await patchVerwerking(
           db,
           verwerkingId,
