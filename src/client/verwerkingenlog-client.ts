@@ -227,10 +227,8 @@ function isTokenAnswer(value: unknown): value is { access_token: string; expires
   );
 }
 
-/** Records of the processing log as they go over the line, by its contract. */
-
 type Schemas = components['schemas'];
-/** Members that the log gives; what a body says of them is skipped. */
+/** Members that the log itself sets; in a body they are ignored. */
 type GivenByLog = 'url' | 'actieId' | 'tijdstipRegistratie' | 'verwerktObjectId';
 
 /** A person that was processed; `soortObjectId` is the kind of identification, such as `BSN`. */
@@ -239,7 +237,7 @@ export interface VerwerktObject extends Omit<Schemas['VerwerktObjectInvoer'], Gi
 }
 
 /**
- * An action to be kept. `verwerkingId` relates the actions of one processing; `bewaartermijn` is an ISO 8601 duration such as `P10Y`;
+ * An action to be logged. `verwerkingId` relates the actions of one processing; `bewaartermijn` is an ISO 8601 duration such as `P10Y`;
  * `uitvoerder` is the OIN of the organisation that did it; `tijdstip` is RFC 3339 with an offset, answered as it was given.
  */
 export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieInvoer'], GivenByLog> {
@@ -247,7 +245,7 @@ export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieIn
   readonly verwerkteObjecten: readonly VerwerktObject[];
 }
 
-/** An action as the log keeps it. */
+/** An action as the log has it. */
 export type Verwerkingsactie = Schemas['Verwerkingsactie'];
 
 /** Whether an answer is an action; the log's contract says the rest. */

@@ -1,7 +1,7 @@
 /** Work that arrives at the same time shares one transaction. */
 
 export interface GroupCommitOptions<T, R> {
-  /** Does the work of a group: all of it or none. Its results stand in the order of the group. */
+  /** Does the work of a group: all of it or none. Its results are in the order of the group. */
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
   /** Most items in a group; 1: one by one. */
   readonly size: number;

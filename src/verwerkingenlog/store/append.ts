@@ -20,7 +20,7 @@ export interface Appended {
 }
 
 /**
- * Adds versions, and where their persons stand: all or none. No two may have the same idempotency key. Outside a transaction they are
+ * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key. Outside a transaction they are
  * committed when this resolves.
  * @returns what became of each, in the order given
  * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists

@@ -308,7 +308,7 @@ function readWithAny(
 /** Only the current version has locations; for others this finds nothing. */
 async function moveLocations(db: Db, old: StoredVersie, fresh: StoredVersie): Promise<void> {
   await db.query({
-    name: 'verwerkingenlog-rotate-places',
+    name: 'verwerkingenlog-rotate-locations',
     text: `
       with oud as (
         delete from verwerkingenlog.vindplaatsen p using unnest($1::uuid[], $2::uuid[]) as s(oud, nieuw)

@@ -250,7 +250,7 @@ interface RetentionRun {
   /** Absent: it is still running, or was killed. */
   readonly endedAt: Date | null;
   readonly removed: number;
-  /** Actions that have no term at all and are kept; known at the end. */
+  /** Actions without any term, which are kept; known at the end. */
   readonly withoutTerm: number | null;
   readonly fault: string | null;
 }

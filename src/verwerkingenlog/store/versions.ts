@@ -155,7 +155,7 @@ function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null 
   return soortAfnemerId === 'BSN' ? keys.decrypt(sleutelnaam, actieId, afnemerId) : afnemerId;
 }
 
-/** Where each person stands in a version: by keyed hash, the positions in `objecten` counted from 0. */
+/** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
 export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [position, { sleutel }] of objecten.entries()) {
