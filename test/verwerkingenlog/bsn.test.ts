@@ -21,7 +21,7 @@ it.each([
   expect(isBsn(text)).toBe(expected);
 });
 
-it('refuses every wrong number when that is configured, and other identifications it does not look at', async () => {
+it('refuses every wrong number when so configured, and ignores other identifications', async () => {
   const [object] = actie('999990019').verwerkteObjecten;
   const body = actie('x', {
     soortAfnemerId: 'BSN',

@@ -32,7 +32,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('keeps an entry of the service itself, also when its activity was deleted and others are refused for that', async () => {
+it('stores an entry of the service itself, also when its activity was deleted and others are refused for that', async () => {
   const config = readConfig({ ...env(), VERWERKINGENLOG_UNKNOWN_ACTIVITY: 'refuse' }, 'serve');
   const strict = await openPlatform({ config, log: createLogger('silent'), purpose: 'service' });
   const refusing = await openProcessingLog(strict.platform);
@@ -70,7 +70,7 @@ it.each([
   ['cannot be written for the database', { verwerkingId: 'geen-uuid' }, 'invalid input syntax for type uuid'],
   ['is a moment that there is not', { tijdstip: 'gisteren' }, 'invalid input syntax for type timestamp'],
   ['the database does not take', { bewaartermijn: 'tien jaar' }, 'invalid input syntax for type interval'],
-])('lets an action fail alone that %s', async (_why, fields, error) => {
+])('fails only the action that %s', async (_why, fields, error) => {
   const before = await count();
   const acties = [actie(), actie(), actie(fields), actie(), actie()];
   const kept = await Promise.allSettled(acties.map((one) => log.append(one, auteur)));

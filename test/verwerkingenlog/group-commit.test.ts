@@ -35,7 +35,7 @@ function stage(
 }
 
 describe('a group commit', () => {
-  it('starts a lone item in the same turn, and the next group with the end of the one before', async () => {
+  it('starts a single item in the same turn, and the next group when the previous one ends', async () => {
     const { groups, commits, endAll } = stage();
     const lone = commits.add('a');
     await Promise.resolve();
@@ -46,7 +46,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
   });
 
-  it('keeps together what comes at the same time', async () => {
+  it('groups items that arrive at the same time', async () => {
     const { groups, commits, endAll } = stage({ inFlight: 2 });
     const results = ['a', 'b'].map((item) => commits.add(item));
     await endAll();
@@ -54,7 +54,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a', 'b']]);
   });
 
-  it('takes no more than weighs so much together, but one that weighs more alone', async () => {
+  it('takes items up to the maximum weight, and one that is heavier alone', async () => {
     const { groups, commits, endAll } = stage({ size: 100, maxWeight: 10 });
     const items = ['weighs 4', 'weighs 6 a', 'weighs 1', 'weighs 50', 'weighs 6 b', 'weighs 6 c'];
     const results = items.map((item) => commits.add(item));
@@ -84,7 +84,7 @@ describe('a group commit', () => {
     expect(groups.map((group) => group.length)).toEqual([7, 32, 32]);
   });
 
-  it('begins the next group before anybody hears of the one before', async () => {
+  it('starts the next group before the items of the previous one are answered', async () => {
     const { groups, commits, endAll } = stage({ size: 1 });
     const results = ['a', 'b'].map((item) => commits.add(item).then(() => groups.push([`${item} heard`])));
     await endAll();
@@ -101,7 +101,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a'], ['idle']]);
   });
 
-  it('is not idle while somebody who heard of his item adds another', async () => {
+  it('is not idle while a caller whose item ended adds another', async () => {
     const { groups, commits, endAll } = stage();
     const heard: string[] = [];
     const result = commits.add('a').then(async () => heard.push(await commits.add('b')));
@@ -112,7 +112,7 @@ describe('a group commit', () => {
     expect(groups).toEqual([['a'], ['b']]);
   });
 
-  it('has no more groups under way than it may', async () => {
+  it('never exceeds its number of groups under way', async () => {
     const { groups, commits, endAll } = stage({ inFlight: 2, size: 1 });
     const results = ['a', 'b', 'c'].map((item) => commits.add(item));
     await Promise.resolve();

@@ -85,7 +85,7 @@ it('keeps one action of many requests at once, on two instances', async () => {
   expect(await count()).toBe(before + 1);
 });
 
-it('lets one of several bodies win a key that they want at once', async () => {
+it('gives a key to one of several bodies that use it at once', async () => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, i) => post(i % 2 ? log : other, 'e', actie(newPerson()))),
   );
@@ -121,7 +121,7 @@ async function age(interval: string): Promise<void> {
   await client.query('update verwerkingenlog.idempotentie set tijdstip = tijdstip - $1::interval', [interval]);
 }
 
-it.each(['', 'x'.repeat(65), 'with space'])('refuses a key that is none: %j', async (key) => {
+it.each(['', 'x'.repeat(65), 'with space'])('refuses a malformed key: %j', async (key) => {
   const answer = await post(log, key, actie(newPerson()));
   expect(answer.status).toBe(400);
   expect(Object(answer.json).invalidParams[0].name).toBe('Idempotency-Key');

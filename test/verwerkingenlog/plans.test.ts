@@ -134,14 +134,14 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   }
 });
 
-it('reads a person from the one partition that he is in, and a version from its month', async () => {
+it('reads a person from one partition, and a version from its month', async () => {
   const [places] = await plansOf((db) => findLocations(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
   expect(places).toHaveLength(1);
   const [versions] = await plansOf((db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
   expect(versions).toHaveLength(1);
 });
 
-it('looks up each version of a page by its key, however little the months between hold', async () => {
+it('looks up each version of a page by its key, also with nearly empty months in between', async () => {
   const places = [ACTIE, '019c77d8-0000-7000-8000-000000010000'].map((actieId) => ({
     actieId,
     versie: 1,
@@ -152,7 +152,7 @@ it('looks up each version of a page by its key, however little the months betwee
   }
 });
 
-it('changes a processing, and takes persons out, by index too', async () => {
+it('changes a processing, and removes persons, by index too', async () => {
   // As `preferIndexes` has it for the transaction of a change.
   await client.query('set enable_seqscan = off');
   const patch = await plansOf((db) =>

@@ -33,8 +33,8 @@ function stage(share = 100) {
   return { seen, ahead, soon };
 }
 
-describe('what is made ahead', () => {
-  it('is made when all that came together are there, before anything else is read', async () => {
+describe('a prefetched value', () => {
+  it('is computed when all items of the turn have arrived, before anything else is read', async () => {
     const { seen, soon } = stage();
     queueMicrotask(() => {
       soon('a');
@@ -48,7 +48,7 @@ describe('what is made ahead', () => {
     expect(seen).toEqual(['came a', 'came b', 'make a', 'make b']);
   });
 
-  it('is made at once when it is asked for sooner, and only once', async () => {
+  it('is computed at once when it is needed sooner, and only once', async () => {
     const { seen, soon } = stage();
     const a = soon('a');
     soon('b');
@@ -60,7 +60,7 @@ describe('what is made ahead', () => {
     expect(seen).toEqual(['make a', 'make b']);
   });
 
-  it('is not made when nobody wants it', async () => {
+  it('is not computed when nobody needs it', async () => {
     const { seen, ahead, soon } = stage();
     ahead('refused');
     soon('a');
@@ -68,7 +68,7 @@ describe('what is made ahead', () => {
     expect(seen).toEqual(['make a']);
   });
 
-  it('leaves the event loop to others when its share of a turn is spent', async () => {
+  it('yields the event loop when its budget of a turn is exhausted', async () => {
     const { seen, soon } = stage(2);
     for (const item of ['a', 'b', 'c', 'd', 'e']) soon(item);
     await new Promise<void>((resolve) => nextTick(resolve));
@@ -78,7 +78,7 @@ describe('what is made ahead', () => {
     expect(seen).toEqual(['make a', 'make b', 'later', 'make c', 'make d', 'later', 'make e', 'make f']);
   });
 
-  it('tells who asks for it why it could not be made, and nobody else', async () => {
+  it('throws its own error to its caller, and to nobody else', async () => {
     const { seen, soon } = stage();
     const [bad, good] = [soon('bad'), soon('good')];
     await nextTurn();
