@@ -96,9 +96,9 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   return {
     add(item) {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
+      options.onAccepted?.(item);
       // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
       if (waiting.length === 0) queueMicrotask(startIdle);
-      options.onAccepted?.(item);
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
       });

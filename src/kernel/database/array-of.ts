@@ -21,7 +21,7 @@ const UUID_BYTES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const UUID_DASHES = [8, 13, 18, 23];
 
 /** Makes parameters for `$n::kind[]` in binary form. */
-type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>>;
+export type Arrays = Readonly<Record<ArrayKind, (values: readonly (Value | null)[]) => Buffer>>;
 
 /**
  * In text form every quote is escaped here and taken out again by the server, which reads an array letter by letter: with many rows that

@@ -1,5 +1,6 @@
 /** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
-import { type ArrayKind, withArrays } from '../../kernel/database/array-of.ts';
+import type pg from 'pg';
+import { type ArrayKind, type Arrays, withArrays } from '../../kernel/database/array-of.ts';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
@@ -26,31 +27,30 @@ export interface Appended {
  * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
  */
 export async function appendVersies(db: Db, appends: readonly Append[]): Promise<Appended[]> {
+  return await withArrays(async (arrays) => {
+    const { rows } = await db.query<Appended>(insertOf(appends, arrays));
+    return rows;
+  });
+}
+
+function insertOf(appends: readonly Append[], arrayOf: Arrays): pg.QueryConfig {
   const locations = appends.flatMap(({ versie }, i) =>
     versie.vervallen
       ? []
       : [...positionsByPerson(versie)].map(([hash, at]) => ({ row: i + 1, hash, positions: `{${at.join(',')}}` })),
   );
-  return await withArrays(async (arrayOf) => {
-    const shared = [
-      arrayOf.uuid(locations.map(({ hash }) => hash)),
-      arrayOf.text(locations.map(({ positions }) => positions)),
-    ];
-    const [single] = appends;
-    const query =
-      single !== undefined && appends.length === 1
-        ? { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(single))] }
-        : {
-            ...APPEND_MANY,
-            values: [
-              ...shared,
-              ...INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read))),
-              arrayOf.integer(locations.map(({ row }) => row)),
-            ],
-          };
-    const { rows } = await db.query<Appended>(query);
-    return rows;
-  });
+  const shared = [
+    arrayOf.uuid(locations.map(({ hash }) => hash)),
+    arrayOf.text(locations.map(({ positions }) => positions)),
+  ];
+
+  const [single] = appends;
+  if (single !== undefined && appends.length === 1) {
+    return { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(single))] };
+  }
+
+  const columns = INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read)));
+  return { ...APPEND_MANY, values: [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))] };
 }
 
 type Value = string | number | boolean | null;
