@@ -2,14 +2,13 @@
 import pg from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
-import { eventLoopBudget } from '../kernel/event-loop.ts';
+import { mapWithinBudget } from '../kernel/event-loop.ts';
 import type { OneAtATime } from '../kernel/one-at-a-time.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { createLazy, type Lazy } from './prefetch.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
@@ -20,8 +19,6 @@ const GROUPS_IN_FLIGHT = 1;
 const MAX_WAITING = 20_000;
 /** Processed objects that go to the database together, unless one action has more. */
 const GROUP_OBJECTS = 5000;
-/** An action about more persons is prepared when its group is committed, and not before. */
-const PREFETCH_OBJECTS = 100;
 /** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;
 /** Errors that are the fault of one action: what the database refuses, and what cannot be written for it. */
@@ -64,6 +61,12 @@ interface PreparedAppend {
   readonly append: Append;
 }
 
+/** An append that waits for its group. A large one is prepared before that, all others with the group. */
+interface AppendItem {
+  readonly request: AppendRequest;
+  readonly prepared?: PreparedAppend;
+}
+
 type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 export function createAppender(
@@ -91,10 +94,9 @@ export function createAppender(
     }
   }
 
-  const lazy = createLazy<AppendRequest, PreparedAppend>((request) => prepareAppend(request, keys));
-  const groups = createGroupCommit<Lazy<AppendRequest, PreparedAppend>, StoredAppend>({
+  const groups = createGroupCommit<AppendItem, StoredAppend>({
     commit: async (group) => {
-      const prepared = await prepareAll(group);
+      const prepared = await mapWithinBudget(group, (item) => item.prepared ?? prepareAppend(item.request, keys));
       const results = await insert(prepared.map(({ append }) => append));
       return prepared.flatMap((one, i) => {
         const result = results[i];
@@ -104,14 +106,10 @@ export function createAppender(
     size: groupSize,
     inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
     maxWaiting: MAX_WAITING,
-    key: ({ item: { auteur, idempotencyKey } }) =>
+    key: ({ request: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
     isFaultOfItem: (error) => !isDatabaseUnavailable(error) && BAD_VALUE.some((kind) => error instanceof kind),
     full: logFull,
-    // What is refused is not encrypted, and a large action takes many times its size once it is prepared.
-    onAccepted: (one) => {
-      if (weightOf(one) <= PREFETCH_OBJECTS) one.prefetch();
-    },
     weight: weightOf,
     maxWeight: GROUP_OBJECTS,
     observe: (size) => groupSizes.observe(size),
@@ -119,12 +117,11 @@ export function createAppender(
 
   async function add(request: () => AppendRequest): Promise<StoredAppend> {
     const first = request();
-    if (first.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add(lazy(first));
+    if (first.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add({ request: first });
     return await large.run(first.auteur.door, async () => {
       // Anew: the moment of registration is when its turn comes.
-      const item = request();
-      const prepared = await prepareLargeAppend(item, keys);
-      return await groups.add({ item, prefetch: () => undefined, value: () => prepared });
+      const again = request();
+      return await groups.add({ request: again, prepared: await prepareLargeAppend(again, keys) });
     });
   }
 
@@ -182,17 +179,8 @@ export function createAppender(
 }
 
 /** An action weighs one, and one for each of its processed objects. */
-function weightOf({ item }: Lazy<AppendRequest, PreparedAppend>): number {
-  return 1 + item.actie.verwerkteObjecten.length;
-}
-
-async function prepareAll(group: readonly Lazy<AppendRequest, PreparedAppend>[]): Promise<PreparedAppend[]> {
-  const all: PreparedAppend[] = [];
-  for (const one of group) {
-    if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    all.push(one.value());
-  }
-  return all;
+function weightOf({ request }: AppendItem): number {
+  return 1 + request.actie.verwerkteObjecten.length;
 }
 
 /** Makes the first version: gives the action its identity, and encrypts its persons. */

@@ -17,8 +17,6 @@ export interface GroupCommitOptions<T, R> {
   /** Whether an error is the fault of an item: then the group is tried again in halves, until only the faulty item fails. */
   readonly isFaultOfItem: (error: unknown) => boolean;
   readonly full: () => Error;
-  /** Called with each item that is not refused. */
-  readonly onAccepted?: (item: T) => void;
   readonly observe?: (size: number) => void;
 }
 
@@ -96,7 +94,6 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   return {
     add(item) {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
-      options.onAccepted?.(item);
       // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
       if (waiting.length === 0) queueMicrotask(startIdle);
       return new Promise((resolve, reject) => {
