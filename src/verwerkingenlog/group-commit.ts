@@ -33,34 +33,24 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** So few items are not divided over two groups. */
-const MIN_DIVIDED = 8;
-
 /**
  * The end of a group starts the next one, before its items are answered: nothing waits for a timer, a single item starts in the turn of
  * the event loop in which it arrived, and the next group is committed while the answers of this one are made.
- *
- * A group takes half of the items: those that wait, and as many as were in the group that just ended, for clients that are answered send
- * their next request. Otherwise large and small groups would alternate, with the process idle during the large ones and the database
- * during the small ones.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
   const onIdle: (() => void)[] = [];
-  const startIdle = (): void => start(0);
 
-  /** @param ended how many were in the group that has just ended */
-  function start(ended: number): void {
+  function start(): void {
     while (running < options.inFlight && waiting.length > 0) {
-      const half = Math.ceil((waiting.length + ended) / 2);
-      const group = take(Math.min(options.size, Math.max(MIN_DIVIDED, half)));
+      const group = take();
       running += 1;
       options.observe?.(group.length);
       const end = (): void => {
         running -= 1;
-        start(group.length);
+        start();
       };
       void run(group, options, end).then(() => {
         if (running === 0 && waiting.length === 0) for (const resolve of onIdle.splice(0)) resolve();
@@ -68,7 +58,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     }
   }
 
-  function take(most: number): Waiting<T, R>[] {
+  function take(): Waiting<T, R>[] {
     const group: Waiting<T, R>[] = [];
     const passedOver: Waiting<T, R>[] = [];
     const keys = new Set<string>();
@@ -76,7 +66,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     let weight = 0;
     for (const entry of waiting) {
       const own = options.weight?.(entry.item) ?? 0;
-      if (group.length >= most || (group.length > 0 && weight + own > maxWeight)) break;
+      if (group.length >= options.size || (group.length > 0 && weight + own > maxWeight)) break;
       seen += 1;
       const key = options.key?.(entry.item);
       if (key !== undefined && keys.has(key)) {
@@ -95,7 +85,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     add(item) {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
       // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
-      if (waiting.length === 0) queueMicrotask(startIdle);
+      if (waiting.length === 0) queueMicrotask(start);
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
       });
