@@ -1,6 +1,6 @@
 /** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
 import type pg from 'pg';
-import { type ArrayKind, type Arrays, withArrays } from '../../kernel/database/array-of.ts';
+import { type ArrayKind, arrayOf } from '../../kernel/database/array-of.ts';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
@@ -27,13 +27,11 @@ export interface Appended {
  * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
  */
 export async function appendVersies(db: Db, appends: readonly Append[]): Promise<Appended[]> {
-  return await withArrays(async (arrays) => {
-    const { rows } = await db.query<Appended>(insertOf(appends, arrays));
-    return rows;
-  });
+  const { rows } = await db.query<Appended>(insertOf(appends));
+  return rows;
 }
 
-function insertOf(appends: readonly Append[], arrayOf: Arrays): pg.QueryConfig {
+function insertOf(appends: readonly Append[]): pg.QueryConfig {
   const locations = appends.flatMap(({ versie }, i) =>
     versie.vervallen
       ? []
