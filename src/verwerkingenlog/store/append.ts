@@ -42,13 +42,8 @@ function insertOf(appends: readonly Append[]): pg.QueryConfig {
     arrayOf.text(locations.map(({ positions }) => positions)),
   ];
 
-  const [single] = appends;
-  if (single !== undefined && appends.length === 1) {
-    return { ...APPEND_ONE, values: [...shared, ...INPUT.map(([, , read]) => read(single))] };
-  }
-
   const columns = INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read)));
-  return { ...APPEND_MANY, values: [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))] };
+  return { ...APPEND, values: [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))] };
 }
 
 type Value = string | number | boolean | null;
@@ -62,8 +57,7 @@ const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append:
   ...VERSIE_COLUMNS.map(([column, kind, member]) => [column, kind, ({ versie }: Append) => versie[member]] as const),
 ];
 
-// Parameters of both statements: the persons' hashes, their positions, and the input. With many versions the last parameter is the number
-// of each person's version, counted from 1.
+// Parameters: the persons' hashes, their positions, the input, and the number of each person's version, counted from 1.
 const FIRST_COLUMN = 3;
 const LAST = FIRST_COLUMN + INPUT.length;
 
@@ -73,7 +67,7 @@ const TAKE_OVER = `
       where oud.tijdstip <= least(excluded.tijdstip, clock_timestamp() + interval '5 seconds') - interval '24 hours'`;
 
 /** Keys are taken in order, so that two groups cannot deadlock. */
-const APPEND_MANY = {
+const APPEND = {
   name: 'verwerkingenlog-append',
   text: `
   with invoer as materialized (
@@ -100,44 +94,6 @@ const APPEND_MANY = {
     from unnest($1::uuid[], $2::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
   )
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`,
-};
-
-/** The parameter of a column, for a single version. */
-function parameter(wanted: string): string {
-  const index = INPUT.findIndex(([column]) => column === wanted);
-  return `$${FIRST_COLUMN + index}::${INPUT[index]?.[1]}`;
-}
-
-const VERVALT_OP = `verwerkingenlog.vervalt_op(${parameter('tijdstip')}, ${parameter('bewaartermijn')})`;
-
-/** A single version needs no table of input, which saves the database time. */
-const APPEND_ONE = {
-  name: 'verwerkingenlog-append-one',
-  text: `
-  with register as (
-    select ${parameter('verwerkingsactiviteit_id')} is not null and not exists (
-      select from verwerkingenlog.verwerkingsactiviteiten a
-      where a.verwerkingsactiviteit_id = ${parameter('verwerkingsactiviteit_id')}) as onbekend
-  ), sleutels as (
-    insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
-    select ${['idempotentie', 'inhoud', 'actie_id', 'tijdstip_registratie'].map(parameter).join(', ')} from register
-    where ${parameter('idempotentie')} is not null and not (${parameter('weigert')} and onbekend)${TAKE_OVER}
-    returning actie_id
-  ), oordeel as (
-    select onbekend, not (${parameter('weigert')} and onbekend) and (${parameter('idempotentie')} is null or exists (select from sleutels)) as nieuw
-    from register
-  ), versies as (
-    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
-    select ${VERSIE_COLUMNS.map(([column]) => parameter(column)).join(', ')}, ${parameter('objecten')}, ${VERVALT_OP} from oordeel where nieuw
-  ), locaties as (
-    insert into verwerkingenlog.vindplaatsen
-      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
-    select p.sleutel, ${['tijdstip', 'actie_id', 'versie'].map(parameter).join(', ')},
-      verwerkingenlog.categorie(${parameter('vertrouwelijkheid')}, ${parameter('ooit_vertrouwelijk')}),
-      ${parameter('verwerkingsactiviteit_id')}, p.posities::integer[]
-    from oordeel, unnest($1::uuid[], $2::text[]) as p(sleutel, posities) where nieuw
-  )
-  select nieuw as kept, onbekend as "unknownActivity" from oordeel`,
 };
 
 /** What an idempotency key was used for; undefined when it was not, or was forgotten. */
