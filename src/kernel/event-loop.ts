@@ -43,24 +43,6 @@ export function createEventLoopBudget({
 /** A fifth of what the event loop may be held: small requests, and collecting what they leave behind, need the rest. */
 export const eventLoopBudget: EventLoopBudget = createEventLoopBudget({ shareMs: 10 });
 
-/**
- * Collects work of one kind that comes up during a turn of the event loop, and does it together at the end of that turn. Together it costs
- * much less than in between other work: the processor still has the code for it in its caches.
- * @returns adds work to the batch; the work must not throw
- */
-export function createBatchPerTick(): (work: () => void) => void {
-  let batch: (() => void)[] = [];
-  const runBatch = (): void => {
-    const works = batch;
-    batch = [];
-    for (const work of works) work();
-  };
-  return (work) => {
-    if (batch.length === 0) setImmediate(runBatch);
-    batch.push(work);
-  };
-}
-
 /** As `items.map`, for so many that one turn of the event loop is too short for them. */
 export async function mapWithinBudget<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];
