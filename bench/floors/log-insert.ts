@@ -1,7 +1,7 @@
 /** Floor: the rows of one action, inserted by a prepared statement in a transaction of its own; nothing else is done. */
 
 import pg from 'pg';
-import { newActieId } from '../../src/verwerkingenlog/domain/actie-id.ts';
+import { newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { CONTENT_VALUES, insertSql } from '../support/log-insert-sql.ts';
 import type { LoadResult } from '../support/raw-client.ts';
 

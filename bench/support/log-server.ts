@@ -6,10 +6,9 @@ import { createTokenVerifier } from '../../src/kernel/oauth/token-verifier.ts';
 import { openPlatform } from '../../src/kernel/platform.ts';
 import { buildServer } from '../../src/server.ts';
 import { createVerwerkingenlog } from '../../src/verwerkingenlog/area.ts';
-import { newActieId } from '../../src/verwerkingenlog/domain/actie-id.ts';
-import { eersteVersie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { type LogOfActies, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
-import { protect } from '../../src/verwerkingenlog/store/stored-versie.ts';
+import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
+import { protect } from '../../src/verwerkingenlog/store/versions.ts';
 import { serveParent } from './children.ts';
 
 const open = await openPlatform({
@@ -36,7 +35,7 @@ const url = `http://127.0.0.1:${typeof address === 'object' && address !== null 
 open.listensOn(url);
 
 /** Does all that keeping an action takes, but for the database. */
-function inMemory(log: LogOfActies): LogOfActies {
+function inMemory(log: ActieLog): ActieLog {
   return {
     ...log,
     append: async (actie, auteur) => {

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { LogFault } from '../verwerkingenlog/store/verify-log.ts';
+import type { LogFault } from '../verwerkingenlog/store/verify.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
@@ -23,13 +23,13 @@ function logHistoryCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readHistory } = await import('../verwerkingenlog/store/read-versie.ts');
-        const { reveal } = await import('../verwerkingenlog/store/stored-versie.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const { readHistory } = await import('../verwerkingenlog/store/versions.ts');
+        const { reveal } = await import('../verwerkingenlog/store/versions.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         const keys = await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read');
         const stored = await readHistory(platform.pool, actieId);
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
-        const { isOrganisation } = await import('../verwerkingenlog/domain/identification.ts');
+        const { isOrganisation } = await import('../verwerkingenlog/store/versions.ts');
         const isHidden = ({ soortAfnemerId: kind, afnemerId: id }: (typeof stored)[number]): boolean =>
           id !== null && !isOrganisation(kind, id);
         const hide = options.identifiers !== true;
@@ -75,8 +75,8 @@ function logVerifyCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log verify')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { verifyLog } = await import('../verwerkingenlog/store/verify-log.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const { verifyLog } = await import('../verwerkingenlog/store/verify.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         let versions = 0;
         const faults: LogFault[] = [];
         const found = verifyLog(platform.prunePool, {
@@ -106,7 +106,7 @@ function logPruneCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log prune --dry-run')
     .action((options: { dryRun?: boolean; json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { prune } = await import('../verwerkingenlog/store/prune.ts');
+        const { prune } = await import('../verwerkingenlog/store/retention.ts');
         const dryRun = options.dryRun ?? false;
         const result = await prune({
           pool: platform.prunePool,
@@ -142,8 +142,8 @@ Example:
     )
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { rotateKeys } = await import('../verwerkingenlog/store/rotate-keys.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/open-keys.ts');
+        const { rotateKeys } = await import('../verwerkingenlog/store/keys.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         const { key } = platform.config.verwerkingenlog;
         if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
         const keys = await openIdentityKeys(platform.prunePool, key, 'write');

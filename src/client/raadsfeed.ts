@@ -17,10 +17,10 @@ export interface FeedPublisherOptions {
   readonly clock?: Clock;
 }
 
-/** A line that cannot be published. Nothing of its call was. */
+/** A line cannot be published; nothing of its call was. */
 export class RefusedLineError extends Error {
   readonly code = 'ERR_REFUSED_LINE';
-  /** Place of the line in the call, from 0. */
+  /** Position of the line in the call, from 0. */
   readonly index: number;
   readonly faults: readonly string[];
   constructor(index: number, faults: readonly string[]) {
@@ -33,8 +33,8 @@ export class RefusedLineError extends Error {
 
 export interface FeedPublisher {
   /**
-   * Publishes lines, as JSON makes them, in their order and says what became of each. Up to 1000 lines are one transaction: all of them or none; more
-   * are published 1000 at a time. When it returns, every reader of the feed can find them, and what a redaction reached is physically gone.
+   * Publishes lines in their order, and returns the outcome of each. Up to 1000 lines are one transaction: all of them or none; more are
+   * published 1000 at a time. When it returns, every reader of the feed can find them, and what a redaction reached is physically gone.
    * @throws {RefusedLineError} before anything is published
    */
   publish(lines: readonly unknown[]): Promise<Outcome[]>;
@@ -80,7 +80,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
 }
 
 /**
- * A line as it would stand in a file. What is published is JSON: a member that is `undefined` would be in the hash and not in the text.
+ * A line as it would be in a file: published is the JSON text, so a member that is `undefined` must not be in the hash.
  * @throws {RefusedLineError}
  */
 function asJson(line: unknown, index: number): unknown {

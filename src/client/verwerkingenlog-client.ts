@@ -1,28 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
+import type { components } from '../contracts/verwerkingenlog.ts';
 import { retryAfterMs } from '../kernel/outbound/outbound-client.ts';
 import type { ProcessingContext } from '../kernel/processing-log.ts';
-import { VerwerkingenlogError } from './verwerkingenlog-error.ts';
-import { withRetries } from './verwerkingenlog-retry.ts';
-import { isVerwerkingsactie, type NieuweVerwerkingsactie, type Verwerkingsactie } from './verwerkingenlog-types.ts';
 
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */
   readonly url: string;
-  /** An access token, or what gives one; asked before every try. */
+  /** An access token, or a function that gives one; called before every attempt. */
   readonly token: string | (() => string | Promise<string>);
-  /** Milliseconds that one try may take; default 5000. */
+  /** Milliseconds that one attempt may take; default 5000. */
   readonly timeoutMs?: number;
-  /** Tries in all, the first one included; default 5. */
+  /** Attempts in all; default 5. */
   readonly attempts?: number;
   /** Connections at the same time; default 32. */
   readonly connections?: number;
-  /** Whose connections to use instead of own ones (a proxy, client certificates); the client does not close it. */
+  /** Used instead of connections of its own, for a proxy or client certificates; the client does not close it. */
   readonly dispatcher?: Dispatcher;
 }
 
 export interface LogOptions {
-  /** Names the action for the log: the same key never gives a second entry. Default: one of its own for every call. */
+  /** The same key never gives a second entry. Default: a new one for every call. */
   readonly idempotencyKey?: string;
   /** Gives up when it fires. */
   readonly signal?: AbortSignal;
@@ -30,12 +29,12 @@ export interface LogOptions {
 
 export interface VerwerkingenlogClient {
   /**
-   * Keeps an action. Resolves when the log has it on disk; until then nothing about the person should be shown or sent on. Tries
-   * again when the log cannot be reached or is overloaded, without ever leaving two entries.
+   * Logs an action. Resolves when the log has it on disk; until then, show or send on nothing about the person. Retries when the log
+   * cannot be reached or is overloaded, without ever leaving two entries.
    * @throws {VerwerkingenlogError}
    */
   log(actie: NieuweVerwerkingsactie, options?: LogOptions): Promise<Verwerkingsactie>;
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }
 
@@ -67,7 +66,7 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
 
   return {
     log: (actie, { idempotencyKey = randomUUID(), signal = new AbortController().signal } = {}) => {
-      // Written down once: a replay must be the same to the byte.
+      // Serialised once: a replay must be the same to the byte.
       const body = JSON.stringify(actie);
       return withRetries(() => post(body, idempotencyKey, signal), { attempts, signal });
     },
@@ -79,7 +78,7 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
 
 async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Verwerkingsactie> {
   const answer: unknown = await body.json().catch((cause: unknown) => {
-    // Cut off, or not JSON: whether the entry was kept is unknown, so it counts as passing.
+    // Cut off, or not JSON: whether the entry was stored is unknown, so this counts as temporary.
     throw new VerwerkingenlogError('the answer of the processing log cannot be read', { cause });
   });
   if (statusCode === 201 && isVerwerkingsactie(answer)) return answer;
@@ -91,7 +90,7 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
   });
 }
 
-/** The six headers for a call to an API that delivers personal data: what is known of the own processing. */
+/** The six headers for a call to an API that delivers personal data; members that are absent give no header. */
 export function processingHeaders(context: ProcessingContext): Record<string, string> {
   const headers = {
     OIN: context.oin,
@@ -103,5 +102,160 @@ export function processingHeaders(context: ProcessingContext): Record<string, st
   };
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** The log did not store an action: it refused it, or could not be reached in time. */
+export class VerwerkingenlogError extends Error {
+  /** HTTP status of the last answer; undefined when there was none. */
+  readonly status: number | undefined;
+  /** The problem document of the last answer. */
+  readonly problem: unknown;
+  /** How long the log asked to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    options: { status?: number; problem?: unknown; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'VerwerkingenlogError';
+    this.status = options.status;
+    this.problem = options.problem;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** Whether the same request may succeed later: there was no answer, too many requests, or an error of the server. */
+  get passing(): boolean {
+    return this.status === undefined || this.status === 408 || this.status === 429 || this.status >= 500;
+  }
+}
+
+const FIRST_WAIT_MS = 100;
+const MAX_WAIT_MS = 10_000;
+/** No caller waits longer than this for a log that asks for it. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+interface RetryOptions {
+  /** Attempts in all. */
+  readonly attempts: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Retries after a temporary failure, each time with a longer wait (half of it random, so that many clients do not return at once), or after
+ * the wait that the log asked for. When the log asks for more than a minute, it gives up.
+ * @throws {VerwerkingenlogError} what the last attempt threw, or with the signal's reason as its cause
+ */
+async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: RetryOptions): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof VerwerkingenlogError) || !error.passing || attempt >= attempts || signal.aborted)
+        throw error;
+      if (error.retryAfterMs !== undefined && error.retryAfterMs > MAX_RETRY_AFTER_MS) throw error;
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
+      await sleep(error.retryAfterMs ?? wait / 2 + (Math.random() * wait) / 2, undefined, { signal }).catch(() => {
+        throw new VerwerkingenlogError('the caller gave up', { cause: signal.reason });
+      });
+    }
+  }
+}
+
+export interface ClientCredentials {
+  /** The `token` endpoint of the authorization server. */
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+}
+
+const TOKEN_TIMEOUT_MS = 5000;
+/** A token is renewed this long before it expires. */
+const RENEWAL_MARGIN_MS = 30_000;
+
+/**
+ * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and reused until shortly before they expire. Calls at
+ * the same time share one fetch.
+ */
+export function clientCredentials(credentials: ClientCredentials): () => Promise<string> {
+  let current: { readonly token: string; readonly until: number } | undefined;
+  let fetching: Promise<string> | undefined;
+  return async () => {
+    if (current !== undefined && Date.now() < current.until) return current.token;
+    fetching ??= fetchToken(credentials)
+      .then(({ token, seconds }) => {
+        current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };
+        return token;
+      })
+      .finally(() => {
+        fetching = undefined;
+      });
+    return fetching;
+  };
+}
+
+async function fetchToken(credentials: ClientCredentials): Promise<{ token: string; seconds: number }> {
+  const basic = [credentials.clientId, credentials.clientSecret].map(encodeURIComponent).join(':');
+  const { statusCode, body } = await request(credentials.tokenUrl, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+    },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: credentials.scopes.join(' ') }).toString(),
+    headersTimeout: TOKEN_TIMEOUT_MS,
+    bodyTimeout: TOKEN_TIMEOUT_MS,
+  }).catch((cause: unknown) => {
+    throw new VerwerkingenlogError('the authorization server cannot be reached', { cause });
+  });
+  const answer: unknown = await body.json().catch(() => undefined);
+  if (statusCode !== 200 || !isTokenAnswer(answer)) {
+    throw new VerwerkingenlogError(`the authorization server gave no token (${statusCode})`, {
+      status: statusCode,
+      problem: answer,
+    });
+  }
+  return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
+}
+
+function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {
+  return (
+    typeof value === 'object' && value !== null && 'access_token' in value && typeof value.access_token === 'string'
+  );
+}
+
+type Schemas = components['schemas'];
+/** Members that the log itself sets; in a body they are ignored. */
+type GivenByLog = 'url' | 'actieId' | 'tijdstipRegistratie' | 'verwerktObjectId';
+
+/** A person that was processed; `soortObjectId` is the kind of identification, such as `BSN`. */
+export interface VerwerktObject extends Omit<Schemas['VerwerktObjectInvoer'], GivenByLog> {
+  readonly objecttype: 'persoon';
+}
+
+/**
+ * An action to be logged. `verwerkingId` relates the actions of one processing; `bewaartermijn` is an ISO 8601 duration such as `P10Y`;
+ * `uitvoerder` is the OIN of the organisation that did it; `tijdstip` is RFC 3339 with an offset, answered as it was given.
+ */
+export interface NieuweVerwerkingsactie extends Omit<Schemas['VerwerkingsactieInvoer'], GivenByLog> {
+  readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
+  readonly verwerkteObjecten: readonly VerwerktObject[];
+}
+
+/** An action as the log has it. */
+export type Verwerkingsactie = Schemas['Verwerkingsactie'];
+
+/** Whether an answer is an action; the log's contract says the rest. */
+export function isVerwerkingsactie(value: unknown): value is Verwerkingsactie {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'actieId' in value &&
+    typeof value.actieId === 'string' &&
+    'url' in value &&
+    typeof value.url === 'string'
   );
 }

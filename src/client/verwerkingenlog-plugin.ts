@@ -8,15 +8,19 @@ import {
   readProcessingHeaders,
 } from '../kernel/processing-log.ts';
 import { isDuration, longerDuration } from '../kernel/time.ts';
-import type { LogOptions, VerwerkingenlogClient } from './verwerkingenlog-client.ts';
-import type { NieuweVerwerkingsactie, Verwerkingsactie } from './verwerkingenlog-types.ts';
+import type {
+  LogOptions,
+  NieuweVerwerkingsactie,
+  VerwerkingenlogClient,
+  Verwerkingsactie,
+} from './verwerkingenlog-client.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the consumer said about its processing. */
+    /** The consumer's processing, from the headers. */
     verwerking: ProcessingContext;
     /**
-     * Keeps the own entry about this call, with what the headers said copied into it. Await it before answering.
+     * Logs an entry of your own about this call, with the fields of the headers copied into it. Await it before answering.
      * @throws {VerwerkingenlogError}
      */
     logVerwerking(
@@ -29,11 +33,11 @@ declare module 'fastify' {
 
 export interface VerwerkingsheadersOptions {
   readonly client: VerwerkingenlogClient;
-  /** Refuses a call without `OIN` or `VerwerkingId`; default false: they are named in a warning. */
+  /** Refuses a call without `OIN` or `VerwerkingId`; default false: a warning names them. */
   readonly required?: boolean;
-  /** The organisation that the caller proved to be; when it is known, the header `OIN` must name the same. */
+  /** The proven OIN of the caller; when there is one, the header `OIN` must be the same. */
   readonly callerOin?: (request: FastifyRequest) => string | undefined;
-  /** ISO 8601 duration: entries are kept at least that long, whatever the header `Bewaartermijn` says. Default: the header decides. */
+  /** ISO 8601 duration: the shortest term of an entry, whatever the header `Bewaartermijn` says. Default: the header decides. */
   readonly ownRetention?: string;
   /** Whether the caller may have the entry about its call logged as confidential; default: everyone may. */
   readonly mayHide?: (request: FastifyRequest) => boolean;
@@ -41,7 +45,7 @@ export interface VerwerkingsheadersOptions {
   readonly onMissing?: (missing: readonly ProcessingHeader[], request: FastifyRequest) => void;
 }
 
-/** The headers of a call cannot be accepted; Fastify answers with the status, your error handler with what it makes of it. */
+/** The headers of a call are refused. Fastify answers with the status, unless your error handler does otherwise. */
 export class ProcessingHeadersError extends Error {
   readonly statusCode: 400 | 403;
   readonly invalidParams: readonly InvalidParam[];
@@ -55,8 +59,8 @@ export class ProcessingHeadersError extends Error {
 }
 
 /**
- * Reads and checks the six headers on every call of the scope that it is registered in (register it where personal data is
- * delivered), and gives each request `verwerking` and `logVerwerking`.
+ * Reads and checks the six headers on every call of the scope that it is registered in, and gives each request `verwerking` and
+ * `logVerwerking`. Register it where personal data is delivered.
  */
 export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
   async (app, { client, required = false, callerOin, ownRetention, mayHide = () => true, onMissing }) => {
@@ -87,15 +91,15 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
         onMissing?.(reading.missing, request);
       }
       request.verwerking = reading.context;
-      const consumer = judged(reading.context, { ownRetention, mayHide: mayHide(request) });
+      const consumer = restrict(reading.context, { ownRetention, mayHide: mayHide(request) });
       request.logVerwerking = (actie, options) => client.log(withContext(consumer, actie), options);
     });
   },
   { name: 'verwerkingsheaders', fastify: '5.x' },
 );
 
-/** What of the headers counts for an entry about their sender. */
-function judged(
+/** The headers as they may be used for the entry about their sender. */
+function restrict(
   context: ProcessingContext,
   { ownRetention, mayHide }: { readonly ownRetention: string | undefined; readonly mayHide: boolean },
 ): ProcessingContext {
@@ -109,7 +113,7 @@ function judged(
   };
 }
 
-/** What the headers said goes into the entry; what the application itself says wins. */
+/** The fields of the headers, overridden by those of the application itself. */
 function withContext(
   context: ProcessingContext,
   actie: Parameters<FastifyRequest['logVerwerking']>[0],

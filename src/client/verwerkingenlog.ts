@@ -1,20 +1,21 @@
 /**
- * `koppelvlak/verwerkingenlog`: for applications that process personal data. The client keeps actions in the log and puts the six
- * headers on calls to others; the Fastify plugin reads and checks them on calls that come in.
+ * `koppelvlak/verwerkingenlog`, for applications that process personal data. The client logs actions and makes the six headers for calls to
+ * others; the Fastify plugin reads and checks them on calls that come in.
  */
 export type { ProcessingContext, ProcessingHeader } from '../kernel/processing-log.ts';
+export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-client.ts';
 export {
+  type ClientCredentials,
+  clientCredentials,
   createVerwerkingenlogClient,
   type LogOptions,
   processingHeaders,
   type VerwerkingenlogClient,
   type VerwerkingenlogClientOptions,
+  VerwerkingenlogError,
 } from './verwerkingenlog-client.ts';
-export { VerwerkingenlogError } from './verwerkingenlog-error.ts';
 export {
   ProcessingHeadersError,
   type VerwerkingsheadersOptions,
   verwerkingsheaders,
 } from './verwerkingenlog-plugin.ts';
-export { type ClientCredentials, clientCredentials } from './verwerkingenlog-token.ts';
-export type { NieuweVerwerkingsactie, Verwerkingsactie, VerwerktObject } from './verwerkingenlog-types.ts';

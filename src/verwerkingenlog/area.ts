@@ -7,17 +7,17 @@ import { readOpenapi } from '../http/openapi-document.ts';
 import type { ProblemStyle } from '../http/problem-reply.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { createLoggedRead } from './own-entries.ts';
 import { verwerkingenlogProblems } from './problems.ts';
-import type { LogOfActies } from './processing-log.ts';
-import { createReadInLog } from './read-in-log.ts';
-import { changeVerwerkingsactie } from './routes/change-verwerkingsactie.ts';
-import { getVerwerkingsactie } from './routes/get-verwerkingsactie.ts';
-import { getVerwerkingsacties } from './routes/get-verwerkingsacties.ts';
-import { getVerwerkteObjecten } from './routes/get-verwerkte-objecten.ts';
-import { patchVerwerkingsacties } from './routes/patch-verwerkingsacties.ts';
-import { postVerwerkingsactie } from './routes/post-verwerkingsactie.ts';
-import type { RouteNeeds } from './routes/route-needs.ts';
+import type { ActieLog } from './processing-log.ts';
+import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
+import type { RouteNeeds } from './routes/request.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
+import {
+  changeVerwerkingsactie,
+  patchVerwerkingsacties,
+  postVerwerkingsactie,
+} from './routes/write-verwerkingsacties.ts';
 
 const CONTRACT = new URL('../../openapi/verwerkingenlog.yaml', import.meta.url);
 
@@ -33,7 +33,7 @@ const ROUTES = [
 
 export interface VerwerkingenlogNeeds {
   readonly verifier: TokenVerifier;
-  readonly processingLog: LogOfActies;
+  readonly processingLog: ActieLog;
 }
 
 /** Area B: the processing log. */
@@ -46,7 +46,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     platform,
     contract,
     log,
-    readInLog: createReadInLog(platform, log),
+    loggedRead: createLoggedRead(platform, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
     base: () => `${platform.publicBaseUrl()}${prefix}`,
@@ -65,7 +65,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         problemStyle: FOUT,
         routes: (app) => {
           logRequests(app);
-          // Reads have a share of their own; appends go in groups, and changes wait without a connection.
+          // Reads only: appends share a connection by group, and changes have their own share.
           createClientShare({
             poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
             waitMs: platform.config.database.connectTimeoutMs,

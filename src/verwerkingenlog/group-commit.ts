@@ -1,24 +1,22 @@
-/** Lets work that arrives at the same time share one transaction. Knows nothing of what the work is. */
+/** Work that arrives at the same time shares one transaction. */
 
 export interface GroupCommitOptions<T, R> {
-  /** Does the work of a group: all of it or none. Its results stand in the order of the group. */
+  /** Does the work of a group: all of it or none. Its results are in the order of the group. */
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
   /** Most items in a group; 1: one by one. */
   readonly size: number;
-  /** How much an item weighs; absent: nothing. A group that has reached `maxWeight` takes no more. */
+  /** How much an item weighs; absent: nothing. A group weighs at most `maxWeight`, unless it is one item. */
   readonly weight?: (item: T) => number;
   readonly maxWeight?: number;
   /** Groups that may be under way at the same time. */
   readonly inFlight: number;
-  /** Items that may wait; one more is refused. */
+  /** Items that may wait; the next is refused. */
   readonly maxWaiting: number;
   /** Items with the same key are never in one group. */
   readonly key?: (item: T) => string | undefined;
-  /** Whether an error is the fault of an item: then the group is done again in halves, until only the faulty item fails. */
+  /** Whether an error is the fault of an item: then the group is tried again in halves, until only the faulty item fails. */
   readonly isFaultOfItem: (error: unknown) => boolean;
   readonly full: () => Error;
-  /** Called with each item that is not refused. */
-  readonly taken?: (item: T) => void;
   readonly observe?: (size: number) => void;
 }
 
@@ -35,34 +33,24 @@ interface Waiting<T, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** So few are not divided: they cost less than a group does. */
-const FEW = 8;
-
 /**
- * The end of a group starts the next one, before anybody hears of it: nothing ever waits for a clock, a lone item goes in the turn in
- * which it came, and the next group is committed while this one's answers are made.
- *
- * For that it leaves some for later: a group takes half of all that are there, which are those that wait and those whose group has just
- * ended, for who is answered comes back. Groups of seven and fifty-seven in turn, which would stay so, leave the process idle during the
- * large ones and the database during the small ones.
+ * The end of a group starts the next one, before its items are answered: nothing waits for a timer, a single item starts in the turn of
+ * the event loop in which it arrived, and the next group is committed while the answers of this one are made.
  */
 export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
   let waiting: Waiting<T, R>[] = [];
   let running = 0;
   const onIdle: (() => void)[] = [];
-  const startFresh = (): void => start(0);
 
-  /** @param ended how many were in the group that has just ended */
-  function start(ended: number): void {
+  function start(): void {
     while (running < options.inFlight && waiting.length > 0) {
-      const half = Math.ceil((waiting.length + ended) / 2);
-      const group = take(Math.min(options.size, Math.max(FEW, half)));
+      const group = take();
       running += 1;
       options.observe?.(group.length);
       const end = (): void => {
         running -= 1;
-        start(group.length);
+        start();
       };
       void run(group, options, end).then(() => {
         if (running === 0 && waiting.length === 0) for (const resolve of onIdle.splice(0)) resolve();
@@ -70,7 +58,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     }
   }
 
-  function take(most: number): Waiting<T, R>[] {
+  function take(): Waiting<T, R>[] {
     const group: Waiting<T, R>[] = [];
     const passedOver: Waiting<T, R>[] = [];
     const keys = new Set<string>();
@@ -78,7 +66,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
     let weight = 0;
     for (const entry of waiting) {
       const own = options.weight?.(entry.item) ?? 0;
-      if (group.length >= most || (group.length > 0 && weight + own > maxWeight)) break;
+      if (group.length >= options.size || (group.length > 0 && weight + own > maxWeight)) break;
       seen += 1;
       const key = options.key?.(entry.item);
       if (key !== undefined && keys.has(key)) {
@@ -96,9 +84,8 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
   return {
     add(item) {
       if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
-      // When all that came together are there: a group of only the first would keep the others waiting for its commit.
-      if (waiting.length === 0) queueMicrotask(startFresh);
-      options.taken?.(item);
+      // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
+      if (waiting.length === 0) queueMicrotask(start);
       return new Promise((resolve, reject) => {
         waiting.push({ item, resolve, reject });
       });
@@ -110,7 +97,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
 
 /**
  * Never rejects: every item of the group is settled.
- * @param end called once, when no more of the group is to be committed
+ * @param end called once, when the last part of the group was committed or failed
  */
 async function run<T, R>(
   group: readonly Waiting<T, R>[],

@@ -50,7 +50,16 @@ export const verwerkingenlogProblems = {
   },
 } as const satisfies Record<string, ProblemKind>;
 
-/** More is being kept, or waits for that, than there is room for. */
+/** Too many actions are being stored, or wait for that. */
 export function logFull(): Problem {
   return new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
+}
+
+/** The register does not have the activity that an action names. */
+export function unknownActivityProblem(): Problem {
+  const reason = 'staat niet in het register';
+  return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactiviteit, {
+    detail: `verwerkingsactiviteitId: ${reason}`,
+    invalidParams: [{ name: 'verwerkingsactiviteitId', code: 'onbekend', reason }],
+  });
 }

@@ -1,22 +1,21 @@
 import { Counter, Gauge } from 'prom-client';
 import { checkRetentionLogin } from '../kernel/database/open-database.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
-import { prune } from './store/prune.ts';
-import { type RetentionRuns, readRuns } from './store/retention-run.ts';
+import { prune, type RetentionRuns, readRuns } from './store/retention.ts';
 
-/** How often the lines of earlier runs are read: by them several instances share one schedule, and metrics tell of other processes. */
+/** How often the records of runs are read: instances share one schedule by them, and metrics show the runs of other processes. */
 const CHECK_EVERY_MS = 15_000;
-/** How soon after a failure the next attempt is, when the schedule itself is not sooner. */
+/** The next attempt after a failure, unless the schedule has one sooner. */
 const RETRY_MS = 600_000;
 const MINUTE_MS = 60_000;
 
 export interface RetentionSchedule {
-  /** Tells of a run that failed or did not happen. Serving goes on: it is a warning. */
+  /** Warns of a run that failed or did not happen; serving goes on. */
   readonly check: ReadinessCheck;
   stop(): Promise<void>;
 }
 
-/** Removes what is past its retention as often as configured, and shows in metrics and readiness how that went. */
+/** Removes what is past its retention as often as configured, with the outcome in metrics and readiness. */
 export function startRetention(platform: Platform): RetentionSchedule {
   const { config, pool, prunePool, clock, log } = platform;
   const rules = config.verwerkingenlog;
@@ -29,19 +28,19 @@ export function startRetention(platform: Platform): RetentionSchedule {
   let notBefore = 0;
 
   async function runIfDue(): Promise<void> {
-    // While the database is unavailable its own check says so.
+    // When the database is unavailable, its own readiness check says so.
     const runs = await readRuns(pool).catch(() => undefined);
     if (runs === undefined || signal.aborted) return;
     metrics.show(runs);
     const now = clock.now().getTime();
     if (everyMs === 0 || !isDue(runs, now)) {
-      // Somebody's run succeeded since.
+      // Another run succeeded since.
       failure = undefined;
       return;
     }
     if (now < notBefore) return;
     try {
-      // A login that may not act as the role is told which grant it misses.
+      // Names the grant that a login misses when it cannot act as the role.
       await checkRetentionLogin(prunePool, config.database.pruneUrl ?? config.database.url ?? '');
       const pruned = await prune({ pool: prunePool, clock, rules, dryRun: false, signal });
       failure = undefined;
@@ -71,11 +70,11 @@ export function startRetention(platform: Platform): RetentionSchedule {
 
   async function check(): Promise<ReadinessResult> {
     if (failure !== undefined) return { ok: true, warning: `the last run failed: ${failure}` };
-    const { last, lastGood } = await readRuns(pool);
+    const { last, lastSuccess } = await readRuns(pool);
     if (last?.fault) return { ok: true, warning: `the last run failed: ${last.fault}` };
-    const since = Math.max(lastGood?.begunAt.getTime() ?? 0, started);
+    const since = Math.max(lastSuccess?.begunAt.getTime() ?? 0, started);
     if (everyMs > 0 && clock.now().getTime() > since + 2 * everyMs) {
-      return { ok: true, warning: `no run has succeeded since ${lastGood?.begunAt.toISOString() ?? 'the start'}` };
+      return { ok: true, warning: `no run has succeeded since ${lastSuccess?.begunAt.toISOString() ?? 'the start'}` };
     }
     return { ok: true };
   }
@@ -90,12 +89,12 @@ export function startRetention(platform: Platform): RetentionSchedule {
   };
 }
 
-/** Set when the lines are read and not when they are asked for: metrics must be there while the database is not. */
+/** Set when the records are read, for metrics must be there when the database is not. */
 function createMetrics({ metrics }: Platform): { failures: Counter; show: (runs: RetentionRuns) => void } {
   const registers = [metrics];
-  const lastSuccess = new Gauge({
+  const lastSuccessAt = new Gauge({
     name: 'verwerkingenlog_prune_last_success_timestamp_seconds',
-    help: 'When the last run of retention that succeeded began, of whatever process; 0: never',
+    help: 'When the last successful run of retention began, in any process; 0: never',
     registers,
   });
   const lastRemoved = new Gauge({
@@ -105,7 +104,7 @@ function createMetrics({ metrics }: Platform): { failures: Counter; show: (runs:
   });
   const withoutTerm = new Gauge({
     name: 'verwerkingenlog_kept_without_term',
-    help: 'Actions that have no term at all and are kept, as the last run that succeeded counted them',
+    help: 'Actions without any term, which are kept, as the last successful run counted them',
     registers,
   });
   return {
@@ -114,10 +113,10 @@ function createMetrics({ metrics }: Platform): { failures: Counter; show: (runs:
       help: 'Runs of retention in this process that failed',
       registers,
     }),
-    show({ last, lastGood }) {
-      lastSuccess.set((lastGood?.begunAt.getTime() ?? 0) / 1000);
+    show({ last, lastSuccess }) {
+      lastSuccessAt.set((lastSuccess?.begunAt.getTime() ?? 0) / 1000);
       lastRemoved.set(last?.removed ?? 0);
-      withoutTerm.set(lastGood?.withoutTerm ?? 0);
+      withoutTerm.set(lastSuccess?.withoutTerm ?? 0);
     },
   };
 }

@@ -86,7 +86,6 @@ describe('against a good supplier', () => {
   });
 
   it('keeps what came, byte for byte, with what was asked', async () => {
-  it('saves the answers, byte for byte, with their requests', async () => {
     const keep = join(dir, 'bewaard');
     const url = `${supplier.server.url}/shv/v1/gegevens`;
     const words = ['--token-file', tokenFile, '--form', 'body', '--organisation', 'noord', '--keep', keep, '--json'];

@@ -196,7 +196,7 @@ describe('an action of several persons', () => {
   const identifiers = (answer: { json: unknown }): string[] =>
     Object(answer.json).verwerkteObjecten.map(({ objectId }: { objectId: string }) => objectId);
 
-  it('shows with `read:restricted` the objects of the person named, and is nothing to who names none of them', async () => {
+  it('shows with `read:restricted` the objects of the named person, and is not found without a name', async () => {
     const named = await get(['read:restricted'], `/verwerkingsacties/${actieId}?${ofPerson(mine)}`);
     expect(identifiers(named)).toEqual([mine, mine]);
     expect(named.text).not.toContain(theirs);
@@ -211,7 +211,7 @@ describe('an action of several persons', () => {
     }
   });
 
-  it('shows whole with the other scopes, or the person named; one that is named in part is a fault', async () => {
+  it('is shown in full with the other scopes, or for the named person; naming a person in part is a fault', async () => {
     for (const scope of ['read:normal', 'read:confidential']) {
       expect(identifiers(await get([scope], `/verwerkingsacties/${actieId}`))).toEqual([mine, theirs, mine]);
       expect(identifiers(await get([scope], `/verwerkingsacties/${actieId}?${ofPerson(theirs)}`))).toEqual([theirs]);
@@ -224,7 +224,7 @@ describe('an action of several persons', () => {
     }
   });
 
-  it('shows one object with `read:restricted` only to who names its person', async () => {
+  it('shows one object with `read:restricted` only to a caller who names its person', async () => {
     const first = `/verwerkte-objecten/${actieId.slice(0, 32)}0001`;
     expect((await get(['read:restricted'], `${first}?${ofPerson(mine)}`)).status).toBe(200);
     for (const query of ['', `?${ofPerson(theirs)}`, `?objectId=${mine}`]) {
@@ -233,7 +233,7 @@ describe('an action of several persons', () => {
     expect((await get(['read:normal'], first)).status).toBe(200);
   });
 
-  it('does not tell with `read:restricted` who stands in it while it is confidential', async () => {
+  it('does not reveal its persons with `read:restricted` while it is confidential', async () => {
     const hidden = await inState(STATES[2]);
     const ask = (person: string) =>
       get(['read:restricted'], `/verwerkingsacties/${hidden.actieId}?${ofPerson(person)}`);
@@ -242,7 +242,7 @@ describe('an action of several persons', () => {
   });
 });
 
-it('changes no action of a processing when one of them may not be changed', async () => {
+it('changes no action of a processing when the caller may not change one of them', async () => {
   const open = await inState(STATES[0]);
   const secret = actie(newPerson(), { vertrouwelijkheid: 'vertrouwelijk', verwerkingId: open.body.verwerkingId });
   await log.call(WRITE_ALL, 'POST', '/verwerkingsacties', secret);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => log?.stop());
 
-describe('keeping an action', () => {
+describe('storing an action', () => {
   it('answers with the record, its address and its version', async () => {
     const body = actie(newPerson());
     const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', body);
@@ -53,7 +53,7 @@ describe('keeping an action', () => {
     });
   });
 
-  it('skips members that are only read', async () => {
+  it('skips read-only members', async () => {
     const body = actie(newPerson(), { url: 5, actieId: 'mine', tijdstipRegistratie: null });
     expect((await log.call(['create:normal'], 'POST', '/verwerkingsacties', body)).status).toBe(201);
   });
@@ -85,14 +85,14 @@ describe('keeping an action', () => {
     );
   });
 
-  it('refuses a moment that has no place in the years of RFC 3339', async () => {
+  it('refuses a moment outside the years of RFC 3339', async () => {
     const body = actie(newPerson(), { tijdstip: '9999-12-31T23:59:59-10:00' });
     const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', body);
     expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'tijdstip', code: 'range' }] });
   });
 });
 
-it('refuses half a character, which JSON can write and the database cannot read', async () => {
+it('refuses half a surrogate pair, which JSON can write and the database cannot read', async () => {
   const body = actie(newPerson(), { actieNaam: 'x\ud800', verwerkteObjecten: [] });
   const object = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: '1', betrokkenheid: '\udc00' };
   const answer = await log.call(['create:normal'], 'POST', '/verwerkingsacties', {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isBsn } from '../../src/verwerkingenlog/domain/bsn.ts';
+import { isBsn } from '../../src/verwerkingenlog/domain/read-actie.ts';
 import { actie, type LogServer, startLog } from './support.ts';
 
 let log: LogServer;
@@ -21,7 +21,7 @@ it.each([
   expect(isBsn(text)).toBe(expected);
 });
 
-it('refuses every wrong number when that is configured, and other identifications it does not look at', async () => {
+it('refuses every wrong number when so configured, and ignores other identifications', async () => {
   const [object] = actie('999990019').verwerkteObjecten;
   const body = actie('x', {
     soortAfnemerId: 'BSN',

@@ -58,7 +58,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-it('has types that a strict project takes, and that find what is wrong', { timeout: 60_000 }, async () => {
+it('has types that a strict project accepts, and that find mistakes', { timeout: 60_000 }, async () => {
   const said = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
@@ -66,7 +66,7 @@ it('has types that a strict project takes, and that find what is wrong', { timeo
   expect(said.trim().split('\n')).toEqual([expect.stringMatching(/wrong\.ts.*geheim.*vertrouwelijk/)]);
 });
 
-it('runs under node_modules, where Node takes JavaScript only', async () => {
+it('runs under node_modules, where Node runs JavaScript only', async () => {
   const { stdout } = await run(process.execPath, [join(project, 'application.ts')]);
   expect(JSON.parse(stdout)).toEqual([true, 400, { OIN: '1' }]);
 });

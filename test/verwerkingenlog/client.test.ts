@@ -67,14 +67,14 @@ function isAddress(address: unknown): address is AddressInfo {
 }
 
 describe('the client', () => {
-  it('keeps an action and gives it back as it was kept', async () => {
+  it('logs an action and returns it as it was stored', async () => {
     const person = newPerson();
     const kept = await (await clientFor(mount())).log(actieOf(person));
     expect(kept).toMatchObject({ actieNaam: 'Zoeken persoon', systeem: null });
     expect(await found(person)).toMatchObject([{ actieId: kept.actieId }]);
   });
 
-  it('tries again with the same key and body when the answer was lost, and leaves one entry', async () => {
+  it('retries with the same key and body when the answer was lost, and leaves one entry', async () => {
     const person = newPerson();
     const seen: string[] = [];
     // A proxy that passes on and then hangs up, twice: the log has kept the action, the client cannot know.
@@ -111,14 +111,14 @@ describe('the client', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
   });
 
-  it('does not try again what the log refuses, and says why', async () => {
+  it('does not retry what the log refuses, and says why', async () => {
     const client = await clientFor(mount());
     const refused = client.log({ ...actieOf('1'), vertrouwelijkheid: 'vertrouwelijk' });
     await expect(refused).rejects.toMatchObject({ status: 403, passing: false, problem: { code: 'forbidden' } });
     await expect(client.log({ ...actieOf('1'), bewaartermijn: 'x' })).rejects.toThrow('bewaartermijn');
   });
 
-  it('gives up after its tries, and when it is told to', async () => {
+  it('gives up after its attempts, and when its signal fires', async () => {
     const silent = await listening(createTcpServer((socket) => void socket.resume()));
     await expect((await clientFor(silent, { attempts: 2, timeoutMs: 50 })).log(actieOf('1'))).rejects.toBeInstanceOf(
       VerwerkingenlogError,
@@ -147,13 +147,13 @@ describe('the client', () => {
     expect(error).toMatchObject({ cause: reason });
   });
 
-  it('does not wait longer than it may, whatever the log asks', async () => {
+  it('does not wait longer than the maximum, whatever the log asks', async () => {
     const busy = createServer((_request, response) => response.writeHead(503, { 'retry-after': '9999' }).end('{}'));
     const client = await clientFor(await listening(busy));
     await expect(client.log(actieOf('1'))).rejects.toMatchObject({ status: 503, retryAfterMs: 9_999_000 });
   });
 
-  it('asks for a token before every try', async () => {
+  it('asks for a token before every attempt', async () => {
     const seen: unknown[] = [];
     const fickle = createServer((request, response) => {
       seen.push(request.headers.authorization);
@@ -166,7 +166,7 @@ describe('the client', () => {
     expect(seen).toEqual(['Bearer t0', 'Bearer t1']);
   });
 
-  it('puts what is known of a processing into headers', () => {
+  it('makes the headers of a processing', () => {
     expect(
       processingHeaders({
         oin: HEADERS.OIN,
@@ -207,7 +207,7 @@ describe('the plugin', () => {
     return { call, missing };
   }
 
-  it('copies what the headers say into the entry', async () => {
+  it('copies the headers into the entry', async () => {
     const person = newPerson();
     const { call, missing } = await provider();
     expect((await call(person, HEADERS)).status).toBe(200);
@@ -223,7 +223,7 @@ describe('the plugin', () => {
     ]);
   });
 
-  it('gives the entry the proven OIN, and lets the application decide on its term and whether it may be hidden', async () => {
+  it('gives the entry the proven OIN, and lets the application decide on its term and on hiding it', async () => {
     const { call } = await provider({ ownRetention: 'P10Y', mayHide: () => false });
     const proven = '00000099000000009000';
     const { OIN: _, ...others } = HEADERS;
@@ -243,7 +243,7 @@ describe('the plugin', () => {
     expect((await call(newPerson(), { ...HEADERS, Vertrouwelijkheid: 'opgeheven' })).status).toBe(400);
   });
 
-  it('names what is missing, and refuses what is malformed or of another', async () => {
+  it('names what is missing, and refuses malformed headers and the OIN of another', async () => {
     const { call, missing } = await provider();
     expect((await call(newPerson(), { VerwerkingId: HEADERS.VerwerkingId })).status).toBe(200);
     expect(missing).toEqual([['OIN', 'Vertrouwelijkheid', 'Bewaartermijn']]);
@@ -254,7 +254,7 @@ describe('the plugin', () => {
     expect((await call(newPerson(), { ...HEADERS, 'x-caller': HEADERS.OIN })).status).toBe(200);
   });
 
-  it('demands OIN and VerwerkingId when it is told to', async () => {
+  it('requires OIN and VerwerkingId when so configured', async () => {
     const { call } = await provider({ required: true });
     const refused = await call(newPerson(), { Bewaartermijn: 'P1Y' });
     expect(refused.status).toBe(400);

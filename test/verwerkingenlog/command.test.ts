@@ -15,7 +15,7 @@ it.each(['history', 'prune', 'verify', 'rotate-key'])('`log %s --help` shows an 
   expect(out).toMatch(/Example:\n {2}\$ .*koppelvlak log/);
 });
 
-it('ends with 2 for what is no identity, and with 1 for one that the log does not have', async () => {
+it('ends with 2 for a malformed identity, and with 1 for one that the log does not have', async () => {
   expect(await koppelvlak(database.url, ['log', 'history', 'x'])).toMatchObject({ code: 2, out: '' });
   const unknown = await koppelvlak(database.url, ['log', 'history', '0198c0de-7c1e-7aa0-9b1c-3d5e7f900000']);
   expect(unknown).toMatchObject({ code: 1, out: '' });

@@ -12,7 +12,7 @@ import { readOpenapi } from '../../src/http/openapi-document.ts';
 import { isRecord } from '../../src/kernel/json-value.ts';
 import type { ProcessedPerson, ProcessingEntry } from '../../src/kernel/processing-log.ts';
 import type { Actie, VerwerktObject } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versie-columns.ts';
+import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versions.ts';
 
 type Schemas = components['schemas'];
 /** What a caller writes: without what the log itself gives. */
@@ -45,7 +45,7 @@ it('the fields are declared in the contract alone; code takes their types from t
   expect(declaring).toEqual(['src/contracts/verwerkingenlog.ts']);
 });
 
-it('the fields of an action are the same for the client, for another area and where it is kept', () => {
+it('the fields of an action are the same for the client, for another area and in the store', () => {
   expectTypeOf<keyof NieuweVerwerkingsactie>().toEqualTypeOf<Written>();
   expectTypeOf<keyof ProcessingEntry>().toEqualTypeOf<Written>();
   // The offset of `tijdstip` is kept beside its moment.
@@ -53,7 +53,7 @@ it('the fields of an action are the same for the client, for another area and wh
   expectTypeOf<Verwerkingsactie>().toEqualTypeOf<Schemas['Verwerkingsactie']>();
 });
 
-it('the fields of a processed person are the same for the client, for another area and where he is kept', () => {
+it('the fields of a processed person are the same for the client, for another area and in the store', () => {
   expectTypeOf<keyof SentObject>().toEqualTypeOf<WrittenOfObject>();
   expectTypeOf<keyof ProcessedPerson>().toEqualTypeOf<Kept>();
   expectTypeOf<keyof VerwerktObject>().toEqualTypeOf<Kept>();

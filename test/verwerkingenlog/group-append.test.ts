@@ -5,12 +5,13 @@ import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
 import type { Actie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { actieOf, type LogOfActies, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
+import { actieOf } from '../../src/verwerkingenlog/own-entries.ts';
+import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let open: OpenPlatform;
-let log: LogOfActies;
+let log: ActieLog;
 beforeAll(async () => {
   database = await createDatabase();
   open = await openPlatform({ config: readConfig(env(), 'serve'), log: createLogger('silent'), purpose: 'service' });
@@ -31,7 +32,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('keeps an entry of the service itself, also when its activity was deleted and others are refused for that', async () => {
+it('stores an entry of the service itself, also when its activity was deleted and others are refused for that', async () => {
   const config = readConfig({ ...env(), VERWERKINGENLOG_UNKNOWN_ACTIVITY: 'refuse' }, 'serve');
   const strict = await openPlatform({ config, log: createLogger('silent'), purpose: 'service' });
   const refusing = await openProcessingLog(strict.platform);
@@ -66,10 +67,10 @@ async function count(): Promise<number> {
 }
 
 it.each([
-  ['cannot be written for the database', { verwerkingId: 'geen-uuid' }, 'invalid input syntax for type uuid'],
-  ['is a moment that there is not', { tijdstip: 'gisteren' }, 'invalid input syntax for type timestamp'],
+  ['cannot be written for the database', { verwerkingId: 'geen-uuid' }, 'an array of uuids'],
+  ['is a moment that there is not', { tijdstip: 'gisteren' }, 'NaN cannot be converted to a BigInt'],
   ['the database does not take', { bewaartermijn: 'tien jaar' }, 'invalid input syntax for type interval'],
-])('lets an action fail alone that %s', async (_why, fields, error) => {
+])('fails only the action that %s', async (_why, fields, error) => {
   const before = await count();
   const acties = [actie(), actie(), actie(fields), actie(), actie()];
   const kept = await Promise.allSettled(acties.map((one) => log.append(one, auteur)));

@@ -81,7 +81,7 @@ describe('a body', () => {
     expect(names).toContain('verwerkteObjecten.0.o899');
   });
 
-  it('with a name as long as itself is not answered with all of that', async () => {
+  it('with a name as long as itself is answered without that name', async () => {
     const answer = await post({ ...actie('1'), ['ï'.repeat(400_000)]: 1 });
     expect(answer.status).toBe(400);
     expect(answer.text.length).toBeLessThan(2000);
@@ -102,7 +102,7 @@ describe('a body', () => {
     expect(faultNames(answer.json)).toEqual(['verwerkteObjecten.1500.objectId']);
   });
 
-  it.each(['url', 'actieId', 'tijdstipRegistratie'])('may have anything in %s, which is only read', async (name) => {
+  it.each(['url', 'actieId', 'tijdstipRegistratie'])('may have anything in %s, which is read-only', async (name) => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const body = JSON.stringify(actie(newPerson(), { [name]: 'HERE' }));
     expect((await post(body.replace('"HERE"', deep))).status).toBe(201);
@@ -131,7 +131,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('of another person shows only what was asked for', async () => {
+  it('of another person shows only the requested person', async () => {
     const [person, other] = [newPerson(), newPerson()];
     for (const objectId of [person, person, other, other]) await post(actie(objectId));
     const first = listIn(await get(`/verwerkingsacties?${ofPerson(other, { limit: '1' })}`));
@@ -140,7 +140,7 @@ describe('a cursor', () => {
     for (const { verwerkteObjecten } of page.results) expect(verwerkteObjecten).toMatchObject([{ objectId: person }]);
   });
 
-  it('leads through a register whose names are as long as they may be', async () => {
+  it('walks a register with names of the maximum length', async () => {
     const names = ['\u0001', '"', '€', '😀'].map((character) => character.repeat(242));
     const fields = { verantwoordelijkeOrganisatie: HEADERS.OIN, doel: 'x', grondslag: 'Publieke taak' };
     for (const naam of names) {
@@ -171,8 +171,8 @@ it('never takes one person for another, however their identities are written', a
   expect(listIn(await list('A\nB', 'C')).results.map(({ actieId }) => actieId)).toContain(actieIn(kept).actieId);
 });
 
-describe('all faults are told together', () => {
-  it('of a body: those of the contract and those that a contract cannot tell', async () => {
+describe('all faults are named together', () => {
+  it('of a body: those of the contract and those that a contract cannot express', async () => {
     const wishes = { actieNaam: 'HERE', uitvoerder: '1', tijdstip: '9999-12-31T23:59:59-10:00', bewaartermijn: 'x' };
     const body = JSON.stringify(actie('1', wishes)).replace('HERE', String.raw`\ud800`);
     for (const [method, path] of [
@@ -185,7 +185,7 @@ describe('all faults are told together', () => {
     }
   });
 
-  it('of a question: moments, their order and the cursor too', async () => {
+  it('of a query: moments, their order and the cursor too', async () => {
     const query = ofPerson('1', { beginDatum: '2026-02-01', eindDatum: '2026-01-01', limit: '0', cursor: 'abc' });
     for (const list of ['verwerkingsacties', 'verwerkte-objecten']) {
       const answer = await get(`/${list}?${query}`);

@@ -83,7 +83,7 @@ function guessable(dumped: string, texts: readonly string[]): string[] {
 }
 
 describe('a dump of the database', () => {
-  it('holds nothing that a BSN can be guessed from: no hash without a key of it, of its person, of its action', async () => {
+  it('has nothing that a BSN can be guessed from: no hash without a key of the number, its person or its action', async () => {
     const log = await start(KEY);
     const person = newPerson();
     const body = actie(person, { soortAfnemerId: 'BSN', afnemerId: person });
@@ -157,7 +157,7 @@ describe('a dump of the database', () => {
 });
 
 describe('keys', () => {
-  it('that were not there yet: what was kept plainly is found, and encrypted by a rotation', async () => {
+  it('that are new: what was stored in plain text is found, and encrypted by a rotation', async () => {
     await renew();
     const plain = await start('');
     const person = newPerson();
@@ -227,7 +227,7 @@ describe('keys', () => {
     expect((await again.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()))).status).toBe(201);
   });
 
-  it('of a log that is migrated are known by what was written with them, and what could be guessed from is forgotten', async () => {
+  it('of a migrated log are known by its entries, and guessable hashes are forgotten', async () => {
     await client.query('delete from verwerkingenlog.idempotentie');
     await client.query('drop table verwerkingenlog.sleutels');
     const zero = '00000000-0000-0000-0000-000000000000';
@@ -243,7 +243,7 @@ describe('keys', () => {
     expect((await start(NEW_KEY)).server.url).toBeDefined();
   });
 
-  it('are asked of a database that knows them: before it is migrated the start says so', async () => {
+  it('need a migrated database: before that the service says so at start', async () => {
     const unmigrated = await createDatabase();
     const owner = new pg.Client(unmigrated.url);
     await owner.connect();
@@ -256,13 +256,13 @@ describe('keys', () => {
     }
   });
 
-  it('may be tried under any name, as long as nothing was written with it', async () => {
+  it('may be tried under any name, as long as nothing was written with them', async () => {
     const third = `derde:${Buffer.alloc(32, 3).toString('base64')}`;
     await (await startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: `${NEW_KEY},${third}` } })).stop();
     expect((await start(NEW_KEY)).server.url).toBeDefined();
   });
 
-  it('are demanded in production where processing is logged, and each has a name of its own', async () => {
+  it('are required in production where processing is logged, each with its own name', async () => {
     const env = { DATABASE_URL: database.url, OAUTH_ISSUER: 'http://127.0.0.1:9', OAUTH_AUDIENCE: 'koppelvlak' };
     const serve = (areas: string, key?: string) =>
       startServer({
@@ -280,7 +280,7 @@ describe('keys', () => {
     await (await serve('raadsfeed')).stop();
   });
 
-  it('of before check values were kept are tried on what was written with them', async () => {
+  it('from before check values are tried on entries of theirs', async () => {
     await client.query('update verwerkingenlog.sleutels set controle = null');
     const wrong = `tweede:${Buffer.alloc(32, 1).toString('base64')}`;
     await expect(startLog({ databaseUrl: database.url, env: { VERWERKINGENLOG_KEY: wrong } })).rejects.toThrow(
@@ -324,7 +324,7 @@ describe('a rotation', () => {
     for (const person of persons.slice(1)) expect(await found(after, person)).toBe(1);
   });
 
-  it('reads what was written with a wrong key under a right name, when it is given that key too', async () => {
+  it('reads what was written with a wrong key under a right name, when that key is configured too', async () => {
     await renew();
     const wrong = Buffer.alloc(32, 1).toString('base64');
     const mistaken = await start(`eerste:${wrong}`);

@@ -16,7 +16,7 @@ afterAll(() => log?.stop());
 
 const object = (i: number) => ({ objecttype: 'persoon', soortObjectId: 'BSN', objectId: String(i) });
 
-it('keeps, changes and ends an action about 65 535 persons, and refuses one more', { timeout: 120_000 }, async () => {
+it('stores, changes and ends an action about 65 535 persons, and refuses one more', { timeout: 120_000 }, async () => {
   const body = actie('1', { verwerkteObjecten: Array.from({ length: PERSONS }, (_, i) => object(i)) });
   const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', body));
   const patch = `/verwerkingsacties?verwerkingId=${body.verwerkingId}`;
@@ -47,7 +47,7 @@ it('keeps, changes and ends an action about 65 535 persons, and refuses one more
   });
 });
 
-it('finds a person who stands in one action thousands of times in no more time', async () => {
+it('finds a person who is in one action thousands of times just as fast', async () => {
   const person = '999990019';
   const many = actie(person, {
     tijdstip: '2999-01-01T00:00:00Z',
@@ -81,7 +81,7 @@ describe('reading an action', () => {
     );
   };
 
-  it('about more than a thousand persons asks for one of them, and its entry is about him alone', async () => {
+  it('about more than a thousand persons needs one of them, and its entry is about that person only', async () => {
     const kept = await keep(1001);
     const path = `/verwerkingsacties/${actieIn(kept).actieId}`;
     for (const scope of ['read:normal', 'read:confidential']) {
@@ -111,7 +111,7 @@ describe('reading an action', () => {
   });
 });
 
-it('keeps, changes and ends an action of 17 000 persons without holding the event loop for long', {
+it('stores, changes and ends an action of 17 000 persons without blocking the event loop for long', {
   timeout: 120_000,
 }, async () => {
   const body = actie('1', { verwerkteObjecten: Array.from({ length: 17_000 }, (_, i) => object(800_000_000 + i)) });

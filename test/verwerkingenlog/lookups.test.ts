@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openIdentityKeys } from '../../src/verwerkingenlog/store/open-keys.ts';
+import { openIdentityKeys } from '../../src/verwerkingenlog/store/keys.ts';
 import { openPool } from '../kernel/database/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { koppelvlak } from './cli.ts';
@@ -46,7 +46,7 @@ describe('a lookup', () => {
     }
   };
 
-  it('sends no hash without a key, for that can be guessed from, as long as nothing was kept without one', async () => {
+  it('sends no guessable hash without a key as long as nothing was stored without one', async () => {
     expect(await names(KEY)).toEqual(['eerste']);
     const log = await start(KEY);
     const person = newPerson();
@@ -58,7 +58,7 @@ describe('a lookup', () => {
     await expect(client.query(copy)).rejects.toMatchObject({ code: '55000' });
   });
 
-  it('finds what an instance without a key keeps meanwhile, until all was encrypted; then none keeps anything any more', async () => {
+  it('finds what an instance without a key stores, until all is encrypted; from then on none can store anything', async () => {
     const plain = await start('');
     const log = await start(KEY);
     const person = newPerson();
@@ -71,7 +71,7 @@ describe('a lookup', () => {
     expect(await found(log, person)).toBe(1);
   });
 
-  it('goes on without a key in a log that was kept so before that was noted', async () => {
+  it('goes on without a key in an older log without keys', async () => {
     const plain = await start('');
     const person = newPerson();
     await plain.call(ALL, 'POST', '/verwerkingsacties', actie(person));

@@ -73,7 +73,7 @@ it('survives sixty actions of nearly a megabyte at once', { timeout: 120_000 }, 
   expect(small.status).toBe(201);
 });
 
-it('counts the bytes of all bodies and of each client’s, from when they come until the action is kept', async () => {
+it('counts the bytes of all bodies and of each client’s, from their arrival until the action is stored', async () => {
   const log = await startLog({ tokens, env: { BODIES_IN_PROGRESS_BYTES: '100000' } });
   const sockets: Socket[] = [];
   const head = async (subject: string, length: number) => {

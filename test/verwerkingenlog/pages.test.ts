@@ -83,7 +83,7 @@ describe('pages', () => {
   });
 });
 
-it('pages of processed objects count objects, also of a person who stands in one action in several roles', async () => {
+it('pages of processed objects count objects, also of a person with several roles in one action', async () => {
   const person = newPerson();
   const roles = ['Aanvrager', 'Partner', 'Gemachtigde'];
   for (const tijdstip of ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']) {
@@ -119,7 +119,7 @@ it('pages of processed objects count objects, also of a person who stands in one
   expect(acties.count).toBe(2);
 });
 
-describe('questions that cannot be', () => {
+describe('impossible queries', () => {
   it.each([
     [{ beginDatum: '2026-01-02', eindDatum: '2026-01-01' }, ['eindDatum']],
     [{ beginDatum: '2026-02-30', eindDatum: 'x', limit: '0', cursor: '' }, ['beginDatum', 'eindDatum', 'limit']],
@@ -153,7 +153,7 @@ describe('questions that cannot be', () => {
     expect(found).toEqual(expect.arrayContaining(names));
   });
 
-  it('demands the person', async () => {
+  it('requires the person', async () => {
     const answer = await log.call(READ, 'GET', '/verwerkingsacties', undefined, HEADERS);
     expect(answer.json).toMatchObject({
       invalidParams: [{ name: 'objecttype' }, { name: 'soortObjectId' }, { name: 'objectId' }],

@@ -2,18 +2,22 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db } from '../../src/kernel/database/transaction.ts';
-import { countPlaces, findPlaces, readPlaces } from '../../src/verwerkingenlog/store/find-by-person.ts';
-import { readIdempotency } from '../../src/verwerkingenlog/store/idempotency.ts';
-import { patchVerwerking, readCategorieen } from '../../src/verwerkingenlog/store/patch-verwerking.ts';
+import { readIdempotency } from '../../src/verwerkingenlog/store/append.ts';
+import {
+  lastObjectNumber,
+  patchVerwerking,
+  readCategorieen,
+  removeLocations,
+} from '../../src/verwerkingenlog/store/changes.ts';
+import { countLocations, findLocations, readVersionsAt } from '../../src/verwerkingenlog/store/find.ts';
 import {
   readCurrent,
   readCurrentPart,
   readHistory,
   readStanding,
   readVersie,
-} from '../../src/verwerkingenlog/store/read-versie.ts';
-import { lastObjectNumber, removePlaces } from '../../src/verwerkingenlog/store/replace-versie.ts';
-import type { StoredVersie } from '../../src/verwerkingenlog/store/stored-versie.ts';
+  type StoredVersie,
+} from '../../src/verwerkingenlog/store/versions.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -87,26 +91,26 @@ const VERSION = [/^versies_\d{6}_pkey$/];
 const PROCESSING = [...VERSION, /^versies_\d{6}_verwerking_id_actie_id_idx$/];
 
 it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
-  ['the first page of a person', (db) => findPlaces(db, QUESTION, undefined, 101), PERSON],
+  ['the first page of a person', (db) => findLocations(db, QUESTION, undefined, 101), PERSON],
   [
     'a later page',
-    (db) => findPlaces(db, QUESTION, { direction: 'after', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
+    (db) => findLocations(db, QUESTION, { direction: 'after', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
     PERSON,
   ],
   [
     'an earlier page',
-    (db) => findPlaces(db, QUESTION, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
+    (db) => findLocations(db, QUESTION, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE] }, 101),
     PERSON,
   ],
-  ['the first page of objects', (db) => findPlaces(db, OBJECTS, undefined, 101), PERSON],
+  ['the first page of objects', (db) => findLocations(db, OBJECTS, undefined, 101), PERSON],
   [
     'an earlier page of objects',
-    (db) => findPlaces(db, OBJECTS, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE, '1'] }, 101),
+    (db) => findLocations(db, OBJECTS, { direction: 'before', key: ['2026-01-02T00:00:00Z', ACTIE, '1'] }, 101),
     PERSON,
   ],
-  ['the count of objects', (db) => countPlaces(db, OBJECTS), PERSON],
-  ['the count of a person', (db) => countPlaces(db, QUESTION), PERSON],
-  ['the versions of a page', (db) => readPlaces(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]), VERSION],
+  ['the count of objects', (db) => countLocations(db, OBJECTS), PERSON],
+  ['the count of a person', (db) => countLocations(db, QUESTION), PERSON],
+  ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]), VERSION],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
   ['a part of the current version', (db) => readCurrentPart(db, ACTIE, { hashes: [ID] }), VERSION],
   ['what decides how it can be changed', (db) => readStanding(db, ACTIE), VERSION],
@@ -130,31 +134,31 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   }
 });
 
-it('reads a person from the one partition that he is in, and a version from its month', async () => {
-  const [places] = await plansOf((db) => findPlaces(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
+it('reads a person from one partition, and a version from its month', async () => {
+  const [places] = await plansOf((db) => findLocations(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
   expect(places).toHaveLength(1);
-  const [versions] = await plansOf((db) => readPlaces(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
+  const [versions] = await plansOf((db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
   expect(versions).toHaveLength(1);
 });
 
-it('looks up each version of a page by its key, however little the months between hold', async () => {
+it('looks up each version of a page by its key, also with nearly empty months in between', async () => {
   const places = [ACTIE, '019c77d8-0000-7000-8000-000000010000'].map((actieId) => ({
     actieId,
     versie: 1,
     posities: '{0}',
   }));
-  for (const scans of await plansOf((db) => readPlaces(db, places))) {
+  for (const scans of await plansOf((db) => readVersionsAt(db, places))) {
     for (const scan of scans) expect(scan['Index Cond']).toMatch(/actie_id = k\.actie_id/);
   }
 });
 
-it('changes a processing, and takes persons out, by index too', async () => {
+it('changes a processing, and removes persons, by index too', async () => {
   // As `preferIndexes` has it for the transaction of a change.
   await client.query('set enable_seqscan = off');
   const patch = await plansOf((db) =>
     patchVerwerking(db, ID, { bewaartermijn: 'P1Y' }, NOW, { door: 't', verzoekId: 't' }),
   );
-  const remove = await plansOf((db) => removePlaces(db, stored()));
+  const remove = await plansOf((db) => removeLocations(db, stored()));
   for (const scan of [...patch, ...remove].flat()) {
     if (scan['Node Type'] === 'ModifyTable') continue;
     expect(scan['Node Type'], JSON.stringify(scan)).toMatch(/^(Bitmap Heap Scan|Index (Only )?Scan)$/);

@@ -19,7 +19,7 @@ async function readings(person: string, query: Record<string, string> = {}) {
 }
 
 describe('reading the log', () => {
-  it('leaves an entry with what the headers said, about the person', async () => {
+  it('leaves an entry with the headers, about the person', async () => {
     const person = newPerson();
     const headers = {
       oin: '00000099000000001000',
@@ -79,7 +79,7 @@ describe('reading the log', () => {
     expect(await readings(person, { vertrouwelijkheid: 'vertrouwelijk' })).toHaveLength(2);
   });
 
-  it('that could have shown confidential actions and showed none is not hidden from the person by that', async () => {
+  it('that could have shown confidential actions but showed none is not hidden from the person', async () => {
     const person = newPerson();
     await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(person));
     for (const query of [
@@ -161,7 +161,7 @@ describe('reading the log', () => {
     expect(new Set([HEADERS.VerwerkingId, ...entries.map(({ verwerkingId }) => verwerkingId)]).size).toBe(3);
   });
 
-  it('can be found by the officer and kept or lifted by its processing, like any other', async () => {
+  it('can be found by the officer and retained or lifted by its processing, like any other', async () => {
     const person = newPerson();
     const all = ['read:confidential', 'update:confidential'];
     const kept = actieIn(await keepConfidential(person));
@@ -179,7 +179,7 @@ describe('reading the log', () => {
     ]);
   });
 
-  it('belongs to the activity that is configured, and readiness tells of one that is not in the register', async () => {
+  it('belongs to the configured activity, and readiness warns of one that is not in the register', async () => {
     const own = '0f5d1a40-6c0e-4f1c-9a52-6a4f7f1f2a10';
     const configured = await startLog({ env: { VERWERKINGENLOG_OWN_ACTIVITIES: `log=${own}` } });
     try {
@@ -272,7 +272,7 @@ describe('the six headers', () => {
     expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'Bewaartermijn' }] });
   });
 
-  it.each(['opgeheven', 'OPGEHEVEN'])('may not say %s: nothing is logged as that', async (Vertrouwelijkheid) => {
+  it.each(['opgeheven', 'OPGEHEVEN'])('may not be %s: nothing is logged as that', async (Vertrouwelijkheid) => {
     for (const query of [path(), `/verwerkingsacties?${ofPerson(newPerson())}`]) {
       const answer = await log.call(READ, 'GET', query, undefined, { ...HEADERS, Vertrouwelijkheid });
       expect(answer.json).toMatchObject({ status: 400, invalidParams: [{ name: 'Vertrouwelijkheid' }] });
@@ -304,7 +304,7 @@ describe('the six headers', () => {
     expect(await call(HEADERS.OIN)).toMatchObject({ status: 403, json: { code: 'forbidden' } });
   });
 
-  it('are demanded with PROCESSING_HEADERS=required', async () => {
+  it('are required with PROCESSING_HEADERS=required', async () => {
     const strict = await startLog({ env: { PROCESSING_HEADERS: 'required' } });
     try {
       const refused = await strict.call(READ, 'GET', path(), undefined, { Bewaartermijn: 'P1Y' });

@@ -36,7 +36,7 @@ const tag = ({ headers }: { headers: Headers }): string => headers.get('etag') ?
 const get = (path: string) => log.call(['read:restricted'], 'GET', path);
 
 describe('the register', () => {
-  it('takes an activity up, replaces it, answers it and lets it go', async () => {
+  it('adds an activity, replaces it, returns it and removes it', async () => {
     const id = randomUUID();
     const made = await put(id, activiteit());
     expect(made.status).toBe(201);
@@ -64,7 +64,7 @@ describe('the register', () => {
     expect((await log.call(WRITE, 'DELETE', at(id), undefined, { 'if-match': second })).status).toBe(204);
   });
 
-  it('does not take an activity that was put back for the one that was removed', async () => {
+  it('tells an activity that was put back from the one that was removed', async () => {
     const id = randomUUID();
     const first = tag(await put(id, activiteit()));
     await log.call(WRITE, 'DELETE', at(id));

@@ -95,7 +95,7 @@ describe.each([
   });
 });
 
-it('a login that may not act as the role is told which grant it misses, and removes nothing', async () => {
+it('a login that may not act as the role is refused with the missing grant, and removes nothing', async () => {
   const past = await keepPast();
   for (const command of ['prune', 'verify', 'rotate-key']) {
     const refused = await koppelvlak(urls.service, ['log', command]);
@@ -108,7 +108,7 @@ it('a login that may not act as the role is told which grant it misses, and remo
 });
 
 describe('the schedule', () => {
-  it('removes, leaves a line with the login, and shows in metrics and readiness', async () => {
+  it('removes, leaves a record with the login, and shows in metrics and readiness', async () => {
     const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
     await owner.query('truncate verwerkingenlog.opschoningen, verwerkingenlog.versies, verwerkingenlog.vindplaatsen');
     const past = await keepPast();
@@ -128,7 +128,7 @@ describe('the schedule', () => {
     expect(await lines()).toHaveLength(1);
   });
 
-  it('that may not remove is told in the log, in metrics and in readiness, while the service goes on', async () => {
+  it('that may not remove is reported in the log, in metrics and in readiness, while the service goes on', async () => {
     await owner.query('truncate verwerkingenlog.opschoningen');
     await serving({ VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60' }, async (log) => {
       await expect.poll(async () => (await ready(log)).retention.warning).toContain('grant koppelvlak_opschoner');
@@ -140,7 +140,7 @@ describe('the schedule', () => {
     });
   });
 
-  it('that is refused for its clock is told in the log, in metrics and in readiness', async () => {
+  it('that is refused for its clock is reported in the log, in metrics and in readiness', async () => {
     await owner.query('truncate verwerkingenlog.opschoningen');
     const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
     const clock = { now: () => new Date(Date.now() + 3_600_000) };
@@ -157,7 +157,7 @@ describe('the schedule', () => {
     }
   });
 
-  it('tells of a run of another process that failed, and of runs that do not happen', async () => {
+  it('warns of a failed run of another process, and of missed runs', async () => {
     await owner.query('truncate verwerkingenlog.opschoningen');
     await owner.query(
       `insert into verwerkingenlog.opschoningen (begonnen_op, geeindigd_op, door, fout) values (now(), now(), 'x', 'disk full')`,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => log?.close());
 
 describe('months', () => {
-  it('are made ahead, and each action lies in that of its registration', async () => {
+  it('are made ahead, and each action is in that of its registration', async () => {
     const last = await log.keep({});
     log.at(new Date('2026-02-01T00:00:00Z'));
     const first = await log.keep({});
@@ -50,7 +50,7 @@ describe('months', () => {
 });
 
 describe('a run', () => {
-  it('leaves a line: when, how many, which months, the oldest and the newest; a dry run leaves none', async () => {
+  it('leaves a record: when, how many, which months, the oldest and the newest; a dry run leaves none', async () => {
     log.at('2070-01-10');
     await log.prune();
     const first = await log.keep({ tijdstip: '2070-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
@@ -73,7 +73,7 @@ describe('a run', () => {
     expect(await log.versionsOf(first.actieId)).toBe(0);
   });
 
-  it('goes through a month in batches, and its line counts them all', async () => {
+  it('walks a month in batches, and its record counts them all', async () => {
     await log.client.query(`
       select verwerkingenlog.maak_maanden('2085-01-01Z', 1);
       insert into verwerkingenlog.versies (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid,
@@ -99,7 +99,7 @@ describe('a run', () => {
     expect(await log.months()).not.toContain('208501');
   });
 
-  it('that breaks off has in its line what it removed, and why it ended', async () => {
+  it('that breaks off has in its record what it removed, and why it ended', async () => {
     log.at('2073-01-01');
     await log.prune();
     await log.keep({ tijdstip: '2073-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
@@ -111,7 +111,7 @@ describe('a run', () => {
     expect(await log.lastLine()).toMatchObject({ verwijderd: '1', maanden: { 207301: 1 }, fout: 'stopped half way' });
   });
 
-  it('cannot take its line back, nor say less than it said', async () => {
+  it('cannot remove its record, nor lower its count', async () => {
     for (const statement of [
       'delete from verwerkingenlog.opschoningen',
       'truncate verwerkingenlog.opschoningen',
@@ -126,7 +126,7 @@ describe('a run', () => {
     }
   });
 
-  it('is refused by a clock that is ahead of the database’s: nothing goes, and it leaves no line', async () => {
+  it('is refused when the clock is ahead of the database’s: nothing is removed, and it leaves no record', async () => {
     log.at('2076-01-01');
     const kept = await log.keep({ tijdstip: '2076-01-01T00:00:00Z', bewaartermijn: 'P1Y' });
     log.at('2078-01-01');
@@ -144,7 +144,7 @@ describe('a run', () => {
     expect(await log.versionsOf(kept.actieId)).toBe(0);
   });
 
-  it('drops a month that is over and empty, and only such a one', async () => {
+  it('drops a past month that is empty, and no other', async () => {
     log.at('2080-06-01');
     await log.client.query(`select verwerkingenlog.maak_maanden('2080-03-01Z', 5)`);
     const { droppedMonths } = await log.prune();

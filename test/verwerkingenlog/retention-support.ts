@@ -2,7 +2,12 @@
 import pg from 'pg';
 import { createPool } from '../../src/kernel/database/pool.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { type Pruned, type PruneOptions, prune, type RetentionRules } from '../../src/verwerkingenlog/store/prune.ts';
+import {
+  type Pruned,
+  type PruneOptions,
+  prune,
+  type RetentionRules,
+} from '../../src/verwerkingenlog/store/retention.ts';
 import type { Answer } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { type Actie, actie, actieIn, HEADERS, newPerson, startLog } from './support.ts';

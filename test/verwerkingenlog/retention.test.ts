@@ -21,7 +21,7 @@ async function staysUntil(actieId: string, before: string, after: string): Promi
 }
 
 describe('a term', () => {
-  it('hides nothing: what is past it is found, read, changed and deleted like any other', async () => {
+  it('hides nothing: an action past its term is found, read, changed and deleted like any other', async () => {
     log.at('2031-07-15');
     const kept = await log.keep({ tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'P1D' });
     const [object] = Object(kept).verwerkteObjecten;
@@ -61,7 +61,7 @@ describe('a term', () => {
     },
   );
 
-  it('of a thousand years is taken', async () => {
+  it('of a thousand years is accepted', async () => {
     const kept = await log.keep({ bewaartermijn: 'P12000M' });
     expect((await log.patch(kept, { bewaartermijn: 'P1000Y' })).status).toBe(204);
   });
@@ -110,7 +110,7 @@ describe('retention', () => {
     await staysUntil(kept.actieId, '2044-03-30', '2044-03-31');
   });
 
-  it('counts the grace from each change that brought removal forward, and lets a mistake be undone', async () => {
+  it('counts the grace from each change that made removal earlier, so that mistakes can be undone', async () => {
     log.at('2045-01-01');
     const kept = await log.keep({ tijdstip: '2045-01-01T00:00:00Z', bewaartermijn: 'P50Y' });
     const undone = await log.keep({ tijdstip: '2045-01-01T00:00:00Z', bewaartermijn: 'P50Y' });
@@ -128,7 +128,7 @@ describe('retention', () => {
     expect(await log.versionsOf(undone.actieId)).toBe(5);
   });
 
-  it('goes by the newest version, removes all of them, and what has no term stays, and is counted', async () => {
+  it('uses the newest version, removes all of them, and keeps and counts actions without a term', async () => {
     log.at('2050-01-01');
     const tijdstip = '2050-01-01T00:00:00Z';
     const { withoutTerm: before } = await log.prune();
@@ -156,7 +156,7 @@ describe('retention', () => {
 });
 
 describe('the term of an activity', () => {
-  it('that was noted last counts, also when the machine that noted it has a clock that is behind', async () => {
+  it('that was recorded last counts, also when the clock of its machine is behind', async () => {
     const id = randomUUID();
     log.at('2086-01-02');
     await activity(id, 'P2Y');
@@ -214,7 +214,7 @@ describe('the term of an activity', () => {
     for (const { actieId } of [...kept, moved]) expect(await log.versionsOf(actieId)).toBe(0);
   });
 
-  it('that was changed behind the back of the service removes nothing', async () => {
+  it('that was changed outside the service removes nothing', async () => {
     log.at('2064-01-01');
     const id = randomUUID();
     await activity(id, 'P50Y');
@@ -228,7 +228,7 @@ describe('the term of an activity', () => {
     expect(await log.versionsOf(kept.actieId)).toBe(1);
   });
 
-  it('that an action is moved to, and that is shorter, counts as a change that brought removal forward', async () => {
+  it('of a new activity of an action, when shorter, counts as a change that made removal earlier', async () => {
     log.at('2061-01-01');
     const [long, short] = [randomUUID(), randomUUID()];
     await activity(long, 'P50Y');

@@ -15,7 +15,7 @@ function faultsOf(env: Record<string, string>): string[] {
 }
 
 describe('the settings of retention', () => {
-  it('have the terms of the manual by default', () => {
+  it('have the terms of the guide by default', () => {
     expect(readConfig({}, 'tool').verwerkingenlog).toMatchObject({
       minRetention: 'P1Y',
       retentionGrace: 'P30D',
@@ -31,7 +31,7 @@ describe('the settings of retention', () => {
     expect(faultsOf(Object.fromEntries(names.map((name) => [name, value])))).toEqual(names);
   });
 
-  it('take no length for minimum and grace only', () => {
+  it('accept a length of zero for minimum and grace only', () => {
     expect(faultsOf({ VERWERKINGENLOG_MIN_RETENTION: 'P0D', VERWERKINGENLOG_RETENTION_GRACE: 'PT0S' })).toEqual([]);
     const terms = { VERWERKINGENLOG_MAX_RETENTION: 'P0D', VERWERKINGENLOG_OWN_RETENTION: 'PT0S' };
     expect(faultsOf(terms)).toEqual(Object.keys(terms));

@@ -137,7 +137,7 @@ describe('a `soortAfnemerId`', () => {
     expect((await koppelvlak(database.url, ['log', 'history', actieId])).out).not.toContain(receiver);
   });
 
-  it('leaves an OIN as it came, and reads what earlier versions kept', async () => {
+  it('leaves an OIN in plain text, and reads entries of earlier releases', async () => {
     const { actieId } = actieIn(await post(actie(newPerson())));
     const { rows } = await client.query('select afnemer_id from verwerkingenlog.versies where actie_id = $1', [
       actieId,
@@ -181,7 +181,7 @@ it('answers an empty period with an empty list, and one that ends before it begi
 });
 
 describe('If-None-Match', () => {
-  it('on one thing that the caller has is answered with 304, and with 200 when there is another version', async () => {
+  it('gives 304 for a version that the caller has, and 200 for another one', async () => {
     const body = actie(newPerson());
     const { actieId } = actieIn(await post(body));
     const activity = '0f0bef4c-f66f-4311-84a5-19e8bf359eaf';

@@ -40,7 +40,7 @@ async function history(actieId: string) {
 }
 
 describe('a change', () => {
-  it('is a version more, with who made it; what stood there before still stands', async () => {
+  it('adds a version with its author, and leaves the earlier ones', async () => {
     const { actieId, body } = await posted();
     const put = await log.call(ALL, 'PUT', `/verwerkingsacties/${actieId}`, { ...body, actieNaam: 'Anders' });
     expect(put.status).toBe(200);
@@ -90,7 +90,7 @@ describe('a change', () => {
     }
   });
 
-  it('keeps the identity of an object whose person stays, and gives others a new one', async () => {
+  it('keeps the identity of an object whose person stays, and gives the others new ones', async () => {
     const { actieId, body, person } = await posted();
     const [stays, comes] = [
       body.verwerkteObjecten[0],
@@ -130,7 +130,7 @@ describe('a change', () => {
     });
   });
 
-  it('of what is unknown or deleted is refused with 400', async () => {
+  it('of an unknown or deleted action is refused with 400', async () => {
     const unknown = '0198c0de-7c1e-7aa0-9b1c-3d5e7f901234';
     const past = await posted();
     await log.call(ALL, 'DELETE', `/verwerkingsacties/${past.actieId}`);
@@ -170,7 +170,7 @@ describe('a change', () => {
 });
 
 describe('If-Match', () => {
-  it.each(['PUT', 'DELETE'])('lets %s through only on the version it names', async (method) => {
+  it.each(['PUT', 'DELETE'])('allows %s only for the version that it names', async (method) => {
     const { actieId, body } = await posted();
     const send = (ifMatch: string) =>
       log.call(ALL, method, `/verwerkingsacties/${actieId}`, method === 'PUT' ? body : undefined, {
@@ -184,7 +184,7 @@ describe('If-Match', () => {
     if (method === 'PUT') expect((await send('*')).status).toBe(200);
   });
 
-  it('lets only one of two changes through that know the same version', async () => {
+  it('allows only one of two changes of the same version', async () => {
     const { actieId, body } = await posted();
     const answers = await Promise.all(
       [log, other, log, other].map((server, i) =>
@@ -195,7 +195,7 @@ describe('If-Match', () => {
   });
 });
 
-it('keeps a version of each of many changes at once, on two instances, and the last one is current', async () => {
+it('adds a version for each of many changes at once, on two instances, and the last one is current', async () => {
   const { actieId, body } = await posted();
   const puts = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -212,7 +212,7 @@ it('keeps a version of each of many changes at once, on two instances, and the l
   expect(actieIn(read).actieNaam).toBe(versions.at(-1).actie_naam);
 });
 
-it('changes nothing of a processing when a confidential action comes into it meanwhile', async () => {
+it('changes nothing of a processing when a confidential action is added meanwhile', async () => {
   const { actieId, body } = await posted();
   // Looking at the actions goes on, adding versions waits: so the other action comes between the two.
   await client.query('begin');
@@ -223,8 +223,8 @@ it('changes nothing of a processing when a confidential action comes into it mea
   await client.query(
     `insert into verwerkingenlog.versies
        (actie_id, versie, tijdstip_registratie, door, verzoek_id, vervallen, vertrouwelijkheid, ooit_vertrouwelijk, vervalt_op, tijdstip,
-        verwerking_id, objecten)
-     select $1::uuid, 1, tijdstip_registratie, door, verzoek_id, false, 'vertrouwelijk', true, 'infinity', tijdstip, verwerking_id, '[]'
+        verwerking_id, sleutelnaam, objecten)
+     select $1::uuid, 1, tijdstip_registratie, door, verzoek_id, false, 'vertrouwelijk', true, 'infinity', tijdstip, verwerking_id, sleutelnaam, '[]'
      from verwerkingenlog.versies where actie_id = $2::uuid`,
     [`${actieId.slice(0, 24)}ffffffff0000`, actieId],
   );

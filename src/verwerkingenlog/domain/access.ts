@@ -1,4 +1,4 @@
-// Who may do what: the twelve functions of the standard and the scopes that allow them.
+/** Who may do what: the twelve functions of the standard and the scopes that allow them. */
 
 /** How confidential an action counts: `normaal` only when it is not confidential and never was. */
 export type Categorie = 'normaal' | 'vertrouwelijk' | 'opgeheven';
@@ -17,7 +17,7 @@ export function categorieVan(nummer: number): Categorie {
   return categorie;
 }
 
-/** What was confidential once never counts as `normaal` again, whatever it was changed to. */
+/** A version that was confidential once never counts as `normaal` again. */
 export function categorieOf(versie: {
   readonly vertrouwelijkheid: Categorie;
   readonly ooitVertrouwelijk: boolean;
@@ -29,7 +29,7 @@ export function categorieOf(versie: {
 export type Handeling = 'vastleggen' | 'opvragen' | 'wijzigen' | 'bewaartermijn' | 'vertrouwelijkheid' | 'verwijderen';
 
 interface Functie {
-  /** Identifier in the standard; absent: what the standard's functions do not cover. */
+  /** Identifier in the standard; absent: not covered by the standard's functions. */
   readonly functie?: string;
   readonly handeling: Handeling;
   /** Querying: with or without the fields that the limited set leaves out. */
@@ -40,7 +40,7 @@ interface Functie {
   readonly scopes: readonly string[];
 }
 
-/** The whole matrix. The first row of the act whose categories hold all that a call touches decides. */
+/** The matrix. The first row of a `handeling` whose categories include all that a call touches decides. */
 export const FUNCTIES: readonly Functie[] = [
   {
     functie: 'F7446',
@@ -106,7 +106,7 @@ export const FUNCTIES: readonly Functie[] = [
 ];
 
 /**
- * The row of the matrix that a call falls under; undefined when no function does that, whatever the scope.
+ * The row of the matrix for a call; undefined when no function covers it, whatever the scope.
  * @param touched categories that the call touches
  */
 export function functieOf(

@@ -1,4 +1,4 @@
-// Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869
+/** Persons' identifiers at rest: encrypted with AES-256-GCM, found by HMAC-SHA-256. @see NIST SP 800-38D, RFC 5869 */
 import {
   createCipheriv,
   createDecipheriv,
@@ -8,24 +8,22 @@ import {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { hashUuid } from './hash-uuid.ts';
-import { personText } from './person-text.ts';
 
-/** Names a key of the configuration; `null`: no key, identifiers are kept as they came. */
+/** Names a key of the configuration; `null`: no key, identifiers are stored in plain text. */
 export type KeyName = string | null;
 
 export interface IdentityKeys {
   /** The key that new versions are written with. */
   readonly current: KeyName;
-  /** Every key that can be read with, the current one first; `null` last, for what was kept before there were keys. */
+  /** Every key that can be read with, the current one first; `null` last, for versions from before there were keys. */
   readonly names: readonly KeyName[];
   /** Whether a version of this key can be read. */
   has(name: KeyName): boolean;
   /** The keyed hash of a person's identity, in the form of a UUID. */
   hash(name: KeyName, soortObjectId: string, objectId: string): string;
-  /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID: what it is of cannot be guessed from it. */
+  /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID. Nobody can guess the text from it. */
   hashIdempotency(name: KeyName, text: string): string;
-  /** What is kept of a key to recognise it by, and tells nothing of it. @throws {UnknownKeyError} */
+  /** Recognises a key without giving it away. @throws {UnknownKeyError} */
   checkValue(name: string): string;
   /** @throws {UnknownKeyError} */
   encrypt(name: KeyName, actieId: string, plain: string): string;
@@ -43,7 +41,10 @@ export class UnknownKeyError extends Error {
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** A key encrypts what is registered in one span of 2^32 ms (50 days), its first hexadecimal digits: random IVs bear 2^32 uses of a key. */
+/**
+ * Each span of 2^32 ms (50 days) has a derived key of its own, for one key bears 2^32 random IVs. The first digits of an action's
+ * identity name the span.
+ */
 const SPAN_DIGITS = 4;
 const REMEMBERED_SPANS = 64;
 
@@ -72,7 +73,7 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
     names: [...keys.keys(), null],
     has: (name) => name === null || keys.has(name),
     hash: (name, soortObjectId, objectId) =>
-      // 128 bits are enough to find by; what is found is compared with the identity itself.
+      // 128 bits are enough to search by; what is found is compared with the identity itself.
       hmacUuid(name === null ? '' : find(name).hash, `persoon\n${personText({ soortObjectId, objectId })}`),
     hashIdempotency: (name, text) => hmacUuid(name === null ? '' : find(name).idempotency, text),
     checkValue: (name) => createHmac('sha256', find(name).check).update(name).digest('base64'),
@@ -82,8 +83,10 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
   };
 }
 
+/** The first 128 bits of a hash in the form of a UUID: the database stores and compares those as 16 bytes. */
 function hmacUuid(key: KeyObject | '', text: string): string {
-  return hashUuid(createHmac('sha256', key).update(text).digest('hex'));
+  const hex = createHmac('sha256', key).update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
 function deriveKey(secret: Buffer): Key {
@@ -111,7 +114,7 @@ function derive(secret: Buffer, purpose: string): KeyObject {
 const randomness = Buffer.alloc(IV_BYTES * 1024);
 let randomnessUsed = randomness.length;
 
-/** Random bytes are fetched for many at once: a call for each costs more than the encryption. */
+/** Random bytes for many at once: a call for each costs more than the encryption. */
 function nextIv(): Buffer {
   if (randomnessUsed >= randomness.length) {
     randomFillSync(randomness);
@@ -121,7 +124,7 @@ function nextIv(): Buffer {
   return Buffer.from(randomness.subarray(randomnessUsed - IV_BYTES, randomnessUsed));
 }
 
-/** Bound to the action: a text that was put under another action does not decrypt. */
+/** Bound to the action: moved to another action, a text does not decrypt. */
 function encrypt(key: KeyObject, actieId: string, plain: string): string {
   const iv = nextIv();
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(actieId));
@@ -133,4 +136,12 @@ function decrypt(key: KeyObject, actieId: string, stored: Buffer): string {
     .setAAD(Buffer.from(actieId))
     .setAuthTag(stored.subarray(-TAG_BYTES));
   return decipher.update(stored.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+}
+
+/** A person's identity as one text, different for any two identities whatever is in them. */
+export function personText({ soortObjectId, objectId }: { soortObjectId: string; objectId: string }): string {
+  // A kind is never empty, so nothing else begins with a line break.
+  return soortObjectId.includes('\n')
+    ? `\n${JSON.stringify([soortObjectId, objectId])}`
+    : `${soortObjectId}\n${objectId}`;
 }

@@ -1,4 +1,4 @@
-// Pages of a list: an opaque cursor names the row that a page begins after, or ends before.
+/** Pages of a list: an opaque cursor names the row that a page begins after, or ends before. */
 
 /** Where a page lies: after a row in the order of the list, or before it. */
 export interface Cursor<K extends readonly string[]> {

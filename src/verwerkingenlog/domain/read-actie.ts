@@ -1,14 +1,14 @@
 import type { components } from '../../contracts/verwerkingenlog.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
-import { momentFaults, termFaults, textFaults } from './actie-faults.ts';
-import { offsetOf, toUtc } from './moments.ts';
-import type { Actie, Vertrouwelijkheid, VerwerktObject } from './verwerkingsactie.ts';
+import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/time.ts';
+import { type Actie, offsetOf, toUtc, type Vertrouwelijkheid, type VerwerktObject } from './verwerkingsactie.ts';
 
-/** A body as the contract lets it through: read-only members are of any kind. */
-export type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
+/** A body that the contract accepts: its read-only members can be anything. */
+type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
-/** Reads a body that the contract has let through; faults are those that a contract cannot express. */
+/** Reads a body that the contract accepts, and names the faults that a contract cannot express. */
 export function readActie(
   body: ActieBody,
   options: { readonly checkBsn: boolean },
@@ -44,7 +44,7 @@ export function readActie(
   return { actie, faults };
 }
 
-/** @throws {TypeError} for a word that the contract does not let through */
+/** @throws {TypeError} for a word that the contract refuses */
 export function readVertrouwelijkheid(text: string): Vertrouwelijkheid {
   const word = text.toLowerCase();
   if (word === 'normaal' || word === 'vertrouwelijk' || word === 'opgeheven') return word;
@@ -58,4 +58,127 @@ function readObject(object: ObjectBody): VerwerktObject {
     betrokkenheid: object.betrokkenheid ?? null,
     soortenGegevens: object.verwerkteSoortenGegevens?.map(({ soortGegeven }) => soortGegeven) ?? null,
   };
+}
+
+const NO_BSN = { code: 'bsn', reason: 'is geen burgerservicenummer (elfproef)' };
+
+interface FaultOptions {
+  readonly checkBsn: boolean;
+}
+
+/** The faults of a body that a contract cannot express. The body may be anything; members of the wrong type are skipped. */
+export function actieFaults(body: unknown, options: FaultOptions): InvalidParam[] {
+  if (!isRecord(body)) return [];
+  const { tijdstip, bewaartermijn } = body;
+  const utc = typeof tijdstip === 'string' ? toUtc(tijdstip) : undefined;
+  return [
+    ...textFaults(body, options),
+    ...(typeof tijdstip === 'string' ? momentFaults(utc) : []),
+    ...termFaults(bewaartermijn, new Date(utc ?? 0)),
+  ];
+}
+
+/** Faults in texts: half surrogate pairs, and numbers that are no citizen service number. */
+function textFaults(body: Identified, { checkBsn }: FaultOptions): InvalidParam[] {
+  const faults = illFormedTexts(body);
+  return checkBsn ? [...faults, ...bsnFaults(body)] : faults;
+}
+
+/** @param utc what `toUtc` made of the body's `tijdstip` */
+function momentFaults(utc: string | undefined): InvalidParam[] {
+  if (utc !== undefined) return [];
+  return [{ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' }];
+}
+
+/**
+ * The faults of a `bewaartermijn` that is a duration; the contract refuses any other form.
+ * @param at the moment that it counts from
+ */
+export function termFaults(bewaartermijn: unknown, at: Date): InvalidParam[] {
+  if (typeof bewaartermijn !== 'string' || !isDuration(bewaartermijn) || isTerm(bewaartermijn, at)) return [];
+  return [{ name: 'bewaartermijn', code: 'range', reason: `moet langer dan niets zijn, en hoogstens ${LONGEST_TERM}` }];
+}
+
+/** The members of a body that identify persons, of any type. */
+interface Identified {
+  readonly soortAfnemerId?: unknown;
+  readonly afnemerId?: unknown;
+  readonly verwerkteObjecten?: unknown;
+}
+
+function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified): InvalidParam[] {
+  const faults: InvalidParam[] = [];
+  if (isWrong(soortAfnemerId, afnemerId)) faults.push({ name: 'afnemerId', ...NO_BSN });
+  for (const [i, object] of (Array.isArray(verwerkteObjecten) ? verwerkteObjecten : []).entries()) {
+    if (isRecord(object) && isWrong(object.soortObjectId, object.objectId)) {
+      faults.push({ name: `verwerkteObjecten.${i}.objectId`, ...NO_BSN });
+    }
+  }
+  return faults;
+}
+
+function isWrong(kind: unknown, id: unknown): boolean {
+  return isBsnKind(kind) && typeof id === 'string' && !isBsn(id);
+}
+
+/** Read-only members: in a request they are skipped, and can be anything of any depth. No other member has these names. */
+const READ_ONLY = new Set(['url', 'actieId', 'verwerktObjectId', 'verwerkingsactiviteitId', 'tijdstipRegistratie']);
+
+/** Deeper than any body of the contract. */
+const MAX_DEPTH = 16;
+
+/**
+ * Names every text with half a surrogate pair: JSON can write it (`\ud800`), UTF-8 cannot, and the database would store something that it
+ * cannot read.
+ */
+export function illFormedTexts(value: unknown): InvalidParam[] {
+  return isWellFormed(value, MAX_DEPTH) ? [] : findIllFormed(value, []);
+}
+
+/** True for nearly every body, so it is asked first: it keeps no paths. */
+function isWellFormed(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (!isObjectOrArray(value) || depth === 0) return true;
+  if (Array.isArray(value)) return value.every((part) => isWellFormed(part, depth - 1));
+  return Object.keys(value).every((name) => READ_ONLY.has(name) || isWellFormed(value[name], depth - 1));
+}
+
+function isObjectOrArray(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function findIllFormed(value: unknown, path: readonly string[]): InvalidParam[] {
+  if (typeof value === 'string') {
+    if (value.isWellFormed()) return [];
+    return [{ name: path.join('.'), code: 'unicode', reason: 'is geen geldige Unicode-tekst' }];
+  }
+  if (!isObjectOrArray(value) || path.length === MAX_DEPTH) return [];
+  return membersOf(value).flatMap(([key, part]) => findIllFormed(part, [...path, key]));
+}
+
+function membersOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([name]) => !READ_ONLY.has(name));
+}
+
+const WEIGHTS = [9, 8, 7, 6, 5, 4, 3, 2, -1];
+
+/** Whether a text is a citizen service number: nine digits that pass the eleven test. */
+export function isBsn(text: string): boolean {
+  if (!/^\d{9}$/.test(text) || text === '000000000') return false;
+  const sum = WEIGHTS.reduce((total, weight, i) => total + weight * Number(text[i]), 0);
+  return sum % 11 === 0;
+}
+
+/**
+ * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
+ * ways: ` bsn`, `B.S.N.`, `BSN:`.
+ */
+function isBsnKind(kind: unknown): boolean {
+  return (
+    typeof kind === 'string' &&
+    kind
+      .normalize('NFKC')
+      .replaceAll(/[^\p{L}\p{N}]/gu, '')
+      .toLowerCase() === 'bsn'
+  );
 }

@@ -1,6 +1,7 @@
-// What a processing action is. @see API-standaard voor logging van verwerkingen, versie 0.9.0
-
+/** What a processing action is, and how its versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
+import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
+import { personText } from './identity-keys.ts';
 
 type Invoer = components['schemas']['VerwerkingsactieInvoer'];
 
@@ -12,12 +13,12 @@ export interface VerwerktObject {
   readonly soortObjectId: string;
   readonly objectId: string;
   readonly betrokkenheid: string | null;
-  /** `null`: not told. */
+  /** `null`: not stated. */
   readonly soortenGegevens: readonly string[] | null;
 }
 
-/** The fields of an action that say what was done; what is not known is `null`. Moments are UTC texts (RFC 3339). */
-export interface ActieVelden
+/** The fields that say what was done; `null` is unknown. Moments are UTC texts (RFC 3339). */
+interface ActieVelden
   extends Required<
     Omit<Invoer, 'url' | 'actieId' | 'tijdstipRegistratie' | 'vertrouwelijkheid' | 'verwerkteObjecten'>
   > {
@@ -26,19 +27,19 @@ export interface ActieVelden
   readonly tijdstipOffset: string | null;
 }
 
-/** An action as it is asked to be kept. */
+/** An action as a caller gives it. */
 export interface Actie extends ActieVelden {
   readonly verwerkteObjecten: readonly VerwerktObject[];
 }
 
-/** Who makes a version: kept with it. */
+/** Who made a version; stored with it. */
 export interface Auteur {
   /** Subject of the token. */
   readonly door: string;
   readonly verzoekId: string;
 }
 
-/** An object as it stands in a version: with the number that its identity ends in. */
+/** An object of a version, with the number that its identity ends in. */
 export interface GenummerdObject extends VerwerktObject {
   readonly nummer: number;
 }
@@ -56,11 +57,6 @@ export interface Versie extends ActieVelden, Auteur {
   readonly objecten: readonly GenummerdObject[];
 }
 
-/** A moment as answers show it: UTC, without a fraction of zero. @throws {RangeError} for an invalid date */
-export function moment(at: Date): string {
-  return at.toISOString().replace('.000Z', 'Z');
-}
-
 /** The first version of a new action. */
 export function eersteVersie(actie: Actie, actieId: string, at: Date, auteur: Auteur): Versie {
   const { verwerkteObjecten, ...velden } = actie;
@@ -74,4 +70,129 @@ export function eersteVersie(actie: Actie, actieId: string, at: Date, auteur: Au
     ooitVertrouwelijk: actie.vertrouwelijkheid !== 'normaal',
     objecten: verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
   };
+}
+
+/** An action had more objects, over all its versions, than an identity can number. */
+export class TooManyObjectsError extends Error {}
+
+/**
+ * The version that replaces the current one. Persons who stay keep their number, and so the identity and address of their object.
+ * @param lastNumber highest number that any version of the action has given
+ * @throws {TooManyObjectsError}
+ */
+export function replaced(current: Versie, actie: Actie, lastNumber: number, at: Date, auteur: Auteur): Versie {
+  const { verwerkteObjecten, ...velden } = actie;
+  return {
+    ...velden,
+    ...auteur,
+    actieId: current.actieId,
+    versie: current.versie + 1,
+    tijdstipRegistratie: moment(at),
+    vervallen: false,
+    ooitVertrouwelijk: current.ooitVertrouwelijk || actie.vertrouwelijkheid !== 'normaal',
+    objecten: renumber(verwerkteObjecten, current.objecten, lastNumber),
+  };
+}
+
+/** The version that ends the action; its fields are those of the current one. */
+export function ended(current: Versie, at: Date, auteur: Auteur): Versie {
+  return { ...current, ...auteur, versie: current.versie + 1, tijdstipRegistratie: moment(at), vervallen: true };
+}
+
+function renumber(
+  objects: readonly VerwerktObject[],
+  known: readonly GenummerdObject[],
+  lastNumber: number,
+): GenummerdObject[] {
+  const free = new Map<string, number[]>();
+  for (const object of known) {
+    const numbers = free.get(personText(object));
+    if (numbers === undefined) free.set(personText(object), [object.nummer]);
+    else numbers.push(object.nummer);
+  }
+  let last = lastNumber;
+  return objects.map((object) => {
+    const nummer = free.get(personText(object))?.shift() ?? ++last;
+    if (nummer > MAX_OBJECTS) throw new TooManyObjectsError();
+    return { ...object, nummer };
+  });
+}
+
+// Identities that the log gives. @see RFC 9562 section 5.7 (version 7: time-ordered)
+
+/** Most objects of one action over all its versions: the last four hexadecimal digits of an identity number them. */
+const MAX_OBJECTS = 0xffff;
+
+/**
+ * A new action's identity: milliseconds since 1970, then 58 random bits, then four zeros. It leads to the month in which the action
+ * was registered, and the zeros leave room for the identities of its objects.
+ */
+export function newActieId(at: Date): string {
+  const time = at.getTime().toString(16).padStart(12, '0');
+  const random = randomUUID();
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15, 23)}-${random.slice(24, 32)}0000`;
+}
+
+/** The identity of an action's object; it leads back to the action. `number` counts from 1. */
+export function verwerktObjectId(actieId: string, number: number): string {
+  return actieId.slice(0, 32) + number.toString(16).padStart(4, '0');
+}
+
+/** The action of an object's identity, and the object's number in it. */
+export function parseVerwerktObjectId(id: string): { actieId: string; number: number } {
+  return { actieId: `${id.slice(0, 32).toLowerCase()}0000`, number: Number.parseInt(id.slice(32), 16) };
+}
+
+// Moments and days, as callers write them and as answers show them. @see RFC 3339
+
+/** A moment as answers show it: UTC, and milliseconds only when there are any. @throws {RangeError} for an invalid date */
+export function moment(at: Date): string {
+  return at.toISOString().replace('.000Z', 'Z');
+}
+
+const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
+
+const amsterdam = new Intl.DateTimeFormat('en', { timeZone: 'Europe/Amsterdam', timeZoneName: 'longOffset' });
+
+/**
+ * A moment (or a day: then its midnight in the Netherlands) as a UTC text, to the millisecond.
+ * @returns undefined when it lies outside the years 1 to 9999 in UTC, where a text would not be RFC 3339 any more
+ */
+export function toUtc(text: string): string | undefined {
+  const day = DAY.exec(text);
+  const at = day === null ? new Date(text.toUpperCase()) : midnight(text);
+  const year = at.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? moment(at) : undefined;
+}
+
+/** The offset from UTC that a moment was written with, as it was written; `null` for one in UTC. */
+export function offsetOf(text: string): string | null {
+  return /[+-]\d\d:\d\d$/.exec(text)?.[0] ?? null;
+}
+
+/**
+ * A moment in UTC as its caller wrote it: by the standard a provider does not convert time zones.
+ * @param utc text of a moment in UTC
+ * @param offset as `offsetOf` found it
+ */
+export function withOffset(utc: string, offset: string | null): string {
+  if (offset === null) return utc;
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  const ahead = (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+  return moment(new Date(Date.parse(utc) + ahead * 60_000)).replace('Z', offset);
+}
+
+function midnight(day: string): Date {
+  const utc = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(utc.getTime())) return utc;
+  // The offset at midnight in the Netherlands: on the day that the clocks change it differs from that at midnight in UTC.
+  const first = new Date(utc.getTime() - offsetMs(utc));
+  return new Date(utc.getTime() - offsetMs(first));
+}
+
+function offsetMs(at: Date): number {
+  const name = amsterdam.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
+    /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
 }

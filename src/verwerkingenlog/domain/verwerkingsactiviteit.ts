@@ -1,10 +1,10 @@
-// What the register keeps of a processing activity. @see AVG, articles 6 and 30
+/** What the register has of a processing activity. @see AVG, articles 6 and 30 */
 
 import type { components } from '../../contracts/verwerkingenlog.ts';
 
 type Answer = components['schemas']['Verwerkingsactiviteit'];
 
-/** What is not known is `null`, or an empty list. */
+/** Unknown members are `null`, or an empty list. */
 export type ActiviteitVelden = Omit<Answer, 'url' | 'verwerkingsactiviteitId' | 'tijdstipRegistratie'>;
 
 export interface Activiteit extends ActiviteitVelden {
@@ -14,8 +14,8 @@ export interface Activiteit extends ActiviteitVelden {
   readonly tijdstipRegistratie: string;
 }
 
-/** A body as the contract lets it through. */
-export type ActiviteitBody = components['schemas']['VerwerkingsactiviteitInvoer'];
+/** A body that the contract accepts. */
+type ActiviteitBody = components['schemas']['VerwerkingsactiviteitInvoer'];
 
 export function readActiviteitBody(body: ActiviteitBody): ActiviteitVelden {
   return {

@@ -1,11 +1,13 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components } from '../../contracts/verwerkingenlog.ts';
-import { verwerktObjectId } from '../domain/actie-id.ts';
-import { withOffset } from '../domain/moments.ts';
-import type { GenummerdObject, Versie } from '../domain/verwerkingsactie.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { type GenummerdObject, type Versie, verwerktObjectId, withOffset } from '../domain/verwerkingsactie.ts';
+import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
+import { verwerkingenlogProblems } from '../problems.ts';
 
 type Answers = components['schemas'];
 
-/** Members of every answer, the objects aside; the limited set leaves out three. */
+/** The members of an action, without its objects; the limited set leaves out three. */
 function fields(
   versie: Versie,
   base: string,
@@ -55,11 +57,47 @@ function objectFields(object: GenummerdObject, actieId: string, base: string): A
   };
 }
 
-/** A processed object with its action, limited set, for the person himself. */
+/** A processed object with its action in the limited set, for the person himself. */
 export function objectAnswer(
   object: GenummerdObject,
   versie: Versie,
   base: string,
 ): Answers['VerwerktObjectUitgebreid'] {
   return { ...objectFields(object, versie.actieId, base), verwerkingsactie: fields(versie, base, true) };
+}
+
+/** The `ETag` of a version of an action. */
+export function etag(versie: number): string {
+  return `"${versie}"`;
+}
+
+/** The `ETag` of an activity. Its versions begin again when it is removed and put back, and an old tag must not match the new one. */
+export function activiteitEtag({ versie, tijdstipRegistratie }: Activiteit): string {
+  return `"${versie}-${Date.parse(tijdstipRegistratie).toString(36)}"`;
+}
+
+/** Answers with one thing that has a tag, or 304 to a client that has it already (RFC 9110 section 13.1.2, weak comparison). */
+export function tagged<Answer>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tag: string,
+  answer: Answer,
+): Answer | FastifyReply {
+  reply.header('etag', tag);
+  const condition = request.headers['if-none-match'];
+  const known: readonly string[] = condition?.match(/"[^"]*"/g) ?? [];
+  return condition?.trim() === '*' || known.includes(tag) ? reply.code(304).send() : answer;
+}
+
+/**
+ * Checks `If-Match` before a change (RFC 9110 section 13.1.1, strong comparison); without it any version may be changed.
+ * @param current tag of what is changed; undefined when there is nothing, which matches no condition
+ * @throws {Problem} 412
+ */
+export function requireMatch(request: FastifyRequest, current: string | undefined): void {
+  const condition = request.headers['if-match'];
+  if (condition === undefined) return;
+  const isMatch =
+    current !== undefined && (condition.trim() === '*' || condition.split(',').some((tag) => tag.trim() === current));
+  if (!isMatch) throw new Problem(verwerkingenlogProblems.nieuwereVersie);
 }

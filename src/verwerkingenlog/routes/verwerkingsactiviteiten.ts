@@ -3,13 +3,10 @@ import { callerOf } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
-import { termFaults } from '../domain/actie-faults.ts';
-import { activiteitEtag, matches } from '../domain/etag.ts';
-import { illFormedTexts } from '../domain/ill-formed-text.ts';
+import type { Change } from '../changes.ts';
 import { pageOf, readCursor, writeCursor } from '../domain/page.ts';
+import { illFormedTexts, termFaults } from '../domain/read-actie.ts';
 import { type Activiteit, readActiviteitBody } from '../domain/verwerkingsactiviteit.ts';
-import { verwerkingenlogProblems } from '../problems.ts';
-import type { Change } from '../serial-changes.ts';
 import {
   countActiviteiten,
   deleteActiviteit,
@@ -17,14 +14,15 @@ import {
   readActiviteit,
   writeActiviteit,
 } from '../store/activiteiten.ts';
-import { MAX_COUNT } from '../store/find-by-person.ts';
-import { lockOfActiviteit } from '../store/lock-changes.ts';
-import { linkTo } from './person-query.ts';
-import { auteurOf, type RouteNeeds, refuse, tagged } from './route-needs.ts';
+import { lockOfActiviteit } from '../store/changes.ts';
+import { MAX_COUNT } from '../store/find.ts';
+import { activiteitEtag, requireMatch, tagged } from './answers.ts';
+import { linkTo } from './person-page.ts';
+import { auteurOf, type RouteNeeds, refuse } from './request.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/];
 
-/** The register of processing activities. It holds no data of persons, so reading it leaves no entry. */
+/** The register of processing activities. It has no personal data, so reading it leaves no entry. */
 export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform } = needs;
   const { pipelinePool: pool, clock } = platform;
@@ -68,7 +66,8 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     refuse([...illFormedTexts(request.body), ...termFaults(request.body.bewaartermijn, clock.now())]);
     const velden = readActiviteitBody(request.body);
     const activiteit = await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
-      demand(request.headers['if-match'], await readActiviteit(db, id));
+      const known = await readActiviteit(db, id);
+      requireMatch(request, known && activiteitEtag(known));
       return writeActiviteit(db, id, velden, clock.now(), auteurOf(request));
     });
     const body = answer(activiteit);
@@ -82,7 +81,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     await needs.log.changes.run(changeOf(id, request, reply), async (db) => {
       const known = await readActiviteit(db, id);
       if (known === undefined) throw notInRegister();
-      demand(request.headers['if-match'], known);
+      requireMatch(request, activiteitEtag(known));
       await deleteActiviteit(db, id, clock.now(), auteurOf(request));
     });
     return reply.code(204).send();
@@ -90,13 +89,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 }
 
 function changeOf(id: string, request: FastifyRequest, reply: FastifyReply): Change {
-  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, gone: requestClosedSignal(reply) };
-}
-
-/** `If-Match` on what is not there is never met (RFC 9110 section 13.1.1). */
-function demand(ifMatch: string | undefined, known: Activiteit | undefined): void {
-  if (ifMatch === undefined || (known !== undefined && matches(ifMatch, activiteitEtag(known)))) return;
-  throw new Problem(verwerkingenlogProblems.nieuwereVersie);
+  return { names: [lockOfActiviteit(id)], client: callerOf(request).subject, signal: requestClosedSignal(reply) };
 }
 
 function notInRegister(): Problem {

@@ -1,7 +1,7 @@
+/** The register of processing activities. */
 import type { Db } from '../../kernel/database/transaction.ts';
 import type { Cursor } from '../domain/page.ts';
-import type { Auteur } from '../domain/verwerkingsactie.ts';
-import { moment } from '../domain/verwerkingsactie.ts';
+import { type Auteur, moment } from '../domain/verwerkingsactie.ts';
 import type { Activiteit, ActiviteitVelden } from '../domain/verwerkingsactiviteit.ts';
 
 type Row = Omit<Activiteit, 'tijdstipRegistratie'> & { readonly tijdstipRegistratie: Date };
@@ -59,7 +59,7 @@ export async function countActiviteiten(db: Db, max: number): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Puts an activity in the register in place of the one with its identity. Hold its lock. @returns the new version */
+/** Adds an activity to the register, or replaces the one with its identity. Hold its lock. @returns the new version */
 export async function writeActiviteit(
   db: Db,
   id: string,
@@ -106,21 +106,21 @@ export async function writeActiviteit(
     ],
   );
   if (rows[0] === undefined) throw new TypeError('an upsert returned nothing');
-  await noteTerm(db, id, velden.bewaartermijn, at, auteur);
+  await recordTerm(db, id, velden.bewaartermijn, at, auteur);
   return fromRow(rows[0]);
 }
 
 /** Removes an activity. Hold its lock. */
 export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Auteur): Promise<void> {
   await db.query('delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid', [id]);
-  await noteTerm(db, id, null, at, auteur);
+  await recordTerm(db, id, null, at, auteur);
 }
 
 /**
- * Keeps what the term of an activity was from when to when: retention asks whether it was shortened. A term never begins before the one
- * that it follows, though another machine with another clock may have noted that.
+ * Records from when an activity has this term, for retention asks whether it was shortened. A term never begins before the one that it
+ * follows, even if another machine with another clock recorded that one.
  */
-async function noteTerm(db: Db, id: string, term: string | null, at: Date, auteur: Auteur): Promise<void> {
+async function recordTerm(db: Db, id: string, term: string | null, at: Date, auteur: Auteur): Promise<void> {
   await db.query(
     `insert into verwerkingenlog.activiteit_termijnen (verwerkingsactiviteit_id, vanaf, bewaartermijn, door, verzoek_id)
      select $1::uuid, greatest($2::timestamptz, (

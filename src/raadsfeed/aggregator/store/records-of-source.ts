@@ -1,5 +1,6 @@
 /** What our own feed has of a source: which of its records, and what stands of them now. */
-import { arrayOf, type Db } from '../../../kernel/database/transaction.ts';
+import { arrayOf } from '../../../kernel/database/array-of.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
 import { isRecord } from '../../../kernel/json-value.ts';
 import type { Upsert } from '../../domain/change.ts';
 import { dataOf } from '../../domain/record-text.ts';

@@ -1,16 +1,17 @@
+/** Removing what is past its retention, and the records of the runs that did. */
+
+import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { Clock } from '../../kernel/time.ts';
-import { lockChanges } from './lock-changes.ts';
+import { lockChanges, preferIndexes } from './changes.ts';
 import { listMonths, type Month } from './months.ts';
-import { preferIndexes } from './prefer-indexes.ts';
-import { beginRun, endRun, noteDropped, noteRemoved } from './retention-run.ts';
 
 /** When an action may go; ISO 8601 durations. */
 export interface RetentionRules {
   /** From its first registration. */
   readonly minRetention: string;
-  /** From the registration of a change that brought its removal forward. */
+  /** From the registration of a change that made its removal earlier. */
   readonly retentionGrace: string;
   /** From its `tijdstip`, when neither the action nor its activity has a term; absent: it is kept. */
   readonly maxRetention: string | undefined;
@@ -21,7 +22,7 @@ export interface PruneOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly rules: RetentionRules;
-  /** Only counts, and leaves no line. */
+  /** Only counts, and leaves no record. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
   readonly progress?: (removed: number, month: string) => void;
@@ -32,7 +33,7 @@ export interface Pruned {
   readonly removed: number;
   /** By month of registration, as `202601`. */
   readonly byMonth: Readonly<Record<string, number>>;
-  /** Months that were empty, over, and dropped whole. */
+  /** Past months that were empty and were dropped whole. */
   readonly droppedMonths: readonly string[];
   /** Actions without any term: they are kept. */
   readonly withoutTerm: number;
@@ -41,26 +42,24 @@ export interface Pruned {
 /** Versions that are read in one statement, and actions that are removed in one transaction. */
 const SCAN = 20_000;
 const REMOVE = 500;
-/** As far ahead of the database's as the clock of this process may be. */
-const MAX_AHEAD_MS = 5000;
 
 interface Work extends PruneOptions {
   readonly now: Date;
-  /** Number of the run's line; absent for a dry run. */
+  /** Number of the run's record; absent for a dry run. */
   readonly run: number | undefined;
   withoutTerm: number;
 }
 
 /**
  * Removes, in batches, the actions for which the latest of these has passed: `tijdstip` plus term, first registration plus the minimum,
- * and the last change that brought removal forward plus the grace. Each run leaves a line that is never removed.
- * @throws {ClockAheadError} before anything else, without a line; the signal's reason when it fires, or the failure: what was removed
- *   stays removed, and stands in the line
+ * and the last change that made its removal earlier plus the grace. Each run leaves a record that is never removed.
+ * @throws {ClockAheadError} before anything else, without a record; the signal's reason when it fires, or the failure: what was
+ *   removed until then stays removed, and is in the record
  */
 export async function prune(options: PruneOptions): Promise<Pruned> {
   const { pool, clock, dryRun } = options;
   const now = clock.now();
-  await assertClock(pool, now);
+  await refuseClockAhead(pool, now);
   const run = dryRun ? undefined : await beginRun(pool, now);
   const work: Work = { ...options, now, run, withoutTerm: 0 };
   const end = async (fault: string | null): Promise<void> => {
@@ -72,27 +71,10 @@ export async function prune(options: PruneOptions): Promise<Pruned> {
     await end(null);
     return pruned;
   } catch (error) {
-    // The first error is the one to tell; the line of a run that could not even be ended has no end.
+    // The first error is the one to report; a record that cannot be ended has no end.
     await end(error instanceof Error ? error.message : String(error)).catch(() => undefined);
     throw error;
   }
-}
-
-/** The clock of this process is ahead of the database's: by it terms would pass too early, and what is removed does not come back. */
-export class ClockAheadError extends Error {
-  override readonly name = 'ClockAheadError';
-}
-
-async function assertClock(db: Db, now: Date): Promise<void> {
-  const { rows } = await db.query<{ ahead: number }>(
-    'select (extract(epoch from $1::timestamptz - clock_timestamp()) * 1000)::float8 as ahead',
-    [now],
-  );
-  const ahead = rows[0]?.ahead ?? Number.POSITIVE_INFINITY;
-  if (ahead <= MAX_AHEAD_MS) return;
-  throw new ClockAheadError(
-    `the clock of this machine is ${Math.ceil(ahead / 1000)} seconds ahead of the database's: nothing was removed`,
-  );
 }
 
 async function pruneMonths(work: Work): Promise<Pruned> {
@@ -115,8 +97,8 @@ async function pruneMonths(work: Work): Promise<Pruned> {
 }
 
 /**
- * Walks a month in the order of its primary key, so that no part of it is looked at twice, and yields what is past its term and the
- * minimum; the grace is judged for those alone.
+ * Walks a month by its primary key, so that nothing is read twice, and yields what is past its term and the minimum; only for those is the
+ * grace judged.
  */
 async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> {
   const { pool, now, rules, signal } = work;
@@ -157,7 +139,7 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
   }
 }
 
-/** What of these may go now, each with its first registration. */
+/** Those that may be removed now, each with its first registration. */
 async function removable(
   db: Db,
   { now, rules }: Work,
@@ -205,7 +187,7 @@ async function countRemovable(work: Work, ids: readonly string[]): Promise<numbe
   return (await removable(work.pool, work, ids)).length;
 }
 
-/** Judges under the locks of who changes: a term that was just prolonged counts. */
+/** Judges again under the locks of changes, so that a term that was just prolonged counts. */
 async function removeActions(work: Work, run: number, month: Month, ids: readonly string[]): Promise<number> {
   work.signal.throwIfAborted();
   return transaction(work.pool, async (db) => {
@@ -228,7 +210,7 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
     );
     await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [gone]);
     const times = past.map(({ registered }) => registered.getTime());
-    await noteRemoved(db, run, {
+    await recordRemoved(db, run, {
       month: month.name,
       actions: gone.length,
       oldest: new Date(Math.min(...times)),
@@ -245,7 +227,92 @@ async function dropEmpty({ pool, now }: Work, run: number, { name }: Month): Pro
       [name, now],
     );
     if (rows[0]?.dropped !== true) return false;
-    await noteDropped(db, run, name);
+    await recordDropped(db, run, name);
     return true;
   });
+}
+
+/** Characters of a failure in a record. */
+const MAX_FAULT_LENGTH = 1000;
+
+/** One batch that a run removed. */
+interface Removed {
+  readonly month: string;
+  readonly actions: number;
+  /** Earliest and latest first registration among them. */
+  readonly oldest: Date;
+  readonly newest: Date;
+}
+
+/** The record of one run. */
+interface RetentionRun {
+  readonly begunAt: Date;
+  /** Absent: it is still running, or was killed. */
+  readonly endedAt: Date | null;
+  readonly removed: number;
+  /** Actions without any term, which are kept; known at the end. */
+  readonly withoutTerm: number | null;
+  readonly fault: string | null;
+}
+
+/** The last run, and the last successful one. */
+export interface RetentionRuns {
+  readonly last?: RetentionRun;
+  readonly lastSuccess?: RetentionRun;
+}
+
+/** Begins the record of a run, as the retention role. @returns its number */
+async function beginRun(db: Db, at: Date): Promise<number> {
+  const { rows } = await db.query<{ nummer: number }>(
+    'insert into verwerkingenlog.opschoningen (begonnen_op, door) values ($1::timestamptz, session_user) returning nummer',
+    [at],
+  );
+  if (rows[0] === undefined) throw new TypeError('an insert returned nothing');
+  return rows[0].nummer;
+}
+
+/** Adds a batch, in the transaction that removes it: the record accounts for everything that was removed. */
+async function recordRemoved(db: Db, run: number, { month, actions, oldest, newest }: Removed): Promise<void> {
+  await db.query(
+    `update verwerkingenlog.opschoningen set verwijderd = verwijderd + $2::integer,
+       maanden = maanden || jsonb_build_object($3::text, coalesce((maanden ->> $3::text)::bigint, 0) + $2::integer),
+       oudste = least(oudste, $4::timestamptz), nieuwste = greatest(nieuwste, $5::timestamptz)
+     where nummer = $1::bigint`,
+    [run, actions, month, oldest, newest],
+  );
+}
+
+/** Adds a month that was dropped whole. */
+async function recordDropped(db: Db, run: number, month: string): Promise<void> {
+  await db.query(
+    `update verwerkingenlog.opschoningen set verwijderde_maanden = verwijderde_maanden || $2::text where nummer = $1::bigint`,
+    [run, month],
+  );
+}
+
+/** Ends the record; it cannot be changed after that. */
+async function endRun(
+  db: Db,
+  run: number,
+  { at, withoutTerm, fault }: { readonly at: Date; readonly withoutTerm: number | null; readonly fault: string | null },
+): Promise<void> {
+  await db.query(
+    `update verwerkingenlog.opschoningen set geeindigd_op = $2::timestamptz, zonder_termijn = $3::bigint, fout = $4::text
+     where nummer = $1::bigint`,
+    [run, at, withoutTerm, fault?.slice(0, MAX_FAULT_LENGTH) ?? null],
+  );
+}
+
+/** As the service's own role. */
+export async function readRuns(db: Db): Promise<RetentionRuns> {
+  const columns = `begonnen_op as "begunAt", geeindigd_op as "endedAt", verwijderd as removed, zonder_termijn as "withoutTerm", fout as fault`;
+  const { rows } = await db.query<RetentionRun & { succeeded: boolean }>(
+    `(select false as succeeded, ${columns} from verwerkingenlog.opschoningen order by nummer desc limit 1)
+     union all
+     (select true, ${columns} from verwerkingenlog.opschoningen where geeindigd_op is not null and fout is null
+      order by nummer desc limit 1)`,
+  );
+  const last = rows.find(({ succeeded }) => !succeeded);
+  const lastSuccess = rows.find(({ succeeded }) => succeeded);
+  return { ...(last === undefined ? {} : { last }), ...(lastSuccess === undefined ? {} : { lastSuccess }) };
 }

@@ -9,25 +9,24 @@ import type { Platform } from '../../kernel/platform.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-log.ts';
 import { type Categorie, functieOf, type Handeling } from '../domain/access.ts';
-import { isKnownTag } from '../domain/etag.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
+import type { LoggedRead, Reader } from '../own-entries.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
-import type { LogOfActies } from '../processing-log.ts';
-import type { Reader, ReadInLog } from '../read-in-log.ts';
+import type { ActieLog } from '../processing-log.ts';
 
-/** What the routes of this area are made with. */
+/** What the routes of this area share. */
 export interface RouteNeeds {
   readonly platform: Platform;
   readonly contract: Contract<operations>;
-  readonly log: LogOfActies;
-  readonly readInLog: ReadInLog;
+  readonly log: ActieLog;
+  readonly loggedRead: LoggedRead;
   readonly access: NonNullable<ServeOptions['authenticate']>;
   readonly headersOf: (request: FastifyRequest) => ProcessingContext;
   /** Address of the mount. */
   readonly base: () => string;
 }
 
-/** Who makes a version or an entry, kept with it. */
+/** Who makes a version or an entry. */
 export function auteurOf(request: FastifyRequest): Auteur {
   return { door: callerOf(request).subject, verzoekId: request.id };
 }
@@ -42,7 +41,7 @@ export function readerOf(
     context: needs.headersOf(request),
     auteur: auteurOf(request),
     handelingNaam,
-    gone: requestClosedSignal(reply),
+    signal: requestClosedSignal(reply),
   };
 }
 
@@ -79,7 +78,7 @@ export function allow(
   }
 }
 
-/** @throws {Problem} 400 naming all faults, as many as one answer names; nothing when there are none */
+/** @throws {Problem} 400 with the faults, up to the maximum of one answer; returns when there are none */
 export function refuse(found: readonly InvalidParam[]): void {
   if (found.length === 0) return;
   const faults = found.slice(0, MAX_FAULTS);
@@ -89,22 +88,11 @@ export function refuse(found: readonly InvalidParam[]): void {
   });
 }
 
-/** What is asked to change is not there (the standard has 400 here, not 404). */
-export function unknown(name: 'actieId' | 'verwerkingId'): Problem {
+/** There is nothing to change (the standard has 400 here, not 404). */
+export function unknownVerwerkingsactie(name: 'actieId' | 'verwerkingId'): Problem {
   const reason = 'bestaat niet of is vervallen';
   return new Problem(verwerkingenlogProblems.onbekendeVerwerkingsactie, {
     detail: `${name}: ${reason}`,
     invalidParams: [{ name, code: 'onbekend', reason }],
   });
-}
-
-/** The answer with one thing that has a tag; to who has it already, only that it is the same (304). */
-export function tagged<Answer>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  tag: string,
-  answer: Answer,
-): Answer | FastifyReply {
-  reply.header('etag', tag);
-  return isKnownTag(request.headers['if-none-match'], tag) ? reply.code(304).send() : answer;
 }

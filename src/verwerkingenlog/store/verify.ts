@@ -1,9 +1,7 @@
 import type { Db } from '../../kernel/database/transaction.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { listMonths, type Month } from './months.ts';
-import { fromRow } from './read-versie.ts';
-import { protect, reveal, type StoredVersie } from './stored-versie.ts';
-import { SELECT_VERSIE, type VersieRow } from './versie-columns.ts';
+import { fromRow, protect, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
 
 /** One thing in the stored data that should not be. */
 export interface LogFault {
@@ -20,14 +18,14 @@ export interface VerifyOptions {
 const BATCH = 2000;
 
 /**
- * Checks every promise of the log on what is stored: versions without gaps, confidentiality that was once stays known, each person
- * found where he stands and nowhere else, identifiers that decrypt and hash to what is kept.
+ * Checks what is stored against every promise of the log: versions without gaps, confidentiality that is never forgotten, each person
+ * found where he is and nowhere else, identifiers that decrypt and have the stored hash.
  */
 export async function* verifyLog(db: Db, options: VerifyOptions): AsyncGenerator<LogFault> {
   let seen = 0;
   for (const month of await listMonths(db)) {
     yield* versionFaults(db, month);
-    yield* placeFaults(db, month);
+    yield* locationFaults(db, month);
     for (let after: readonly [string, number] = [month.from, 0]; ; ) {
       options.signal.throwIfAborted();
       const versions = await readBatch(db, month, after);
@@ -46,7 +44,7 @@ export async function* verifyLog(db: Db, options: VerifyOptions): AsyncGenerator
     `select p.actie_id as "actieId" from verwerkingenlog.vindplaatsen p
      where not exists (select from verwerkingenlog.versies v where v.actie_id = p.actie_id and v.versie = p.versie) limit 1000`,
   );
-  for (const { actieId } of rows) yield { fault: 'a place leads to no version', actieId };
+  for (const { actieId } of rows) yield { fault: 'a location leads to no version', actieId };
 }
 
 async function* versionFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFault> {
@@ -75,8 +73,8 @@ async function* versionFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFa
   yield* rows;
 }
 
-/** What the places of the current versions should be, against what they are, both ways. */
-async function* placeFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFault> {
+/** Compares the locations with those that the current versions should have, both ways. */
+async function* locationFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFault> {
   const { rows } = await db.query<LogFault>(
     `with laatste as (
        select distinct on (actie_id) * from verwerkingenlog.versies where actie_id >= $1::uuid and actie_id < $2::uuid
@@ -93,7 +91,7 @@ async function* placeFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFaul
      )
      (select 'a person is not found, or not as the version says' as fault, actie_id as "actieId" from (table hoort except table staat) as a limit 1000)
      union all
-     (select 'a person is found where he does not stand', actie_id from (table staat except table hoort) as b limit 1000)`,
+     (select 'a person is found where he is not', actie_id from (table staat except table hoort) as b limit 1000)`,
     [from, to],
   );
   yield* rows;
@@ -113,7 +111,7 @@ function identityFault(versie: StoredVersie, keys: IdentityKeys): string | undef
   try {
     const again = protect(reveal(versie, keys), { ...keys, current: versie.sleutelnaam });
     const same = again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel);
-    return same ? undefined : 'an identifier does not have the hash that is kept with it';
+    return same ? undefined : 'an identifier does not have the hash that is stored with it';
   } catch {
     return 'an identifier cannot be decrypted';
   }

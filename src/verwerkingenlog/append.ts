@@ -1,0 +1,254 @@
+/** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
+import pg from 'pg';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
+import type { Platform } from '../kernel/platform.ts';
+import { Problem } from '../kernel/problem.ts';
+import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
+import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
+import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
+import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
+import { protect, protectWithinBudget, readVersie, revealWithinBudget, type StoredVersie } from './store/versions.ts';
+
+/** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
+const GROUPS_IN_FLIGHT = 1;
+const MAX_WAITING = 20_000;
+/** Processed objects that go to the database together, unless one action has more. */
+const GROUP_OBJECTS = 5000;
+/** An action about more persons is stored or changed one at a time. */
+export const LARGE_OBJECTS = 1000;
+/** Errors that are the fault of one action: what the database refuses, and what cannot be written for it. */
+const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
+/** An idempotency key that was used can end its 24 hours before it is read; then it is free. */
+const REPLAY_TRIES = 3;
+
+export interface AppendOptions {
+  readonly idempotencyKey?: string | undefined;
+  /** An entry of the service itself is stored in any case: else whoever deletes its activity from the register stops its logging. */
+  readonly isOwn?: boolean;
+}
+
+export interface Appender {
+  /**
+   * Resolves when the action is committed to disk, with its first version; with an idempotency key of the last 24 hours, with the
+   * version that was stored under it.
+   * @throws {Problem} 409, 503, or 400 for an unknown activity when that is refused
+   */
+  append(actie: Actie, auteur: Auteur, options?: AppendOptions): Promise<Versie>;
+  /** Counts in the metrics what somebody else appended, in a transaction of his own. */
+  count(result: Appended): void;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+interface AppendRequest {
+  readonly actie: Actie;
+  readonly auteur: Auteur;
+  /** Moment of registration. */
+  readonly at: Date;
+  readonly idempotencyKey: string | undefined;
+  /** @see Append.refuseUnknownActivity */
+  readonly refuseUnknownActivity: boolean;
+}
+
+/** A first version, and what of it goes to the database. */
+interface PreparedAppend {
+  readonly versie: Versie;
+  readonly append: Append;
+}
+
+/** An append that waits for its group. A large one is prepared before that, all others with the group. */
+interface AppendItem {
+  readonly request: AppendRequest;
+  readonly prepared?: PreparedAppend;
+}
+
+type StoredAppend = PreparedAppend & { readonly result: Appended };
+
+export function createAppender(
+  { config, pool, clock, log, metrics }: Platform,
+  keys: IdentityKeys,
+  large: OneAtATime,
+): Appender {
+  const { groupSize, unknownActivity } = config.verwerkingenlog;
+  const count = createCounters(metrics);
+  const groupSizes = new Histogram({
+    name: 'verwerkingenlog_group_size',
+    help: 'Appends that shared one transaction',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
+    registers: [metrics],
+  });
+
+  async function insert(appends: readonly Append[]): Promise<Appended[]> {
+    try {
+      return await appendVersies(pool, appends);
+    } catch (error) {
+      if (!isMissingMonth(error)) throw error;
+      log.info('making the partition of a month that was not made ahead');
+      for (const month of registrationMonths(appends)) await makeMonths(pool, month, MONTHS_AHEAD);
+      return await appendVersies(pool, appends);
+    }
+  }
+
+  const groups = createGroupCommit<AppendItem, StoredAppend>({
+    commit: async (group) => {
+      const prepared = await mapWithinBudget(group, (item) => item.prepared ?? prepareAppend(item.request, keys));
+      const results = await insert(prepared.map(({ append }) => append));
+      return prepared.flatMap((one, i) => {
+        const result = results[i];
+        return result === undefined ? [] : [{ ...one, result }];
+      });
+    },
+    size: groupSize,
+    inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
+    maxWaiting: MAX_WAITING,
+    key: ({ request: { auteur, idempotencyKey } }) =>
+      idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
+    isFaultOfItem: (error) => !isDatabaseUnavailable(error) && BAD_VALUE.some((kind) => error instanceof kind),
+    full: logFull,
+    weight: weightOf,
+    maxWeight: GROUP_OBJECTS,
+    observe: (size) => groupSizes.observe(size),
+  });
+
+  async function add(request: () => AppendRequest): Promise<StoredAppend> {
+    const first = request();
+    if (first.actie.verwerkteObjecten.length <= LARGE_OBJECTS) return await groups.add({ request: first });
+    return await large.run(first.auteur.door, async () => {
+      // Anew: the moment of registration is when its turn comes.
+      const again = request();
+      return await groups.add({ request: again, prepared: await prepareLargeAppend(again, keys) });
+    });
+  }
+
+  async function replay({ key, content }: NonNullable<Append['idempotency']>): Promise<Versie | undefined> {
+    const known = await readIdempotency(pool, key);
+    if (known === undefined) return undefined;
+    if (known.content !== content) throw new Problem(verwerkingenlogProblems.sleutelGebruikt);
+    const stored = await readVersie(pool, known.actieId, 1);
+    if (stored !== undefined) return await revealWithinBudget(stored, keys);
+    throw new Problem(verwerkingenlogProblems.sleutelGebruikt, {
+      detail: 'De actie die onder deze sleutel is vastgelegd, is na haar bewaartermijn verwijderd.',
+    });
+  }
+
+  /** During a rotation an idempotency key may have been stored by an instance that writes with another key. */
+  const otherKeys = keys.names.filter((name) => name !== null && name !== keys.current);
+  async function replayOfOtherKeys(actie: Actie, auteur: Auteur, idempotencyKey: string): Promise<Versie | undefined> {
+    for (const name of otherKeys) {
+      const earlier = await replay(idempotencyOf(actie, auteur, idempotencyKey, keys, name));
+      if (earlier !== undefined) return earlier;
+    }
+    return undefined;
+  }
+
+  return {
+    count,
+    async append(actie, auteur, { idempotencyKey, isOwn = false } = {}) {
+      const refuseUnknownActivity = unknownActivity === 'refuse' && !isOwn;
+      if (idempotencyKey !== undefined && otherKeys.length > 0) {
+        const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
+        if (earlier !== undefined) return earlier;
+      }
+      const request = (): AppendRequest => ({
+        actie,
+        auteur,
+        at: clock.now(),
+        idempotencyKey,
+        refuseUnknownActivity,
+      });
+      for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
+        const { versie, append, result } = await add(request);
+        count(result);
+        if (result.kept) return versie;
+        if (result.unknownActivity && refuseUnknownActivity) throw unknownActivityProblem();
+        const earlier = append.idempotency && (await replay(append.idempotency));
+        if (earlier !== undefined) return earlier;
+      }
+      throw logFull();
+    },
+    async idle() {
+      await large.idle();
+      await groups.idle();
+    },
+  };
+}
+
+/** An action weighs one, and one for each of its processed objects. */
+function weightOf({ request }: AppendItem): number {
+  return 1 + request.actie.verwerkteObjecten.length;
+}
+
+/** Makes the first version: gives the action its identity, and encrypts its persons. */
+function prepareAppend(request: AppendRequest, keys: IdentityKeys): PreparedAppend {
+  const versie = firstVersie(request);
+  return prepared(request, versie, protect(versie, keys), keys);
+}
+
+/** The same for an action about very many persons. */
+async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys): Promise<PreparedAppend> {
+  const versie = firstVersie(request);
+  return prepared(request, versie, await protectWithinBudget(versie, keys), keys);
+}
+
+function firstVersie({ actie, at, auteur }: AppendRequest): Versie {
+  return eersteVersie(actie, newActieId(at), at, auteur);
+}
+
+function prepared(
+  { actie, auteur, idempotencyKey, refuseUnknownActivity }: AppendRequest,
+  versie: Versie,
+  stored: StoredVersie,
+  keys: IdentityKeys,
+): PreparedAppend {
+  const idempotency =
+    idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
+  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity } };
+}
+
+/**
+ * What is stored of an idempotency key: keyed hashes only, for both the key and the action may say whom it is about.
+ * @param name the key that hashes
+ */
+function idempotencyOf(
+  actie: Actie,
+  auteur: Auteur,
+  key: string,
+  keys: IdentityKeys,
+  name: KeyName,
+): NonNullable<Append['idempotency']> {
+  return {
+    key: keys.hashIdempotency(name, `sleutel\n${callersKey(auteur, key)}`),
+    content: keys.hashIdempotency(name, `inhoud\n${JSON.stringify(actie)}`),
+  };
+}
+
+/** An idempotency key belongs to one caller. */
+function callersKey({ door }: Auteur, key: string): string {
+  return `${door}\n${key}`;
+}
+
+function registrationMonths(group: readonly Append[]): Date[] {
+  const months = new Set(group.map(({ versie }) => versie.tijdstipRegistratie.slice(0, 7)));
+  return [...months].map((month) => new Date(`${month}-01T00:00:00Z`));
+}
+
+function createCounters(metrics: Registry): (result: Appended) => void {
+  const appends = new Counter({
+    name: 'verwerkingenlog_appends_total',
+    help: 'Versions that were added to the log',
+    registers: [metrics],
+  });
+  const unknown = new Counter({
+    name: 'verwerkingenlog_unknown_activity_total',
+    help: 'Actions that name a processing activity that is not in the register',
+    registers: [metrics],
+  });
+  return ({ kept, unknownActivity }) => {
+    if (kept) appends.inc();
+    if (unknownActivity) unknown.inc();
+  };
+}

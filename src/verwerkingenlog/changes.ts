@@ -1,0 +1,200 @@
+/**
+ * Changes of what is in the log. Those of one action or processing happen one after another, and wait for each other in the process: on
+ * connections of the database, a few clients that change the same processing would leave none for anybody else.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Pool } from '../kernel/database/pool.ts';
+import { type Db, transaction } from '../kernel/database/transaction.ts';
+import type { Platform } from '../kernel/platform.ts';
+import { Problem } from '../kernel/problem.ts';
+import type { OneAtATime } from '../kernel/scheduling.ts';
+import { LARGE_OBJECTS } from './append.ts';
+import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
+import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
+import type { ActieLog } from './processing-log.ts';
+import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
+import { protectWithinBudget, readCurrent, readStanding, revealWithinBudget } from './store/versions.ts';
+
+/** Who asks for a change, and of what. */
+export interface Change {
+  /** Names of locks, as `store/changes.ts` makes them. */
+  readonly names: readonly string[];
+  readonly client: string;
+  /** Fires when the client hangs up: its change stops waiting. */
+  readonly signal: AbortSignal;
+  /** The action has very many persons; the process works on one such action at a time. */
+  readonly isLarge?: boolean;
+}
+
+export interface SerialChanges {
+  /**
+   * Runs `work` in a transaction while nobody else, in no instance, changes anything that is named. One client's changes use at most
+   * three quarters of the connections at a time, however many different things they change.
+   * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and what `work` throws
+   */
+  run<T>(change: Change, work: (db: pg.PoolClient) => Promise<T>): Promise<T>;
+  /** Reads what a change needs to know beforehand, within the same share of the client. */
+  read<T>(change: Pick<Change, 'client' | 'signal'>, work: (db: Db) => Promise<T>): Promise<T>;
+}
+
+export interface ActieChange {
+  readonly actieId: string;
+  /** The processing that the action will belong to. */
+  readonly verwerkingId: string | null;
+  /** How many objects the action will have. */
+  readonly objects: number;
+  readonly client: string;
+  readonly signal: AbortSignal;
+  /**
+   * Judges the current version and makes the next one; throws to change nothing.
+   * @param lastNumber highest number that any version has given to an object
+   */
+  readonly change: (current: Versie, lastNumber: number) => Versie;
+}
+
+/** An action rarely moves to another processing between the read and the locks; each try locks what the last read found. */
+const CHANGE_TRIES = 5;
+/** How long a change waits in all for another instance (milliseconds), and how often it tries. */
+const MAX_WAIT_MS = 10_000;
+const RETRY_MS = 40;
+/** Changes of one client that may wait, for each that may be under way. */
+const WAITING_PER_CONNECTION = 100;
+
+/**
+ * Gives an action a new version.
+ * @returns undefined when the action is unknown or deleted
+ * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
+ */
+export async function changeActie(
+  { config }: Platform,
+  log: ActieLog,
+  { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
+): Promise<Versie | undefined> {
+  const options = { refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse' };
+  for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
+    const seen = await log.changes.read({ client, signal }, (db) => readStanding(db, actieId));
+    if (seen === undefined) return undefined;
+    const names = [lockOfActie(actieId), ...lockOfVerwerking(seen.verwerkingId), ...lockOfVerwerking(verwerkingId)];
+    const isLarge = Math.max(objects, seen.objects) > LARGE_OBJECTS;
+    const outcome = await log.changes.run({ names, client, signal, isLarge }, async (db) => {
+      const current = await readCurrent(db, actieId);
+      if (current === undefined) return {};
+      if (current.verwerkingId !== seen.verwerkingId) return { again: true };
+      const lastNumber = await lastObjectNumber(db, actieId);
+      const next = nextVersie(change, await revealWithinBudget(current, log.keys), lastNumber);
+      const appended = await replaceVersie(db, current, await protectWithinBudget(next, log.keys), options);
+      if (!appended.kept) throw unknownActivityProblem();
+      log.count(appended);
+      return { next };
+    });
+    if (outcome.again !== true) return outcome.next;
+  }
+  throw busy();
+}
+
+function nextVersie(change: ActieChange['change'], current: Versie, lastNumber: number): Versie {
+  try {
+    return change(current, lastNumber);
+  } catch (error) {
+    if (!(error instanceof TooManyObjectsError)) throw error;
+    const reason = 'mag over alle versies samen hoogstens 65 535 onderdelen hebben';
+    throw new Problem(verwerkingenlogProblems.teVeelObjecten, {
+      invalidParams: [{ name: 'verwerkteObjecten', code: 'maxItems', reason }],
+      cause: error,
+    });
+  }
+}
+
+export function createSerialChanges({ shares, config }: Platform, large: OneAtATime): SerialChanges {
+  const pool = shares.verwerkingenlog;
+  const acquireLock = createLocks({ maxHolders: 1, maxWaiting: config.verwerkingenlog.changesWaiting });
+  const share = shareOf(pool);
+  const acquireShare = createLocks({ maxHolders: share, maxWaiting: share * WAITING_PER_CONNECTION });
+
+  async function withinShare<T>(client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const release = await acquireShare(client, signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    read: ({ client, signal }, work) => withinShare(client, signal, () => work(pool)),
+    async run({ names, client, signal, isLarge = false }, work) {
+      // Nothing comes back when another instance holds one of the locks.
+      const attempt = async () => {
+        if (signal.aborted) throw busy();
+        return transaction(pool, async (db) =>
+          (await tryLockChanges(db, names)) ? { result: await work(db) } : undefined,
+        );
+      };
+      const releases: (() => void)[] = [];
+      try {
+        // In one order, so that no two wait for each other.
+        for (const name of [...new Set(names)].sort()) releases.push(await acquireLock(name, signal));
+        const until = performance.now() + MAX_WAIT_MS;
+        do {
+          const done = await withinShare(client, signal, () => (isLarge ? large.run(client, attempt) : attempt()));
+          if (done !== undefined) return done.result;
+          await delay(RETRY_MS * (0.5 + Math.random()));
+        } while (performance.now() < until);
+        throw busy();
+      } finally {
+        for (const release of releases) release();
+      }
+    },
+  };
+}
+
+/** The connections that one client may use. */
+function shareOf({ options: { max } }: Pool): number {
+  return Math.max(1, max - Math.max(1, Math.floor(max / 4)));
+}
+
+interface Lock {
+  holders: number;
+  /** Those that wait for it, the first one first. */
+  readonly waiting: (() => void)[];
+}
+
+/** Locks by name, each with at most so many holders, handed on in the order in which they were asked for. */
+function createLocks({ maxHolders, maxWaiting }: { readonly maxHolders: number; readonly maxWaiting: number }) {
+  const locks = new Map<string, Lock>();
+
+  function wait(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
+    if (signal.aborted || waiting.length >= maxWaiting) return Promise.reject(busy());
+    return new Promise((resolve, reject) => {
+      const acquired = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        waiting.splice(waiting.indexOf(acquired), 1);
+        reject(busy());
+      };
+      waiting.push(acquired);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  /** @returns releases the lock; call it once */
+  return async (name: string, signal: AbortSignal): Promise<() => void> => {
+    const lock = locks.get(name) ?? { holders: 0, waiting: [] };
+    locks.set(name, lock);
+    if (lock.holders < maxHolders) lock.holders += 1;
+    else await wait(lock.waiting, signal);
+    return () => {
+      const next = lock.waiting.shift();
+      if (next !== undefined) return next();
+      lock.holders -= 1;
+      if (lock.holders === 0) locks.delete(name);
+    };
+  };
+}
+
+function busy(): Problem {
+  return new Problem(verwerkingenlogProblems.verwerkingBezet, { headers: { 'retry-after': '2' } });
+}

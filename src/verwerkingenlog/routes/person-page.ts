@@ -1,0 +1,192 @@
+import type { FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/verwerkingenlog.ts';
+import { callerOf } from '../../http/auth.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
+import type { InvalidParam } from '../../kernel/problem.ts';
+import type { Categorie } from '../domain/access.ts';
+import type { IdentityKeys } from '../domain/identity-keys.ts';
+import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/page.ts';
+import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
+import type { Reading } from '../own-entries.ts';
+import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
+import { revealWithinBudget } from '../store/versions.ts';
+import { type RouteNeeds, refuse } from './request.ts';
+
+interface PersonPage {
+  readonly count: number;
+  readonly next: string | null;
+  readonly previous: string | null;
+  /** Newest first, each with only the objects of this person; per object: once for each of them. */
+  readonly versies: readonly Versie[];
+}
+
+/**
+ * Prepares the reading of one page of a person's actions. The reading resolves when all of its queries have been sent.
+ * @throws {Problem} 400 for what a contract cannot express
+ */
+export function preparePersonPage(
+  request: FastifyRequest,
+  query: PersonQuery,
+  needs: RouteNeeds,
+  options: {
+    readonly categorieen: readonly Categorie[];
+    readonly address: string;
+    readonly per: PersonFilter['per'];
+  },
+): (db: Db) => Promise<Pick<Reading<PersonPage>, 'result' | 'confidential'>> {
+  const { keys } = needs.log;
+  refuse(queryFaults(query, options.per));
+  const { filter, cursor } = readPersonQuery(query, keys, options);
+  return async (db) => {
+    const found = await findLocations(db, filter, cursor, query.limit + 1);
+    const page = pageOf(found, query.limit, cursor?.direction);
+    const alone = !page.next && !page.previous;
+    const rest = Promise.all([alone ? page.rows.length : countLocations(db, filter), readVersionsAt(db, page.rows)]);
+    return {
+      confidential: page.rows.some(({ categorie }) => categorie === 'vertrouwelijk'),
+      result: rest.then(async ([count, stored]) => {
+        const versies: Versie[] = [];
+        for (const row of stored) versies.push(onlyPerson(await revealWithinBudget(row, keys), query));
+        return {
+          count,
+          next: page.next ? pageLink(request, options.address, options.per, 'after', page.rows.at(-1)) : null,
+          previous: page.previous ? pageLink(request, options.address, options.per, 'before', page.rows.at(0)) : null,
+          versies,
+        };
+      }),
+    };
+  };
+}
+
+/** The index finds by a hash of 128 bits; the identity itself decides. */
+function onlyPerson(versie: Versie, { soortObjectId, objectId }: PersonQuery): Versie {
+  const objecten = versie.objecten.filter(
+    (object) => object.soortObjectId === soortObjectId && object.objectId === objectId,
+  );
+  return { ...versie, objecten };
+}
+
+/** The query of a person's list. */
+type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
+
+/** A person whom a query may name, in full or in part. */
+type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;
+
+/**
+ * The objects that a caller may see. With `read:restricted` alone these are the objects of the person whom the caller names in full. With
+ * other scopes naming a person is optional, and shows the objects of that person only.
+ * @returns undefined when there is none, or the caller had to name a person
+ * @throws {Problem} 400 when a person is named in part
+ */
+export function shownObjects<T extends { readonly soortObjectId: string; readonly objectId: string }>(
+  request: FastifyRequest,
+  { objecttype, soortObjectId, objectId }: AskedPerson,
+  objects: readonly T[],
+): readonly T[] | undefined {
+  const named = { objecttype, soortObjectId, objectId };
+  const missing = Object.entries(named).filter(([, value]) => value === undefined);
+  if (missing.length > 0) {
+    const { scopes } = callerOf(request);
+    if (!scopes.has('read:normal') && !scopes.has('read:confidential')) return undefined;
+    if (missing.length === 3) return objects;
+    refuse(missing.map(([name]) => ({ name, code: 'required', reason: 'ontbreekt' })));
+  }
+  const theirs = objects.filter((one) => one.soortObjectId === soortObjectId && one.objectId === objectId);
+  return theirs.length === 0 ? undefined : theirs;
+}
+
+/** The person of a query that names one in full. */
+export function namedPerson({ objecttype, soortObjectId, objectId }: AskedPerson): Person | undefined {
+  if (objecttype === undefined || soortObjectId === undefined || objectId === undefined) return undefined;
+  return { soortObjectId, objectId };
+}
+
+/** A person's hashes, one for each key that the log may have been written with. */
+export function hashesOf({ soortObjectId, objectId }: Person, keys: IdentityKeys): string[] {
+  return keys.names.map((name) => keys.hash(name, soortObjectId, objectId));
+}
+
+interface Person {
+  readonly soortObjectId: string;
+  readonly objectId: string;
+}
+
+const ACTIE_PARTS = [
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/,
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+];
+
+/** A list of objects also has the position within the action. */
+const CURSOR_PARTS = { actie: ACTIE_PARTS, object: [...ACTIE_PARTS, /^\d{1,5}$/] };
+
+/** The faults of a query that a contract cannot express: moments, their order, and the cursor. Its members may be of any type. */
+export function queryFaults(query: unknown, per: PersonFilter['per']): InvalidParam[] {
+  const { beginDatum, eindDatum, cursor }: Record<string, unknown> = Object(query);
+  const faults: InvalidParam[] = [];
+  const bound = (name: string, text: unknown): number => {
+    if (typeof text !== 'string') return Number.NaN;
+    const at = toUtc(text);
+    if (at === undefined) {
+      faults.push({ name, code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' });
+      return Number.NaN;
+    }
+    return Date.parse(at);
+  };
+  // Equal moments are allowed, and give an empty list.
+  if (bound('beginDatum', beginDatum) > bound('eindDatum', eindDatum)) {
+    faults.push({ name: 'eindDatum', code: 'order', reason: 'mag niet voor beginDatum liggen' });
+  }
+  if (typeof cursor === 'string' && readPersonCursor(cursor, per) === undefined) {
+    faults.push({ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' });
+  }
+  return faults;
+}
+
+/** Reads a query without faults. */
+function readPersonQuery(
+  query: PersonQuery,
+  keys: IdentityKeys,
+  { categorieen, per }: Pick<PersonFilter, 'categorieen' | 'per'>,
+): { filter: PersonFilter; cursor: Cursor<readonly string[]> | undefined } {
+  const { beginDatum, eindDatum, cursor } = query;
+  const filter = {
+    hashes: hashesOf(query, keys),
+    categorieen,
+    per,
+    begin: beginDatum === undefined ? undefined : toUtc(beginDatum),
+    eind: eindDatum === undefined ? undefined : toUtc(eindDatum),
+    verwerkingsactiviteitId: query.verwerkingsactiviteitId,
+  };
+  return { filter, cursor: cursor === undefined ? undefined : readPersonCursor(cursor, per) };
+}
+
+function readPersonCursor(text: string, per: PersonFilter['per']): Cursor<readonly string[]> | undefined {
+  const cursor = readCursor(text, CURSOR_PARTS[per]);
+  return isMoment(cursor?.key[0] ?? '') ? cursor : undefined;
+}
+
+/** Whether a text is a moment as the log itself writes it. An impossible date is read as another one, and is then written differently. */
+function isMoment(text: string): boolean {
+  return !Number.isNaN(Date.parse(text)) && toUtc(text) === text;
+}
+
+/** Address of the next or previous page. */
+function pageLink(
+  request: FastifyRequest,
+  address: string,
+  per: PersonFilter['per'],
+  direction: 'after' | 'before',
+  location: Location | undefined,
+): string | null {
+  if (location === undefined) return null;
+  const { tijdstip, actieId, posities } = location;
+  const key = [tijdstip, actieId, ...(per === 'object' ? [posities.slice(1, -1)] : [])];
+  return linkTo(request, address, writeCursor({ direction, key }));
+}
+
+/** The address of the request with another cursor. */
+export function linkTo(request: FastifyRequest, address: string, cursor: string): string {
+  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+  query.set('cursor', cursor);
+  return `${address}?${query.toString()}`;
+}

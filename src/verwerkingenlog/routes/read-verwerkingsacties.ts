@@ -1,0 +1,152 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/verwerkingenlog.ts';
+import { callerOf } from '../../http/auth.ts';
+import { platformProblems } from '../../http/problems.ts';
+import { type InvalidParam, Problem } from '../../kernel/problem.ts';
+import { CATEGORIEEN, type Categorie, categorieOf } from '../domain/access.ts';
+import { personText } from '../domain/identity-keys.ts';
+import { readVertrouwelijkheid } from '../domain/read-actie.ts';
+import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
+import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';
+import { actieAnswer, etag, objectAnswer, tagged } from './answers.ts';
+import { hashesOf, namedPerson, preparePersonPage, queryFaults, shownObjects } from './person-page.ts';
+import { allow, may, type RouteNeeds, readerOf, refuse } from './request.ts';
+
+/**
+ * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read,
+ * and is stored for ten years.
+ */
+const MAX_UNNAMED = 1000;
+
+/** One action by its identity. */
+export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base } = needs;
+  contract.serve(app, 'getVerwerkingsactie', { authenticate: access }, async (request, reply) => {
+    const reader = readerOf(request, reply, needs, 'Verwerkingsactie opvragen');
+    const person = namedPerson(request.query);
+    const { versie, beperkteSet } = await needs.loggedRead(reader, async (db) => {
+      const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, needs.log.keys) };
+      const part = await readCurrentPart(db, request.params.actieId, wanted);
+      if (part === undefined) throw notFound();
+      const { stored } = part;
+      const categorie = categorieOf(stored);
+      // By default all that the caller may see: a PUT must give every field back.
+      const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
+      allow(request, 'opvragen', [categorie], beperkteSet);
+      const read = await revealWithinBudget(stored, needs.log.keys);
+      // Judged last, so that a confidential action does not reveal its persons.
+      const objecten = shownObjects(request, request.query, read.objecten);
+      if (objecten === undefined) throw notFound();
+      if (person === undefined && part.objects > MAX_UNNAMED) refuse(personRequired());
+      return {
+        result: { versie: { ...read, objecten }, beperkteSet },
+        persons: person === undefined ? distinctPersons(objecten) : [person],
+        confidential: categorie === 'vertrouwelijk',
+      };
+    });
+    return tagged(request, reply, etag(versie.versie), actieAnswer(versie, base(), beperkteSet));
+  });
+}
+
+function personRequired(): InvalidParam[] {
+  const reason = `ontbreekt: van een actie met meer dan ${MAX_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
+  return ['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, code: 'required', reason }));
+}
+
+/** Each person once, even with several objects. */
+function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
+  return [...new Map(objects.map((object) => [personText(object), object])).values()];
+}
+
+function notFound(): Problem {
+  return new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
+}
+
+type ListQuery = operations['getVerwerkingsacties']['parameters']['query'];
+
+/** F4086, F2525, F9787 and F0143: the actions in which a person was processed. */
+export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base } = needs;
+  contract.serve(
+    app,
+    'getVerwerkingsacties',
+    { authenticate: access, furtherFaults: ({ query }) => queryFaults(query, 'actie') },
+    async (request, reply) => {
+      const { query } = request;
+      const asked = askedCategorieen(query);
+      const categorieen = asked.length === 0 ? CATEGORIEEN : asked;
+      allow(request, 'opvragen', categorieen, query.beperkteSet);
+      const address = `${base()}/verwerkingsacties`;
+      const read = preparePersonPage(request, query, needs, { categorieen, address, per: 'actie' });
+      const reader = readerOf(request, reply, needs, 'Verwerkingsacties van een persoon opvragen');
+      const { versies, ...page } = await needs.loggedRead(reader, async (db) => ({
+        ...(await read(db)),
+        persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
+      }));
+      const results = versies.map((versie) => actieAnswer(versie, base(), query.beperkteSet));
+      return { ...page, results };
+    },
+  );
+}
+
+/** Both spellings of the parameter together, each value once. */
+function askedCategorieen(query: ListQuery): Categorie[] {
+  const words = [...(query.vertrouwelijkheid ?? []), ...(query.vertrouwelijkheid__in?.split(',') ?? [])];
+  return [...new Set(words.map(readVertrouwelijkheid))];
+}
+
+/** What inspection shows: nothing that is confidential, and what was lifted only with the scope for confidential actions. */
+function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
+  return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'opgeheven'] : ['normaal'];
+}
+
+/** Inspection by the person: where he was processed. */
+export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base } = needs;
+
+  contract.serve(
+    app,
+    'getVerwerkteObjecten',
+    { authenticate: access, furtherFaults: ({ query }) => queryFaults(query, 'object') },
+    async (request, reply) => {
+      const { query } = request;
+      const address = `${base()}/verwerkte-objecten`;
+      const read = preparePersonPage(request, query, needs, {
+        categorieen: shownCategorieen(request),
+        address,
+        per: 'object',
+      });
+      const { versies, ...page } = await needs.loggedRead(
+        readerOf(request, reply, needs, 'Inzage door de betrokkene'),
+        async (db) => ({
+          ...(await read(db)),
+          persons: [{ soortObjectId: query.soortObjectId, objectId: query.objectId }],
+        }),
+      );
+      const results = versies.flatMap((versie) =>
+        versie.objecten.map((object) => objectAnswer(object, versie, base())),
+      );
+      return { ...page, results };
+    },
+  );
+
+  contract.serve(app, 'getVerwerktObject', { authenticate: access }, async (request, reply) => {
+    const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
+    const reader = readerOf(request, reply, needs, 'Inzage door de betrokkene');
+    const { object, versie } = await needs.loggedRead(reader, async (db) => {
+      const part = await readCurrentPart(db, actieId, { number });
+      const versie =
+        part !== undefined && shownCategorieen(request).includes(categorieOf(part.stored))
+          ? reveal(part.stored, needs.log.keys)
+          : undefined;
+      const [object] = shownObjects(request, request.query, versie?.objecten ?? []) ?? [];
+      if (versie === undefined || object === undefined) {
+        throw new Problem(platformProblems.notFound, {
+          detail: 'Het verwerkte object bestaat niet of is vervallen.',
+        });
+      }
+      return { result: { object, versie }, persons: [object], confidential: false };
+    });
+    return tagged(request, reply, etag(versie.versie), objectAnswer(object, versie, base()));
+  });
+}

@@ -1,0 +1,117 @@
+import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../http/auth.ts';
+import { requestClosedSignal } from '../../http/connections.ts';
+import { changeActie } from '../changes.ts';
+import { categorieOf } from '../domain/access.ts';
+import { actieFaults, readActie, readVertrouwelijkheid, termFaults } from '../domain/read-actie.ts';
+import { ended, replaced } from '../domain/verwerkingsactie.ts';
+import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
+import { actieAnswer, etag, requireMatch } from './answers.ts';
+import { allow, auteurOf, type RouteNeeds, refuse, unknownVerwerkingsactie } from './request.ts';
+
+/** F7446 and F6624: storing an action. */
+export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base, platform, log } = needs;
+  const { checkBsn } = platform.config.verwerkingenlog;
+  contract.serve(
+    app,
+    'postVerwerkingsactie',
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
+    async (request, reply) => {
+      const { actie, faults } = readActie(request.body, { checkBsn });
+      refuse(faults);
+      allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
+      // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
+      const release = request.holdBody?.();
+      const versie = await log
+        .append(actie, auteurOf(request), { idempotencyKey: request.headers['idempotency-key'] })
+        .finally(() => release?.());
+      const answer = actieAnswer(versie, base(), false);
+      reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) });
+      return answer;
+    },
+  );
+}
+
+/** F8316 and F3835 (PUT), F9906 and F2265 (DELETE): a new version of one action. */
+export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, base, platform, log } = needs;
+  const { checkBsn } = platform.config.verwerkingenlog;
+
+  contract.serve(
+    app,
+    'putVerwerkingsactie',
+    { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
+    async (request, reply) => {
+      const { actie, faults } = readActie(request.body, { checkBsn });
+      refuse(faults);
+      // No scope allows this: only a whole processing can be lifted.
+      if (actie.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
+      const release = request.holdBody?.();
+      const versie = await changeActie(platform, log, {
+        actieId: request.params.actieId.toLowerCase(),
+        verwerkingId: actie.verwerkingId,
+        objects: actie.verwerkteObjecten.length,
+        client: callerOf(request).subject,
+        signal: requestClosedSignal(reply),
+        change: (current, lastNumber) => {
+          allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
+          requireMatch(request, etag(current.versie));
+          return replaced(current, actie, lastNumber, platform.clock.now(), auteurOf(request));
+        },
+      }).finally(() => release?.());
+      if (versie === undefined) throw unknownVerwerkingsactie('actieId');
+      reply.header('etag', etag(versie.versie));
+      return actieAnswer(versie, base(), false);
+    },
+  );
+
+  contract.serve(app, 'deleteVerwerkingsactie', { authenticate: access }, async (request, reply) => {
+    const versie = await changeActie(platform, log, {
+      actieId: request.params.actieId.toLowerCase(),
+      verwerkingId: null,
+      objects: 0,
+      client: callerOf(request).subject,
+      signal: requestClosedSignal(reply),
+      change: (current) => {
+        allow(request, 'verwijderen', [categorieOf(current)]);
+        requireMatch(request, etag(current.versie));
+        return ended(current, platform.clock.now(), auteurOf(request));
+      },
+    });
+    if (versie === undefined) throw unknownVerwerkingsactie('actieId');
+    return reply.code(204).send();
+  });
+}
+
+/** F2969 and F4415: the confidentiality or term of a whole processing. All of its actions change, or none. */
+export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, platform } = needs;
+  contract.serve(app, 'patchVerwerkingsacties', { authenticate: access }, async (request, reply) => {
+    const { bewaartermijn } = request.body;
+    refuse(termFaults(bewaartermijn, platform.clock.now()));
+    const word = request.body.vertrouwelijkheid;
+    const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
+    const verwerkingId = request.query.verwerkingId.toLowerCase();
+    const names = lockOfVerwerking(verwerkingId);
+    await needs.log.changes.run(
+      { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) },
+      async (db) => {
+        const touched = await readCategorieen(db, verwerkingId);
+        if (touched.length === 0) throw unknownVerwerkingsactie('verwerkingId');
+        const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';
+        allow(request, handeling, touched);
+        // Appending takes no lock: an action that was added since is judged too, and nothing changes when that one may not.
+        const changed = await patchVerwerking(
+          db,
+          verwerkingId,
+          { vertrouwelijkheid, bewaartermijn },
+          platform.clock.now(),
+          auteurOf(request),
+        );
+        allow(request, handeling, changed);
+      },
+    );
+    return reply.code(204).send();
+  });
+}

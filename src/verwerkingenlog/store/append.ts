@@ -1,0 +1,130 @@
+/** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
+import type pg from 'pg';
+import { type ArrayKind, arrayOf } from '../../kernel/database/array-of.ts';
+import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
+import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+
+/** A version to be stored, with the idempotency key of its request when it has one. */
+export interface Append {
+  readonly versie: StoredVersie;
+  readonly idempotency?: { readonly key: string; readonly content: string } | undefined;
+  /** Whether it is not stored when its activity is not in the register. */
+  readonly refuseUnknownActivity: boolean;
+}
+
+export interface Appended {
+  /** False: its idempotency key was used in the last 24 hours, or its activity is unknown and that is refused. */
+  readonly kept: boolean;
+  /** It names an activity that is not in the register. */
+  readonly unknownActivity: boolean;
+}
+
+/**
+ * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key. Outside a transaction they are
+ * committed when this resolves.
+ * @returns what became of each, in the order given
+ * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
+ */
+export async function appendVersies(db: Db, appends: readonly Append[]): Promise<Appended[]> {
+  const { rows } = await db.query<Appended>(insertOf(appends));
+  return rows;
+}
+
+function insertOf(appends: readonly Append[]): pg.QueryConfig {
+  const locations = appends.flatMap(({ versie }, i) =>
+    versie.vervallen
+      ? []
+      : [...positionsByPerson(versie)].map(([hash, at]) => ({ row: i + 1, hash, positions: `{${at.join(',')}}` })),
+  );
+  const shared = [
+    arrayOf.uuid(locations.map(({ hash }) => hash)),
+    arrayOf.text(locations.map(({ positions }) => positions)),
+  ];
+
+  const columns = INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read)));
+  return { ...APPEND, values: [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))] };
+}
+
+type Value = string | number | boolean | null;
+
+/** The input of each version: column, type, and where it comes from. */
+const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append: Append) => Value])[] = [
+  ['weigert', 'boolean', ({ refuseUnknownActivity }) => refuseUnknownActivity],
+  ['idempotentie', 'uuid', ({ idempotency }) => idempotency?.key ?? null],
+  ['inhoud', 'uuid', ({ idempotency }) => idempotency?.content ?? null],
+  ['objecten', 'json', ({ versie }) => JSON.stringify(versie.objecten)],
+  ...VERSIE_COLUMNS.map(([column, kind, member]) => [column, kind, ({ versie }: Append) => versie[member]] as const),
+];
+
+// Parameters: the persons' hashes, their positions, the input, and the number of each person's version, counted from 1.
+const FIRST_COLUMN = 3;
+const LAST = FIRST_COLUMN + INPUT.length;
+
+/** A used key is free again after 24 hours, also by the clock of the database: an instance whose clock is ahead frees none too early. */
+const TAKE_OVER = `
+    on conflict (sleutel) do update set inhoud = excluded.inhoud, actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
+      where oud.tijdstip <= least(excluded.tijdstip, clock_timestamp() + interval '5 seconds') - interval '24 hours'`;
+
+/** Keys are taken in order, so that two groups cannot deadlock. */
+const APPEND = {
+  name: 'verwerkingenlog-append',
+  text: `
+  with invoer as materialized (
+    select i.*, a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
+    from unnest(${INPUT.map(([, kind], i) => `$${FIRST_COLUMN + i}::${kind}[]`).join(', ')}) with ordinality
+      as i(${INPUT.map(([column]) => column).join(', ')}, rij)
+      left join verwerkingenlog.verwerkingsactiviteiten a using (verwerkingsactiviteit_id)
+  ), sleutels as (
+    insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
+    select idempotentie, inhoud, actie_id, tijdstip_registratie from invoer
+    where idempotentie is not null and not (weigert and onbekend) order by idempotentie${TAKE_OVER}
+    returning actie_id
+  ), nieuw as materialized (
+    select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op from invoer
+    where not (weigert and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
+  ), versies as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
+    select ${VERSIE_NAMES}, objecten, vervalt_op from nieuw
+  ), locaties as (
+    insert into verwerkingenlog.vindplaatsen
+      (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
+    select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
+      n.verwerkingsactiviteit_id, p.posities::integer[]
+    from unnest($1::uuid[], $2::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
+  )
+  select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`,
+};
+
+/** What an idempotency key was used for; undefined when it was not, or was forgotten. */
+export async function readIdempotency(
+  db: Db,
+  key: string,
+): Promise<{ readonly content: string; readonly actieId: string } | undefined> {
+  const { rows } = await db.query<{ content: string; actieId: string }>(
+    'select inhoud as content, actie_id as "actieId" from verwerkingenlog.idempotentie where sleutel = $1::uuid',
+    [key],
+  );
+  return rows[0];
+}
+
+const FORGET_BATCH = 10_000;
+
+/**
+ * Forgets keys that are older than 24 hours.
+ * @throws {ClockAheadError} when `now` is ahead of the clock of the database: a key that is still valid would give a second entry
+ */
+export async function forgetIdempotency(db: Db, now: Date): Promise<number> {
+  await refuseClockAhead(db, now);
+  let forgotten = 0;
+  for (;;) {
+    const { rowCount } = await db.query(
+      `delete from verwerkingenlog.idempotentie where sleutel in (
+         select sleutel from verwerkingenlog.idempotentie where tijdstip <= $1::timestamptz - interval '24 hours' limit $2::integer
+       ) and tijdstip <= $1::timestamptz - interval '24 hours'`,
+      [now, FORGET_BATCH],
+    );
+    forgotten += rowCount ?? 0;
+    if ((rowCount ?? 0) < FORGET_BATCH) return forgotten;
+  }
+}

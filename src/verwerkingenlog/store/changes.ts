@@ -1,0 +1,175 @@
+/** Locks of what is changed, and the statements of a change. */
+import type { Db } from '../../kernel/database/transaction.ts';
+import { type Categorie, categorieVan } from '../domain/access.ts';
+import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
+import { type Appended, appendVersies } from './append.ts';
+import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+
+// A change of an action holds the lock of the action and that of its processing; a change of a whole processing only the latter.
+
+/** The lock of an action. */
+export function lockOfActie(id: string): string {
+  return `actie ${id}`;
+}
+
+/** The lock of a processing; none for an action that belongs to no processing. */
+export function lockOfVerwerking(id: string | null): string[] {
+  return id === null ? [] : [`verwerking ${id}`];
+}
+
+/** The lock of an activity in the register. */
+export function lockOfActiviteit(id: string): string {
+  return `verwerkingsactiviteit ${id}`;
+}
+
+/**
+ * Takes locks until the transaction ends, without waiting on a connection.
+ * @returns false when another transaction holds one of them; then end this one, for it may hold the others
+ */
+export async function tryLockChanges(db: Db, names: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query<{ locked: boolean }>(
+    `select coalesce(bool_and(pg_try_advisory_xact_lock(hashtextextended('verwerkingenlog ' || naam, 0))), true) as locked
+     from unnest($1::text[]) as n(naam)`,
+    [[...new Set(names)].sort()],
+  );
+  return rows[0]?.locked ?? false;
+}
+
+/** Locks these actions and processings until the transaction ends, in one order so that there is no deadlock. */
+export async function lockChanges(
+  db: Db,
+  what: { readonly acties?: readonly string[]; readonly verwerkingen?: readonly (string | null)[] },
+): Promise<void> {
+  const names = [...(what.acties ?? []).map(lockOfActie), ...(what.verwerkingen ?? []).flatMap(lockOfVerwerking)];
+  await db.query(
+    `select pg_advisory_xact_lock(hashtextextended('verwerkingenlog ' || naam, 0)) from unnest($1::text[]) as n(naam)`,
+    [[...new Set(names)].sort()],
+  );
+}
+
+/** Adds the version that follows the current one, and updates where persons are found. Hold the locks of the action. */
+export async function replaceVersie(
+  db: Db,
+  current: StoredVersie,
+  next: StoredVersie,
+  { refuseUnknownActivity }: { readonly refuseUnknownActivity: boolean },
+): Promise<Appended> {
+  await removeLocations(db, current);
+  const [appended] = await appendVersies(db, [{ versie: next, refuseUnknownActivity }]);
+  if (appended === undefined) throw new TypeError('nothing was appended');
+  return appended;
+}
+
+/** Removes a version's persons from the index. */
+export async function removeLocations(db: Db, versie: StoredVersie): Promise<void> {
+  await preferIndexes(db);
+  await db.query(
+    `delete from verwerkingenlog.vindplaatsen p using unnest($1::uuid[]) as s(sleutel)
+     where p.sleutel = s.sleutel and p.tijdstip = $2::timestamptz and p.actie_id = $3::uuid`,
+    [[...positionsByPerson(versie).keys()], versie.tijdstip, versie.actieId],
+  );
+}
+
+/** The highest number that any version of an action has given to an object; 0 when none has. */
+export async function lastObjectNumber(db: Db, actieId: string): Promise<number> {
+  const { rows } = await db.query<{ last: number }>(
+    `select coalesce(max((o.object ->> 'nr')::integer), 0) as last
+     from verwerkingenlog.versies v, json_array_elements(v.objecten) as o(object) where v.actie_id = $1::uuid`,
+    [actieId],
+  );
+  return rows[0]?.last ?? 0;
+}
+
+/** The current versions of a processing's actions that are not deleted: `$1` is the processing. */
+const CURRENT = `
+  with kandidaat as materialized (
+    select distinct actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid
+  ), laatste as (
+    -- One by one by the primary key: a join would read the whole log.
+    select v.* from kandidaat k cross join lateral (
+      select * from verwerkingenlog.versies where actie_id = k.actie_id order by versie desc limit 1
+    ) as v
+  ), huidig as materialized (
+    select * from laatste where verwerking_id = $1::uuid and not vervallen
+  )`;
+
+/** The categories of the actions of a processing; empty when it is unknown or all of it was deleted. */
+export async function readCategorieen(db: Db, verwerkingId: string): Promise<Categorie[]> {
+  const { rows } = await db.query<CategorieRow>(
+    `${CURRENT} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
+    [verwerkingId],
+  );
+  return categorieen(rows);
+}
+
+interface CategorieRow {
+  readonly categorie: number;
+}
+
+function categorieen(rows: readonly CategorieRow[]): Categorie[] {
+  return rows.map(({ categorie }) => categorieVan(categorie));
+}
+
+interface VerwerkingChange {
+  readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
+  readonly bewaartermijn?: string | undefined;
+}
+
+/** The columns that a new version changes. */
+const CHANGED: Readonly<Record<string, string>> = {
+  versie: 'versie + 1',
+  tijdstip_registratie: '$2::timestamptz',
+  door: '$3::text',
+  verzoek_id: '$4::text',
+  vertrouwelijkheid: 'coalesce($5::text, vertrouwelijkheid)',
+  ooit_vertrouwelijk: `ooit_vertrouwelijk or coalesce($5::text, 'normaal') <> 'normaal'`,
+  bewaartermijn: 'coalesce($6::text, bewaartermijn)',
+};
+
+const PATCH = `${CURRENT}, nieuw as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
+    select ${VERSIE_COLUMNS.map(([column]) => CHANGED[column] ?? column).join(', ')}, objecten,
+      verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn))
+    from huidig
+    returning actie_id, versie, tijdstip, objecten,
+      verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
+  ), personen as materialized (
+    -- Apart, so that the list of an action is read once and not for each of its persons.
+    select distinct n.actie_id, n.versie, n.tijdstip, n.categorie, (o.object ->> 'sleutel')::uuid as sleutel
+    from nieuw n, json_array_elements(n.objecten) as o(object)
+  ), locaties as (
+    update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie
+    from personen n where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
+  )
+  select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`;
+
+/**
+ * Gives every current action of a processing a new version. Hold the lock of the processing.
+ * @returns the categories that the changed actions had: an action may have been added since they were read
+ */
+export async function patchVerwerking(
+  db: Db,
+  verwerkingId: string,
+  change: VerwerkingChange,
+  now: Date,
+  { door, verzoekId }: Auteur,
+): Promise<Categorie[]> {
+  await preferIndexes(db);
+  const { rows } = await db.query<CategorieRow>(PATCH, [
+    verwerkingId,
+    now,
+    door,
+    verzoekId,
+    change.vertrouwelijkheid ?? null,
+    change.bewaartermijn ?? null,
+  ]);
+  return categorieen(rows);
+}
+
+/**
+ * Has tables read by index until the transaction ends. For each row that is looked up in `vindplaatsen` the planner counts all of its
+ * partitions, although only one is opened, and would rather read the whole table.
+ */
+export async function preferIndexes(db: Db): Promise<void> {
+  await db.query(`select set_config('enable_seqscan', 'off', true)`);
+}

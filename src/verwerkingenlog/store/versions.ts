@@ -1,0 +1,250 @@
+/** Versions as the database stores them: their columns, their encryption, and reading them. */
+import type { Db } from '../../kernel/database/transaction.ts';
+import { mapWithinBudget } from '../../kernel/scheduling.ts';
+import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
+import { type GenummerdObject, moment, type Versie } from '../domain/verwerkingsactie.ts';
+
+/** An object in the column `objecten`. */
+interface StoredObject {
+  readonly nr: number;
+  readonly soort: string;
+  /** In plain text, or encrypted with the key of the row. */
+  readonly id: string;
+  /** Keyed hash of the identity. */
+  readonly sleutel: string;
+  readonly betrokkenheid?: string;
+  readonly gegevens?: readonly string[];
+}
+
+/** A version as the table has it. */
+export interface StoredVersie extends Omit<Versie, 'objecten'> {
+  readonly sleutelnaam: KeyName;
+  readonly objecten: readonly StoredObject[];
+}
+
+/** The columns of `versies` that are not computed: name, type, and the member of a version. `objecten` is apart, for it is sometimes read in part. */
+export const VERSIE_COLUMNS = [
+  ['actie_id', 'uuid', 'actieId'],
+  ['versie', 'integer', 'versie'],
+  ['tijdstip_registratie', 'timestamptz', 'tijdstipRegistratie'],
+  ['door', 'text', 'door'],
+  ['verzoek_id', 'text', 'verzoekId'],
+  ['vervallen', 'boolean', 'vervallen'],
+  ['actie_naam', 'text', 'actieNaam'],
+  ['handeling_naam', 'text', 'handelingNaam'],
+  ['verwerking_naam', 'text', 'verwerkingNaam'],
+  ['verwerking_id', 'uuid', 'verwerkingId'],
+  ['verwerkingsactiviteit_id', 'uuid', 'verwerkingsactiviteitId'],
+  ['verwerkingsactiviteit_url', 'text', 'verwerkingsactiviteitUrl'],
+  ['vertrouwelijkheid', 'text', 'vertrouwelijkheid'],
+  ['ooit_vertrouwelijk', 'boolean', 'ooitVertrouwelijk'],
+  ['bewaartermijn', 'text', 'bewaartermijn'],
+  ['uitvoerder', 'text', 'uitvoerder'],
+  ['systeem', 'text', 'systeem'],
+  ['gebruiker', 'text', 'gebruiker'],
+  ['gegevensbron', 'text', 'gegevensbron'],
+  ['soort_afnemer_id', 'text', 'soortAfnemerId'],
+  ['afnemer_id', 'text', 'afnemerId'],
+  ['verwerkingsactiviteit_id_afnemer', 'uuid', 'verwerkingsactiviteitIdAfnemer'],
+  ['verwerkingsactiviteit_url_afnemer', 'text', 'verwerkingsactiviteitUrlAfnemer'],
+  ['verwerking_id_afnemer', 'uuid', 'verwerkingIdAfnemer'],
+  ['tijdstip', 'timestamptz', 'tijdstip'],
+  ['tijdstip_offset', 'text', 'tijdstipOffset'],
+  ['sleutelnaam', 'text', 'sleutelnaam'],
+] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
+
+/** Their names, separated by commas. */
+export const VERSIE_NAMES = VERSIE_COLUMNS.map(([column]) => column).join(', ');
+
+/** A row of `versies` as `SELECT_VERSIE` selects it, with `objecten`. */
+export interface VersieRow extends Omit<StoredVersie, 'tijdstip' | 'tijdstipRegistratie'> {
+  readonly tijdstip: Date;
+  readonly tijdstipRegistratie: Date;
+}
+
+/** Selects the columns of `versies v`. */
+export const SELECT_VERSIE = VERSIE_COLUMNS.map(([column, , member]) => `v.${column} as "${member}"`).join(', ');
+
+/** A row as a version: moments as texts. */
+export function fromRow(row: VersieRow): StoredVersie {
+  return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
+}
+
+/** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
+export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
+  const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
+  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+}
+
+/** The same for a version that may have very many objects. */
+export async function protectWithinBudget(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
+  const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
+  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+}
+
+function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {
+  return {
+    nr: object.nummer,
+    soort: object.soortObjectId,
+    id: keys.encrypt(keys.current, actieId, object.objectId),
+    sleutel: keys.hash(keys.current, object.soortObjectId, object.objectId),
+    ...(object.betrokkenheid === null ? {} : { betrokkenheid: object.betrokkenheid }),
+    ...(object.soortenGegevens === null ? {} : { gegevens: object.soortenGegevens }),
+  };
+}
+
+/**
+ * The version that a row holds.
+ * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
+ */
+export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
+  const { sleutelnaam, objecten, ...versie } = stored;
+  return {
+    ...versie,
+    afnemerId: revealAfnemer(stored, keys),
+    objecten: objecten.map((object) => revealObject(object, stored, keys)),
+  };
+}
+
+/**
+ * The same for a version that may have very many objects.
+ * @throws {UnknownKeyError} as `reveal`
+ */
+export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
+  const { sleutelnaam, objecten, ...versie } = stored;
+  return {
+    ...versie,
+    afnemerId: revealAfnemer(stored, keys),
+    objecten: await mapWithinBudget(objecten, (object) => revealObject(object, stored, keys)),
+  };
+}
+
+function revealObject(object: StoredObject, row: StoredVersie, keys: IdentityKeys): GenummerdObject {
+  return {
+    nummer: object.nr,
+    soortObjectId: object.soort,
+    objectId: keys.decrypt(row.sleutelnaam, row.actieId, object.id),
+    betrokkenheid: object.betrokkenheid ?? null,
+    soortenGegevens: object.gegevens ?? null,
+  };
+}
+
+/** A ciphertext, by its mark; longer than any identifier that was ever stored in plain text (40 characters). */
+const CIPHERTEXT = /^gcm:([A-Za-z0-9+/]{38,}={0,2})$/;
+
+/** The receiver is stored in plain text only when it is certainly an organisation. */
+function protectAfnemer({ actieId, soortAfnemerId, afnemerId }: Versie, keys: IdentityKeys): string | null {
+  if (afnemerId === null || keys.current === null || isOrganisation(soortAfnemerId, afnemerId)) return afnemerId;
+  return `gcm:${keys.encrypt(keys.current, actieId, afnemerId)}`;
+}
+
+/**
+ * Whether an identification is certainly that of an organisation: only that is stored in plain text. Anything else may identify a person,
+ * whatever its kind is called.
+ */
+export function isOrganisation(kind: string | null, id: string): boolean {
+  return kind === 'OIN' && /^\d{20}$/.test(id);
+}
+
+function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null {
+  const { actieId, sleutelnaam, soortAfnemerId, afnemerId } = stored;
+  if (afnemerId === null || sleutelnaam === null) return afnemerId;
+  const ciphertext = CIPHERTEXT.exec(afnemerId)?.[1];
+  if (ciphertext !== undefined) return keys.decrypt(sleutelnaam, actieId, ciphertext);
+  // Earlier releases encrypted it for this kind only, and did not mark it.
+  return soortAfnemerId === 'BSN' ? keys.decrypt(sleutelnaam, actieId, afnemerId) : afnemerId;
+}
+
+/** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
+export function positionsByPerson({ objecten }: Pick<StoredVersie, 'objecten'>): Map<string, number[]> {
+  const positions = new Map<string, number[]>();
+  for (const [position, { sleutel }] of objecten.entries()) {
+    const known = positions.get(sleutel);
+    if (known === undefined) positions.set(sleutel, [position]);
+    else known.push(position);
+  }
+  return positions;
+}
+
+/** One version of an action; undefined when there is none. */
+export async function readVersie(db: Db, actieId: string, versie: number): Promise<StoredVersie | undefined> {
+  const { rows } = await db.query<VersieRow>({
+    name: 'verwerkingenlog-read-versie',
+    text: `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v where v.actie_id = $1::uuid and v.versie = $2::integer`,
+    values: [actieId, versie],
+  });
+  return rows[0] === undefined ? undefined : fromRow(rows[0]);
+}
+
+/** The newest version of an action, unless the action is unknown or deleted. */
+export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie | undefined> {
+  const { rows } = await db.query<VersieRow>({
+    name: 'verwerkingenlog-read-current',
+    text: `
+      select ${SELECT_VERSIE}, v.objecten
+      from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
+    values: [actieId],
+  });
+  const row = rows[0];
+  return row === undefined || row.vervallen ? undefined : fromRow(row);
+}
+
+/** Which objects to read: those of a person, by the hashes of each key; one by its number; or all, when there are at most so many. */
+type WantedObjects = { readonly hashes: readonly string[] } | { readonly number: number } | { readonly most: number };
+
+/**
+ * The version that `readCurrent` reads, with the wanted objects only: the others, which may be very many, do not leave the database.
+ * @returns also how many objects there are; when that is more than `most`, none are read
+ */
+export async function readCurrentPart(
+  db: Db,
+  actieId: string,
+  wanted: WantedObjects,
+): Promise<{ readonly stored: StoredVersie; readonly objects: number } | undefined> {
+  const { rows } = await db.query<VersieRow & { aantal: number }>({
+    name: 'verwerkingenlog-read-current-part',
+    text: `
+      select ${SELECT_VERSIE}, json_array_length(v.objecten) as aantal,
+        case when $4::integer is null then coalesce((
+            select json_agg(o.object order by o.plaats) from json_array_elements(v.objecten) with ordinality as o(object, plaats)
+            where (o.object ->> 'sleutel')::uuid = any($2::uuid[]) or (o.object ->> 'nr')::integer = $3::integer), '[]')
+          when json_array_length(v.objecten) <= $4::integer then v.objecten
+          else '[]' end as objecten
+      from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
+    values: [
+      actieId,
+      'hashes' in wanted ? wanted.hashes : null,
+      'number' in wanted ? wanted.number : null,
+      'most' in wanted ? wanted.most : null,
+    ],
+  });
+  const [row] = rows;
+  if (row === undefined || row.vervallen) return undefined;
+  const { aantal, ...versie } = row;
+  return { stored: fromRow(versie), objects: aantal };
+}
+
+/** What a change locks by, of the newest version; undefined when the action is unknown or deleted. */
+export async function readStanding(
+  db: Db,
+  actieId: string,
+): Promise<{ readonly verwerkingId: string | null; readonly objects: number } | undefined> {
+  const { rows } = await db.query<{ verwerkingId: string | null; objects: number; vervallen: boolean }>({
+    name: 'verwerkingenlog-read-standing',
+    text: `
+      select v.verwerking_id as "verwerkingId", json_array_length(v.objecten) as objects, v.vervallen
+      from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
+    values: [actieId],
+  });
+  const [row] = rows;
+  return row === undefined || row.vervallen ? undefined : { verwerkingId: row.verwerkingId, objects: row.objects };
+}
+
+/** Every version of an action, the first one first. */
+export async function readHistory(db: Db, actieId: string): Promise<StoredVersie[]> {
+  const { rows } = await db.query<VersieRow>(
+    `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie`,
+    [actieId],
+  );
+  return rows.map(fromRow);
+}
