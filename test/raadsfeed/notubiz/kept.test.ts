@@ -80,6 +80,13 @@ describe('issues', () => {
     expect(kept?.detail.slice(0, 3)).toBe('ab\ufffd');
   });
 
+  it('that differ only beyond what is stored are one, of a feed too', async () => {
+    const source = await newSource();
+    const where = `/${'x'.repeat(2000)}`;
+    await addIssues(pool, source, [issue, { ...issue, where }, { ...issue, where: `${where}#2` }], first);
+    expect(await readIssues(pool, source, 10)).toMatchObject([{ times: 1 }, { times: 2 }]);
+  });
+
   const day = (n: number): Date => new Date(first.getTime() + n * 86_400_000);
   const many = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, i) => ({ ...issue, where: `/${prefix}/${i}` }));

@@ -3,18 +3,13 @@ import type { KeptIssue } from '../kept-issue.ts';
 import type { SourceIssue } from '../source-adapter.ts';
 import { trimIssues } from './trim-issues.ts';
 
-/** Longest text that is kept of an issue. */
+/** Characters that are stored of a text at most. */
 const MAX_TEXT = 1000;
 
 /** Keeps issues of a source that is a feed: counted when they are met again, and no more than there is room for. */
 export async function addIssues(db: Db, sourceId: number, issues: readonly SourceIssue[], at: Date): Promise<void> {
   if (issues.length === 0) return;
-  const joined = new Map<string, SourceIssue>();
-  for (const issue of issues) {
-    const key = JSON.stringify([issue.what, issue.where, issue.detail]);
-    joined.set(key, { ...issue, times: issue.times + (joined.get(key)?.times ?? 0) });
-  }
-  const rows = [...joined.values()];
+  const rows = storable(issues);
   await db.query({
     name: 'aggregator-add-issues',
     text: `insert into aggregator.melding as m (bron_id, wat, waar, detail, aantal, blokkeert, sinds, laatst)
@@ -24,9 +19,9 @@ export async function addIssues(db: Db, sourceId: number, issues: readonly Sourc
               set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, opgelost = null`,
     values: [
       sourceId,
-      rows.map(({ what }) => text(what)),
-      rows.map(({ where }) => text(where)),
-      rows.map(({ detail }) => text(detail)),
+      rows.map(({ what }) => what),
+      rows.map(({ where }) => where),
+      rows.map(({ detail }) => detail),
       rows.map(({ times }) => times),
       rows.map(({ blocking }) => blocking),
       at.toISOString(),
@@ -81,7 +76,17 @@ export async function readIssues(
   }));
 }
 
-/** What a source wrote is kept as text that the database can hold. */
+/** The issues with texts that the database can hold; those that are the same then are one: no row may be written twice in a statement. */
+export function storable(issues: readonly SourceIssue[]): readonly SourceIssue[] {
+  const found = new Map<string, SourceIssue>();
+  for (const issue of issues) {
+    const stored = { ...issue, what: text(issue.what), where: text(issue.where), detail: text(issue.detail) };
+    const key = JSON.stringify([stored.what, stored.where, stored.detail]);
+    found.set(key, { ...stored, times: stored.times + (found.get(key)?.times ?? 0) });
+  }
+  return [...found.values()];
+}
+
 function text(value: string): string {
-  return value.replaceAll('\0', '').toWellFormed().slice(0, MAX_TEXT);
+  return value.replaceAll('\0', '').slice(0, MAX_TEXT).toWellFormed();
 }

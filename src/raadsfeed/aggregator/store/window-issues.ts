@@ -1,9 +1,7 @@
 import type { Db } from '../../../kernel/database/db.ts';
 import type { SourceIssue, WindowReading } from '../source-adapter.ts';
+import { storable } from './issues.ts';
 import { trimIssues } from './trim-issues.ts';
-
-/** Longest text that is kept of an issue. */
-const MAX_TEXT = 1000;
 
 /**
  * Keeps the issues of a reading: counted when they are met again, over when a full reading of their window does not meet them. A
@@ -24,7 +22,7 @@ export async function keepWindowIssues(
       values: [sourceId, from, to, moment],
     });
   }
-  const rows = joined(issues);
+  const rows = storable(issues);
   await db.query({
     name: 'aggregator-keep-window-issues',
     text: `insert into aggregator.melding as m
@@ -48,18 +46,3 @@ export async function keepWindowIssues(
   await trimIssues(db, sourceId, at);
 }
 
-/** The issues with texts as they are kept; those that are the same then are one. */
-function joined(issues: readonly SourceIssue[]): readonly SourceIssue[] {
-  const found = new Map<string, SourceIssue>();
-  for (const issue of issues) {
-    const kept = { ...issue, what: text(issue.what), where: text(issue.where), detail: text(issue.detail) };
-    const key = JSON.stringify([kept.what, kept.where, kept.detail]);
-    found.set(key, { ...kept, times: kept.times + (found.get(key)?.times ?? 0) });
-  }
-  return [...found.values()];
-}
-
-/** What a supplier wrote is kept as text that the database can hold. */
-function text(value: string): string {
-  return value.replaceAll('\0', '').slice(0, MAX_TEXT).toWellFormed();
-}
