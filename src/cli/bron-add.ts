@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import type { NewSource } from '../aggregator/store/sources.ts';
 import { isRecord } from '../kernel/is-record.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { NewSource } from '../raadsfeed/aggregator/store/manage-sources.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 import { readSourceAddress } from './bron-source.ts';
 import { parseOrganisatie } from './feed-options.ts';
@@ -46,7 +46,7 @@ export function bronAddCommand(terminal: Terminal): Command {
     )
     .action((text: string | undefined, options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { addSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+        const { addSource } = await import('../aggregator/store/sources.ts');
         const sources = await readSources(text, options);
         if (options.file === undefined && options.unchecked !== true) {
           for (const source of sources) await checkFeed(platform, source, interrupted);
@@ -119,9 +119,9 @@ function toSource(value: Record<string, unknown>, place: string): NewSource {
 /** A feed that does not answer now is more often a wrong address than a source that is down. */
 async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
-  const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
+  const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../aggregator/aggregator.ts');
   const { readServiceDocument } = await import('../feed-client/service-document.ts');
-  const { findFeedHolder } = await import('../raadsfeed/aggregator/store/save-document.ts');
+  const { findFeedHolder } = await import('../aggregator/store/progress.ts');
   const needs = openAggregatorNeeds(platform);
   let feedUrl: string;
   try {

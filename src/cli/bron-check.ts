@@ -1,8 +1,8 @@
 import { Command } from 'commander';
+import type { Source } from '../aggregator/source.ts';
+import type { Coverage } from '../aggregator/supplier/coverage.ts';
 import type { Pool } from '../kernel/database/pool.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { Coverage } from '../raadsfeed/aggregator/measure-coverage.ts';
-import type { Source } from '../raadsfeed/aggregator/source.ts';
 import { requireSource } from './bron-source.ts';
 import { parseDay } from './bron-sync.ts';
 import { type Output, table } from './output.ts';
@@ -26,7 +26,7 @@ export function bronCheckCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { checkCoverage } = await import('../raadsfeed/aggregator/check-coverage.ts');
+        const { checkCoverage } = await import('../aggregator/check-coverage.ts');
         const source = await requireSource(platform.pool, text);
         if (source.soort === 'feed') {
           throw new UsageError('a feed is followed record by record; what it has is compared with bron sync');
@@ -51,8 +51,8 @@ export function bronCheckCommand(terminal: Terminal): Command {
 
 /** What was kept of earlier readings and checks. */
 async function tellLast(pool: Pool, { id, adres }: Source, output: Output): Promise<void> {
-  const { readCoverage } = await import('../raadsfeed/aggregator/store/coverage.ts');
-  const { totalCoverage } = await import('../raadsfeed/aggregator/measure-coverage.ts');
+  const { readCoverage } = await import('../aggregator/store/windows.ts');
+  const { totalCoverage } = await import('../aggregator/supplier/coverage.ts');
   const months = await readCoverage(pool, id);
   if (months.length === 0) throw new CommandError(`${adres} was not measured yet`);
   const coverage = { ...totalCoverage(months), months };

@@ -13,9 +13,9 @@ export function bronIssuesCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
     .action((text: string, options: { all?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readIssues } = await import('../raadsfeed/aggregator/store/issues.ts');
-        const { MAX_ISSUES } = await import('../raadsfeed/aggregator/store/trim-issues.ts');
-        const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');
+        const { readIssues } = await import('../aggregator/store/issues.ts');
+        const { MAX_ISSUES } = await import('../aggregator/store/issues.ts');
+        const { readSourceStates } = await import('../aggregator/store/sources.ts');
         const { id } = await requireSource(platform.pool, text);
         const every = await readIssues(platform.pool, id, MAX_ISSUES);
         const issues = every.filter(({ resolved }) => options.all === true || resolved === null);

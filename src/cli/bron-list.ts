@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import type { SourceState } from '../aggregator/store/sources.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { SourceState } from '../raadsfeed/aggregator/store/read-source-states.ts';
 import { table } from './output.ts';
 import { runCommand } from './run-command.ts';
 
@@ -11,7 +11,7 @@ export function bronListCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron list')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');
+        const { readSourceStates } = await import('../aggregator/store/sources.ts');
         const states = await readSourceStates(platform.pool);
         output.result(states, () => {
           if (states.length === 0) output.line('No sources; see koppelvlak bron add --help.');

@@ -1,6 +1,5 @@
+import { parseSourceAddress, type Source, type SourceAddress } from '../aggregator/source.ts';
 import type { Pool } from '../kernel/database/pool.ts';
-import type { Source } from '../raadsfeed/aggregator/source.ts';
-import { parseSourceAddress, type SourceAddress } from '../raadsfeed/aggregator/source-address.ts';
 import { CommandError, UsageError } from './run-command.ts';
 
 /** The address of a source as a word of a command. @throws {UsageError} */
@@ -14,7 +13,7 @@ export function readSourceAddress(text: string): SourceAddress {
 
 /** The source that a command names. @throws {UsageError} {CommandError} */
 export async function requireSource(pool: Pool, text: string): Promise<Source> {
-  const { findSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+  const { findSource } = await import('../aggregator/store/sources.ts');
   const { adres } = readSourceAddress(text);
   const source = await findSource(pool, adres);
   if (source === undefined) throw new CommandError(`${adres} is not among the sources; see koppelvlak bron list`);

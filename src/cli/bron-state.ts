@@ -30,7 +30,7 @@ async function setPaused(
   options: { json?: boolean },
 ): Promise<void> {
   await runCommand(terminal, options, async ({ platform, output }) => {
-    const store = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+    const store = await import('../aggregator/store/sources.ts');
     const { id, adres } = await requireSource(platform.pool, text);
     await store.setPaused(platform.pool, id, paused);
     output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
@@ -45,7 +45,7 @@ export function bronRemoveCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron remove https://raad.voorbeeldstad.example/ori/v1')
     .action((text: string, options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { removeSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+        const { removeSource } = await import('../aggregator/store/sources.ts');
         const { id, adres } = await requireSource(platform.pool, text);
         await removeSource(platform.pool, id);
         output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));

@@ -28,7 +28,7 @@ export function bronSwitchCommand(terminal: Terminal): Command {
     )
     .action((text: string, feed: string, options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { carryOutSwitch, planSwitch } = await import('../raadsfeed/aggregator/switch-source.ts');
+        const { carryOutSwitch, planSwitch } = await import('../aggregator/switch-source.ts');
         const to = readSourceAddress(feed);
         if (to.kind !== 'feed') throw new UsageError('only a feed takes the place of another source');
         const from = await requireSource(platform.pool, text);

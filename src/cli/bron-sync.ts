@@ -29,7 +29,7 @@ export function bronSyncCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --van 2024-01-01 --tot 2024-12-31')
     .action((text: string, options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { syncSource } = await import('../raadsfeed/aggregator/sync-source.ts');
+        const { syncSource } = await import('../aggregator/sync-source.ts');
         const { id } = await requireSource(platform.pool, text);
         const outcome = await syncSource(platform, id, {
           from: options.van,

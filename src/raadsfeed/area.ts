@@ -1,10 +1,10 @@
+import { createAggregator } from '../aggregator/aggregator.ts';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
 import { type Area, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { openToOrigins } from '../http/security-headers.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createAggregator } from './aggregator/aggregator.ts';
 import { createHeadCache } from './feed/head.ts';
 import { createPageCache } from './feed/page.ts';
 import { createFeedReader } from './feed/reader.ts';

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { aggregatorId } from '../../../src/aggregator/resource-key.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/address-guard.ts';
 import { createOutboundClient, type OutboundClient } from '../../../src/kernel/outbound/outbound-client.ts';
 import { backoffMs, freshForMs, retryAfterMs } from '../../../src/kernel/outbound/retry.ts';
-import { aggregatorId } from '../../../src/raadsfeed/aggregator/feed/aggregator-id.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
 

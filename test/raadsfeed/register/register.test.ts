@@ -6,7 +6,7 @@ import type { OutboundClient } from '../../../src/kernel/outbound/outbound-clien
 import { createRegisterClient } from '../../../src/raadsfeed/register/keep-register.ts';
 import { addFeed, refreshFeed } from '../../../src/raadsfeed/register/refresh-feed.ts';
 import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/register/store/feeds.ts';
-import { FakeSource } from '../aggregator/fake-source.ts';
+import { FakeSource } from '../../aggregator/fake-source.ts';
 import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
 
 const ENV = { RAADSFEED_REGISTER: 'true', AGGREGATOR_ALLOW_PRIVATE: 'true', AGGREGATOR_TIMEOUT_MS: '1000' };

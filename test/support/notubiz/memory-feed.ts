@@ -1,4 +1,6 @@
-import { partKey } from '../../../src/raadsfeed/aggregator/part-key.ts';
+import { createNotubizAdapter, type NotubizAdapterOptions } from '../../../src/aggregator/notubiz/adapter.ts';
+import { wooCategories } from '../../../src/aggregator/notubiz/map/context.ts';
+import { partKey } from '../../../src/aggregator/resource-key.ts';
 import type {
   AdapterSource,
   DateWindow,
@@ -8,11 +10,14 @@ import type {
   SourceData,
   WindowReading,
   WindowRequest,
-} from '../../../src/raadsfeed/aggregator/source-adapter.ts';
-import { type WindowBatch, windowBatches } from '../../../src/raadsfeed/aggregator/window-batches.ts';
-import { deriveChanges, type FeedState, type WindowChanges } from '../../../src/raadsfeed/aggregator/window-changes.ts';
-import { createNotubizAdapter, type NotubizAdapterOptions } from '../../../src/raadsfeed/notubiz/adapter.ts';
-import { wooCategories } from '../../../src/raadsfeed/notubiz/map/woo-categories.ts';
+} from '../../../src/aggregator/supplier/source-adapter.ts';
+import {
+  deriveChanges,
+  type FeedState,
+  type WindowBatch,
+  type WindowChanges,
+  windowBatches,
+} from '../../../src/aggregator/supplier/window-changes.ts';
 import { expectContract } from './contract.ts';
 import type { NotubizServer } from './server.ts';
 

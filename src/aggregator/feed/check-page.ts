@@ -1,0 +1,125 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import type { FeedRecord } from '../../feed-client/page.ts';
+import { reasonOf } from '../../kernel/error-text.ts';
+import type { Change } from '../../raadsfeed/domain/change.ts';
+import { resourceKey } from '../../raadsfeed/domain/resource.ts';
+import { isResourceType } from '../../raadsfeed/domain/resource-type.ts';
+import type { SeenResource, TakenRecord } from '../store/comparison.ts';
+import type { SourceIssue } from '../supplier/source-adapter.ts';
+import { type CheckedRecord, cameFrom, checkRecord, keyOf, type RecordContext, resourceOf } from './check-record.ts';
+import { type RedactionContext, redactionChanges } from './redactions.ts';
+
+/** What the records of a page come to. */
+export interface CheckedPage {
+  readonly changes: readonly Change[];
+  readonly refused: number;
+  /** `organisatiecode/resourceType/bronidentificatie` of what was refused and is taken from this source; empty where it does not say. */
+  readonly refusedKeys: readonly string[];
+  readonly issues: readonly SourceIssue[];
+  /** Resources that the source has, also those whose record is refused: they are not gone. */
+  readonly present: readonly SeenResource[];
+  /** A hash of this source was the one that we would make, here or before. */
+  readonly hashKlopt: boolean;
+}
+
+/** Refused records of one page that are told one by one. */
+const TOLD = 20;
+
+/**
+ * Records that are judged without letting others have their turn: who publishes holds the lock of the feed, and each of its statements
+ * would wait for a whole page.
+ */
+const AT_ONCE = 50;
+
+export interface PageContext extends RecordContext, RedactionContext {
+  readonly hashKlopt: boolean;
+  /** What was taken of the numbers that redactions without a resource name. */
+  readonly taken: ReadonlyMap<number, TakenRecord>;
+}
+
+export async function checkPage(records: readonly FeedRecord[], context: PageContext): Promise<CheckedPage> {
+  const judged: (FeedRecord & { readonly checked: CheckedRecord | readonly Change[] })[] = [];
+  for (const [i, { sequenceNumber, record }] of records.entries()) {
+    if (i > 0 && i % AT_ONCE === 0) await pause();
+    judged.push({ sequenceNumber, record, checked: judge(record, sequenceNumber, context) });
+  }
+  const hashKlopt =
+    context.hashKlopt ||
+    judged.some(({ checked }) => 'kind' in checked && 'hash' in checked && checked.hash === 'matches');
+  const changes: Change[] = [];
+  const present: SeenResource[] = [];
+  const refusedKeys = new Set<string>();
+  const issues: SourceIssue[] = [];
+  const hashes = new Set<string>();
+  let refused = 0;
+  for (const { sequenceNumber, record, checked } of judged) {
+    if (!('kind' in checked)) {
+      changes.push(...checked);
+      for (const change of checked) refusedKeys.delete(resourceKey(change.resourceType, change.resource));
+      continue;
+    }
+    const verdict = checked.kind === 'change' && checked.hash === 'differs' && hashKlopt ? WRONG_HASH : checked;
+    if (verdict.kind === 'change') {
+      changes.push(verdict.change);
+      refusedKeys.delete(resourceKey(verdict.change.resourceType, verdict.change.resource));
+      if (verdict.change.op === 'upsert') present.push({ ...verdict.change, number: sequenceNumber });
+      if (verdict.hash === 'differs' || verdict.hash === 'absent') hashes.add(verdict.hash);
+    } else if (verdict.kind === 'refused') {
+      refused += 1;
+      const resource = resourceOf(record);
+      const isTaken = resource === undefined || context.takes(resource.organisatiecode) === 'yes';
+      if (isTaken) refusedKeys.add(keyOf(record));
+      if (isTaken && resource !== undefined && isResourceType(record.resourceType)) {
+        present.push({ resourceType: record.resourceType, resource, number: sequenceNumber });
+      }
+      issues.push(refusal(verdict.faults, refused, sequenceNumber, { isTaken, feedUrl: context.feedUrl }));
+    }
+  }
+  for (const hash of hashes) {
+    const detail =
+      hash === 'absent'
+        ? 'records have no contentHash: ours is given'
+        : 'hashes are of another form than ours: they are passed on';
+    issues.push({ what: 'content-hash', where: context.feedUrl, detail, times: 1, blocking: false });
+  }
+  return { changes, refused, refusedKeys: [...refusedKeys], issues, present, hashKlopt };
+}
+
+/** What cannot even be judged is refused by itself: it holds up neither the page nor the redactions on it. */
+function judge(
+  record: FeedRecord['record'],
+  sequenceNumber: number,
+  context: PageContext,
+): CheckedRecord | readonly Change[] {
+  if (record.op === 'redact') return checkRedaction(record, context);
+  try {
+    return checkRecord(record, sequenceNumber, context);
+  } catch (error) {
+    return { kind: 'refused', faults: [`it cannot be judged: ${reasonOf(error)}`] };
+  }
+}
+
+/** A redaction is not judged: only one that reaches nothing is told of. */
+function checkRedaction(record: FeedRecord['record'], context: PageContext): CheckedRecord | readonly Change[] {
+  const changes = redactionChanges(record, context.taken, context);
+  if (changes.length > 0) return changes;
+  if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over', why: 'loop' };
+  const resource = resourceOf(record);
+  if (resource !== undefined && context.takes(resource.organisatiecode) === 'elsewhere') {
+    return { kind: 'passed-over', why: 'organisation' };
+  }
+  return { kind: 'refused', faults: ['a redaction of nothing that was taken from this source'] };
+}
+
+const WRONG_HASH: CheckedRecord = { kind: 'refused', faults: ['contentHash does not match data'] };
+
+function refusal(
+  faults: readonly string[],
+  count: number,
+  sequenceNumber: number,
+  { isTaken, feedUrl }: { readonly isTaken: boolean; readonly feedUrl: string },
+): SourceIssue {
+  const where = count <= TOLD ? `${feedUrl}#${sequenceNumber}` : feedUrl;
+  const detail = count <= TOLD ? faults.join('; ') : 'more records of one page were refused';
+  return { what: isTaken ? 'record-refused' : 'organisation-unnamed', where, detail, times: 1, blocking: false };
+}

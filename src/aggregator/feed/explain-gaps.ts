@@ -1,0 +1,76 @@
+import { askPage } from '../../feed-client/client.ts';
+import { FeedFault } from '../../feed-client/feed-fault.ts';
+import {
+  describeGap,
+  type FeedPage,
+  type Gap,
+  looseRecords,
+  namedNumbers,
+  withoutNamed,
+} from '../../feed-client/page.ts';
+import { isRecord } from '../../kernel/is-record.ts';
+import type { Lease } from '../source.ts';
+import type { PageNeeds } from './read-page.ts';
+import { carryOutRedactions } from './redactions.ts';
+
+/** How far was looked for the redactions that name what is missing before a page; kept when the turn ends over it. */
+export interface LookAhead {
+  /** Of the page that numbers are missing on: where it ends. */
+  readonly of: string;
+  /** Where to look on. */
+  readonly cursor: string;
+  readonly gaps: readonly Gap[];
+  /** Pages that were read. */
+  readonly pages: number;
+}
+
+/** Pages that are read ahead at most, in one turn or in several. */
+const MAX_AHEAD = 100;
+
+/**
+ * Looks further in the feed for the redactions that name the missing numbers of a page: the draft lets them be absent, and the redaction
+ * may stand anywhere after them.
+ * @param most pages to read now: they are part of the turn
+ * @returns how many were read, and where to look on when that is not the end of it
+ * @throws {FeedFault} `numbers`, when no redaction names them; those that were met are carried out
+ */
+export async function explainGaps(
+  lease: Lease,
+  page: FeedPage,
+  most: number,
+  needs: PageNeeds,
+): Promise<{ readonly pages: number; readonly ahead: LookAhead | null }> {
+  const { feedUrl, paginagrootte: limit } = lease.source;
+  const { signal } = needs.options;
+  let ahead = lookingOn(lease.source.vooruit, page);
+  let hasMore = page.hasMore;
+  let pages = 0;
+  while (hasMore && ahead.pages < MAX_AHEAD) {
+    if (pages >= most) return { pages, ahead };
+    const { cursor } = ahead;
+    const answer = await askPage(needs.client, { url: feedUrl ?? '', cursor, limit, redirects: 'same-host', signal });
+    pages += 1;
+    const json = answer.changed ? answer.json : undefined;
+    const gaps = withoutNamed(ahead.gaps, namedNumbers(looseRecords(json)));
+    if (gaps.length === 0) return { pages, ahead: null };
+    // They stand behind a page that cannot be believed.
+    await carryOutRedactions(lease, json, needs);
+    const next = isRecord(json) && typeof json.cursor === 'string' ? json.cursor : cursor;
+    hasMore = isRecord(json) && json.hasMore === true && next !== cursor;
+    ahead = { of: ahead.of, cursor: next, gaps, pages: ahead.pages + 1 };
+  }
+  const [first] = ahead.gaps;
+  if (first !== undefined) throw new FeedFault('numbers', `${describeGap(first)}, and no redaction names it`);
+  return { pages, ahead: null };
+}
+
+/** Goes on where an earlier turn ended over the same page, else begins behind it. */
+function lookingOn(kept: unknown, { cursor, gaps }: FeedPage): LookAhead {
+  const begin = { of: cursor, cursor, gaps, pages: 0 };
+  if (!isRecord(kept) || kept.of !== cursor || typeof kept.cursor !== 'string') return begin;
+  if (typeof kept.pages !== 'number' || !Array.isArray(kept.gaps)) return begin;
+  const left = kept.gaps.flatMap((gap: unknown) =>
+    isRecord(gap) && typeof gap.from === 'number' && typeof gap.to === 'number' ? [{ from: gap.from, to: gap.to }] : [],
+  );
+  return { of: cursor, cursor: kept.cursor, gaps: left, pages: kept.pages };
+}

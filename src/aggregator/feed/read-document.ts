@@ -1,0 +1,83 @@
+import { FeedFault } from '../../feed-client/feed-fault.ts';
+import { readServiceDocument, type ServiceDocument } from '../../feed-client/service-document.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import type { AggregatorNeeds } from '../dependencies.ts';
+import type { Lease } from '../source.ts';
+import { hasRecords, hasState } from '../store/comparison.ts';
+import { addIssues } from '../store/issues.ts';
+import { rereadLease } from '../store/leases.ts';
+import { noteOrganisations, readOwnedOrganisations, showOrigin } from '../store/organisations.ts';
+import { findFeedHolder, restartSnapshot, saveDocument } from '../store/progress.ts';
+import type { SourceIssue } from '../supplier/source-adapter.ts';
+
+/** Milliseconds that a service document is believed. */
+const DOCUMENT_MS = 60_000;
+
+/**
+ * Reads the service document of a source when it is time to, or something went wrong: where its feed is, and of which organisations.
+ * @returns the lease with what is known now
+ * @throws {OutboundError} {FeedFault} {LeaseLostError}
+ */
+export async function readDocument(lease: Lease, needs: AggregatorNeeds, signal: AbortSignal): Promise<Lease> {
+  const { source } = lease;
+  const age =
+    source.documentOp === null ? Number.POSITIVE_INFINITY : needs.clock.now().getTime() - source.documentOp.getTime();
+  // Where there is nothing to read, the document is all that can change.
+  const isKnown = source.feedUrl !== null && source.mislukt === 0 && !source.nietsTeLezen;
+  if (isKnown && age < DOCUMENT_MS) return lease;
+  const answer = await needs.client.getJson({
+    url: source.adres,
+    signal,
+    etag: source.documentEtag ?? undefined,
+    redirects: 'same-host',
+  });
+  if (!answer.changed) {
+    await saveDocument(needs.pool, lease, undefined);
+    return await rereadLease(needs.pool, lease);
+  }
+  const document = readServiceDocument(answer.json, answer.url);
+  if (document.feedUrl === needs.ownFeedUrl()) throw new FeedFault('own-feed', 'the source is this feed itself');
+  return await keepDocument(lease, document, answer.etag, needs);
+}
+
+async function keepDocument(
+  lease: Lease,
+  document: ServiceDocument,
+  etag: string | undefined,
+  { pool, clock }: AggregatorNeeds,
+): Promise<Lease> {
+  const { source } = lease;
+  const wanted = new Set(source.organisatiecodes);
+  const offered = document.organisaties.filter(
+    ({ organisatiecode }) => wanted.size === 0 || wanted.has(organisatiecode),
+  );
+  return await transaction(pool, async (client) => {
+    const holder = await findFeedHolder(client, document.feedUrl, source.id);
+    if (holder !== undefined) {
+      throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is that of another source, ${holder}`);
+    }
+    await saveDocument(client, lease, { document, etag });
+    const { added, elsewhere } = await noteOrganisations(client, source.id, offered);
+    const issues = elsewhere.map(
+      ({ organisatiecode, adres }): SourceIssue => ({
+        what: 'organisation-elsewhere',
+        where: organisatiecode,
+        detail: `is taken from ${adres ?? 'this feed itself'}; what this source says of it is ignored`,
+        times: 1,
+        blocking: false,
+      }),
+    );
+    await addIssues(client, source.id, issues, clock.now());
+    const owned = await readOwnedOrganisations(client, source.id);
+    await showOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
+    const moved = source.feedUrl !== null && source.feedUrl !== document.feedUrl;
+    // What was passed over of an organisation before it was this source's is found in the snapshot only, and in the history its
+    // redactions. A cursor means nothing at another address, even where it is taken.
+    if (added.length > 0 || moved) {
+      const codes = owned.map(({ organisatiecode }) => organisatiecode);
+      const wholeHistory = moved || (await hasRecords(client, added));
+      await restartSnapshot(client, lease, { compare: await hasState(client, codes), wholeHistory });
+    }
+    return await rereadLease(client, lease);
+  });
+}

@@ -1,0 +1,98 @@
+import { askPage } from '../../feed-client/client.ts';
+import { FeedFault } from '../../feed-client/feed-fault.ts';
+import { type FeedRecord, readFeedPage } from '../../feed-client/page.ts';
+import { notePage, toProgress } from '../../feed-client/progress.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import type { Lease, Source } from '../source.ts';
+import { readTaken, type TakenRecord } from '../store/comparison.ts';
+import { type Position, saveProgress } from '../store/progress.ts';
+import { larger, type PageNeeds, type PageOutcome, positionOf, redactingOnError } from './read-page.ts';
+import { cleanFiles, isKnown, numbersIn, redactPast } from './redactions.ts';
+
+/**
+ * Reads a page of the history of a source whose snapshot was read anew, for its redactions alone: those between the place that was given
+ * up and the snapshot stand nowhere else. Whether that history is the one that was read before is found out on the way.
+ */
+export async function readHistoryPage(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+  const { source } = lease;
+  const { feedUrl, historieCursor: at, paginagrootte: limit } = source;
+  const { signal } = needs.options;
+  const answer = await askPage(needs.client, { url: feedUrl ?? '', cursor: at, limit, redirects: 'same-host', signal });
+  if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
+  // What its numbers say is judged when they are read for their content.
+  const { records, cursor, hasMore, head } = await redactingOnError(lease, answer.json, needs, async () =>
+    readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined),
+  );
+  const numbers = records.map(({ sequenceNumber }) => sequenceNumber);
+  const redactions = records.filter(({ record }) => record.op === 'redact');
+  const named = numbersIn(redactions.map(({ record }) => record));
+  const taken = await readTaken(needs.pool, feedUrl ?? '', [...new Set([...numbers, ...named])]);
+  const joins = joinsOn(source, records, taken);
+  const isOver = !hasMore || (records.length === 0 && cursor === at);
+  // Whatever was taken before is past the end of what the source has now.
+  const reached = joins === true && (source.historieNa ?? 0) <= head;
+  const position: Position = {
+    ...positionOf(source),
+    ...(isOver
+      ? {
+          fase: 'feed',
+          cursor: source.standFeedCursor,
+          standFeedCursor: null,
+          historieLezen: false,
+          historieCursor: null,
+          historieSluitAan: null,
+          historieGemist: source.historieGemist || !reached,
+          voortgang: null,
+        }
+      : {
+          historieCursor: cursor,
+          historieSluitAan: joins,
+          voortgang: notePage(toProgress(source.voortgang), {
+            cursor,
+            numbers,
+            isSnapshot: false,
+            maxRecords: needs.maxSnapshotRecords,
+          }),
+        }),
+    paginagrootte: larger(limit, answer.bytes, needs),
+  };
+  const missed = redactions.filter(({ record }) => !isKnown(record, taken));
+  const published = await transaction(needs.pool, async (client) => {
+    const recorded = await redactPast(client, lease, missed, taken, needs);
+    await saveProgress(client, lease, position, { counts: { read: records.length, published: recorded, refused: 0 } });
+    return recorded;
+  });
+  if (published > 0) await cleanFiles(needs);
+  return { ends: 'more', saved: true, read: records.length, published, refused: 0, freshForMs: 0, pages: 1 };
+}
+
+/**
+ * Whether this history is the one that was read before, by what was taken of it: the same numbers are of the same resources. One that
+ * differs is enough to say no.
+ */
+function joinsOn(
+  { historieSluitAan, historieNa }: Source,
+  records: readonly FeedRecord[],
+  taken: ReadonlyMap<number, TakenRecord>,
+): boolean | null {
+  // Read on from the place itself it needs no number.
+  if (historieNa === null) return historieSluitAan === true;
+  let joins = historieSluitAan;
+  for (const { sequenceNumber, record } of records) {
+    const known = taken.get(sequenceNumber);
+    if (known === undefined || sequenceNumber > historieNa) continue;
+    if (!isSame(record, known)) return false;
+    joins ??= true;
+  }
+  return joins;
+}
+
+function isSame({ resourceType, resource }: FeedRecord['record'], known: TakenRecord): boolean {
+  const { organisatiecode, bronidentificatie }: Record<string, unknown> =
+    typeof resource === 'object' && resource !== null ? { ...resource } : {};
+  return (
+    resourceType === known.resourceType &&
+    bronidentificatie === known.resource.bronidentificatie &&
+    String(organisatiecode).toLowerCase() === known.resource.organisatiecode
+  );
+}

@@ -1,0 +1,170 @@
+/**
+ * The redactions of a source. They are carried out whatever else is wrong with the page that they are on: what had to disappear there
+ * must not stay readable here.
+ */
+import { looseRecords, redactedNumbers, sequenceNumberOf } from '../../feed-client/page.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import type { Change, Removal } from '../../raadsfeed/domain/change.ts';
+import { type Resource, resourceKey } from '../../raadsfeed/domain/resource.ts';
+import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../raadsfeed/domain/resource-type.ts';
+import { publishBatch } from '../../raadsfeed/store/publish-batch.ts';
+import { readStateHashes } from '../../raadsfeed/store/read-state-hashes.ts';
+import { rewriteParts } from '../../raadsfeed/store/text-partitions.ts';
+import type { AggregatorNeeds } from '../dependencies.ts';
+import { aggregatorId } from '../resource-key.ts';
+import type { Lease } from '../source.ts';
+import { readStanding, readTaken, type TakenRecord } from '../store/comparison.ts';
+import { readOwnedOrganisations } from '../store/organisations.ts';
+import { countPublished } from '../store/progress.ts';
+import { cameFrom, otherMembers, reasonOf, resourceOf } from './check-record.ts';
+
+type SourceRecord = Readonly<Record<string, unknown>>;
+
+export interface RedactionContext {
+  readonly feedUrl: string;
+  readonly ownFeedUrl: string;
+  readonly ids: boolean;
+  /** Organisations of this source, whether its document names them now or not. */
+  readonly owns: (organisatiecode: string) => boolean;
+}
+
+/** The changes that one redaction comes to; none when it is of another's organisation, or came from this feed itself. */
+export function redactionChanges(
+  record: SourceRecord,
+  taken: ReadonlyMap<number, TakenRecord>,
+  context: RedactionContext,
+): readonly Removal[] {
+  if (record.op !== 'redact' || cameFrom(record, context.ownFeedUrl)) return [];
+  const number = sequenceNumberOf(record);
+  const sourceNumbers = redactedNumbers(record);
+  const removal = (resourceType: ResourceType, resource: Resource): Removal => ({
+    op: 'redact',
+    resourceType,
+    resource,
+    ...reasonOf(record),
+    ...(number === undefined ? {} : { herkomst: { feedUrl: context.feedUrl, sequenceNumber: number }, sourceNumbers }),
+    ...(context.ids ? { aggregatorId: aggregatorId(resourceType, resource) } : {}),
+    // What of it cannot be published is left out: the redaction itself is not held up by it.
+    other: otherMembers(record).members,
+  });
+  const resource = resourceOf(record);
+  if (resource !== undefined) {
+    if (!context.owns(resource.organisatiecode)) return [];
+    const { resourceType } = record;
+    // With a kind that we do not know it may be any of ours; where there is nothing, nothing happens.
+    const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
+    const named = kinds.map((kind) => removal(kind, resource));
+    if (number !== undefined) return named;
+    return [
+      ...named,
+      ...listed(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) => removal(kind, of)),
+    ];
+  }
+  return listed(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) => removal(kind, of));
+}
+
+/** The resources that a redaction reaches by its numbers alone. */
+function listed(
+  numbers: readonly number[],
+  taken: ReadonlyMap<number, TakenRecord>,
+  { owns }: RedactionContext,
+): readonly TakenRecord[] {
+  return numbers.flatMap((number) => {
+    const found = taken.get(number);
+    return found !== undefined && owns(found.resource.organisatiecode) ? [found] : [];
+  });
+}
+
+/**
+ * Carries out the redactions of an answer that cannot be believed, and of pages that were read ahead. Those that were carried out before
+ * are left: what was published since is none of their concern.
+ */
+export async function carryOutRedactions(lease: Lease, json: unknown, needs: AggregatorNeeds): Promise<number> {
+  const records = looseRecords(json).filter(({ op }) => op === 'redact');
+  if (records.length === 0) return 0;
+  const count = await transaction(needs.pool, async (client) => {
+    const context = await redactionContext(client, lease, needs);
+    const taken = await readTaken(client, context.feedUrl, numbersIn(records));
+    const changes = records
+      .filter((record) => !isKnown(record, taken))
+      .flatMap((record) => redactionChanges(record, taken, context));
+    const outcomes = changes.length === 0 ? [] : await publishBatch(client, changes, needs.clock.now());
+    const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
+    await countPublished(client, lease, recorded);
+    return recorded;
+  });
+  if (count > 0) await cleanFiles(needs);
+  return count;
+}
+
+export async function redactionContext(
+  db: Db,
+  { source }: Lease,
+  { ids, ownFeedUrl }: AggregatorNeeds,
+): Promise<RedactionContext> {
+  const codes = new Set((await readOwnedOrganisations(db, source.id)).map(({ organisatiecode }) => organisatiecode));
+  return { feedUrl: source.feedUrl ?? '', ownFeedUrl: ownFeedUrl(), ids, owns: (code) => codes.has(code) };
+}
+
+/** The numbers of redactions, and those that they name. */
+export function numbersIn(records: readonly SourceRecord[]): number[] {
+  return records.flatMap((record) => [
+    ...redactedNumbers(record),
+    ...(sequenceNumberOf(record) === undefined ? [] : [sequenceNumberOf(record) ?? 0]),
+  ]);
+}
+
+/** Whether this very redaction was taken before. */
+export function isKnown(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
+  const found = taken.get(sequenceNumberOf(record) ?? 0);
+  const resource = resourceOf(record);
+  return (
+    found?.op === 'redact' &&
+    found.resourceType === record.resourceType &&
+    found.resource.organisatiecode === resource?.organisatiecode &&
+    found.resource.bronidentificatie === resource.bronidentificatie
+  );
+}
+
+/**
+ * Carries out redactions out of the history of a source whose snapshot has been read since: what the snapshot shows by a later record
+ * stands again after it. The caller owns the transaction.
+ * @returns how many records were recorded
+ */
+export async function redactPast(
+  client: Db,
+  lease: Lease,
+  records: readonly { readonly sequenceNumber: number; readonly record: SourceRecord }[],
+  taken: ReadonlyMap<number, TakenRecord>,
+  needs: AggregatorNeeds,
+): Promise<number> {
+  const context = await redactionContext(client, lease, needs);
+  let recorded = 0;
+  for (const { sequenceNumber, record } of records) {
+    const changes = redactionChanges(record, taken, context);
+    if (changes.length === 0) continue;
+    const reached = [...changes, ...listed(redactedNumbers(record), taken, context)];
+    const standing = (await readStanding(client, lease.source.id, reached)).filter(
+      ({ seenNumber }) => seenNumber > sequenceNumber,
+    );
+    const redacted = await publishBatch(client, changes, needs.clock.now());
+    const state = await readStateHashes(
+      client,
+      standing.map(({ change }) => change),
+    );
+    const again = standing
+      .map(({ change }): Change => change)
+      .filter(({ resourceType, resource }) => !state.has(resourceKey(resourceType, resource)));
+    const stood = again.length === 0 ? [] : await publishBatch(client, again, needs.clock.now());
+    recorded += [...redacted, ...stood].filter((outcome) => outcome !== 'no-op').length;
+  }
+  return recorded;
+}
+
+/** Content that was redacted still stands in files: they are written anew. It is tried again at an interval. */
+export async function cleanFiles({ pool, log }: Pick<AggregatorNeeds, 'pool' | 'log'>): Promise<void> {
+  await rewriteParts(pool).catch((error: unknown) =>
+    log.warn({ err: error }, 'redacted content still stands in files'),
+  );
+}

@@ -1,0 +1,126 @@
+import { partKey } from '../../resource-key.ts';
+import type { DocumentRead, Part } from '../../supplier/source-adapter.ts';
+import type { IssueSink } from '../issue-log.ts';
+import { documentId, type MappingContext, registerItemId } from '../map/context.ts';
+import { mapInformatieObject, mapRegisterItem } from '../map/informatieobject.ts';
+import type { NotubizDocument, RegisterItem } from '../parse/document.ts';
+
+/** Where a document hangs. */
+export interface Hook {
+  /** bronidentificaties. */
+  readonly vergaderingen: readonly string[];
+  readonly agendapunten: readonly string[];
+  readonly wooinformatiecategorie?: string | undefined;
+  /** The day of the meeting, and that of the register item, for a document without a date of its own. */
+  readonly vergaderdag?: string | undefined;
+  readonly registerdag?: string | undefined;
+}
+
+/** What hangs in one place: documents, or a register item that has none. */
+export interface HungThings {
+  readonly documents: readonly NotubizDocument[];
+  readonly hook: Hook;
+  readonly item?: RegisterItem;
+  /** Name of its register, where that is known. */
+  readonly register?: string | undefined;
+}
+
+/**
+ * Gathers the documents of a reading: each becomes one resource, wherever it hangs. Of several copies the newest version is
+ * taken, then the one that was modified last.
+ */
+export class DocumentCollector {
+  readonly #context: MappingContext;
+  readonly #documents = new Map<string, DocumentRead>();
+  readonly #hidden = new Set<string>();
+  readonly #shielded = new Set<string>();
+
+  constructor(context: MappingContext) {
+    this.#context = context;
+  }
+
+  /** Takes in the documents of one place, and gives its parts. */
+  take(hung: readonly HungThings[], issue: IssueSink): readonly Part[] {
+    const parts = new Map<string, Part>();
+    const put = (read: DocumentRead, hook: Hook): void => {
+      this.#keepNewest(read);
+      parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, hook));
+    };
+    for (const { documents, item, register, hook } of hung) {
+      if (item !== undefined && documents.length === 0) {
+        put(mapRegisterItem(item, register, this.#context, issue), hook);
+      }
+      for (const document of documents) {
+        if (document.hidden) {
+          this.#hidden.add(documentId(document.id));
+          continue;
+        }
+        put(mapInformatieObject(document, this.#context, issue), hook);
+      }
+    }
+    return [...parts.values()];
+  }
+
+  /** Takes note of documents that hang on something that is not public. */
+  shield(documents: readonly NotubizDocument[]): void {
+    for (const { id, hidden } of documents) (hidden ? this.#hidden : this.#shielded).add(documentId(id));
+  }
+
+  /** Takes note of a register item that is not public. */
+  shieldItem({ id, documents }: RegisterItem): void {
+    this.shield(documents);
+    if (documents.length === 0) this.#hidden.add(registerItemId(id));
+  }
+
+  /** A document that any copy marks as not public is in none. */
+  isHidden(bronidentificatie: string): boolean {
+    return this.#hidden.has(bronidentificatie);
+  }
+
+  documents(): readonly DocumentRead[] {
+    return [...this.#documents.values()].filter(({ bronidentificatie }) => !this.isHidden(bronidentificatie));
+  }
+
+  hiddenKeys(): readonly string[] {
+    return [...this.#hidden].map(keyOf);
+  }
+
+  shieldedKeys(): readonly string[] {
+    return [...this.#shielded].map(keyOf);
+  }
+
+  #keepNewest(read: DocumentRead): void {
+    const known = this.#documents.get(read.bronidentificatie);
+    if (known === undefined || isNewer(read, known)) this.#documents.set(read.bronidentificatie, read);
+  }
+}
+
+function keyOf(bronidentificatie: string): string {
+  return partKey({ resourceType: 'Informatieobject', bronidentificatie });
+}
+
+function isNewer(read: DocumentRead, known: DocumentRead): boolean {
+  if (read.version !== known.version) return read.version > known.version;
+  const [modified, knownModified] = [read, known].map(({ data }) => String(data.gewijzigdop ?? ''));
+  if (modified !== knownModified) return String(modified) > String(knownModified);
+  return Object.keys(read.data).length > Object.keys(known.data).length;
+}
+
+function join(known: Part | undefined, bronidentificatie: string, hook: Hook): Part {
+  const vergaderdag = earliest(known?.vergaderdag, hook.vergaderdag);
+  const registerdag = earliest(known?.registerdag, hook.registerdag);
+  const category = known?.wooinformatiecategorie ?? hook.wooinformatiecategorie;
+  return {
+    resourceType: 'Informatieobject',
+    bronidentificatie,
+    vergaderingen: [...new Set([...(known?.vergaderingen ?? []), ...hook.vergaderingen])],
+    agendapunten: [...new Set([...(known?.agendapunten ?? []), ...hook.agendapunten])],
+    ...(category === undefined ? {} : { wooinformatiecategorie: category }),
+    ...(vergaderdag === undefined ? {} : { vergaderdag }),
+    ...(registerdag === undefined ? {} : { registerdag }),
+  };
+}
+
+function earliest(...days: readonly (string | undefined)[]): string | undefined {
+  return days.filter((day) => day !== undefined).toSorted()[0];
+}

@@ -1,0 +1,175 @@
+import { partKey } from '../../resource-key.ts';
+import type { GonePlace, ReadPlace } from '../../supplier/source-adapter.ts';
+import type { IssueSink } from '../issue-log.ts';
+import { agendapuntId, type MappingContext, meetingId } from '../map/context.ts';
+import { mapAgendapunt, mapVergadering } from '../map/vergadering.ts';
+import type { ModuleItemReference, RegisterItem } from '../parse/document.ts';
+import { flattenAgenda, type Meeting } from '../parse/meeting.ts';
+import { readMoment } from '../parse/moment.ts';
+import type { DocumentCollector, Hook, HungThings } from './document-collector.ts';
+import type { WindowMeeting } from './read-events.ts';
+import { meetingPath } from './read-meeting.ts';
+import type { ReadingSession } from './session.ts';
+
+interface PlacedMeetings {
+  readonly places: readonly ReadPlace[];
+  readonly unchanged: readonly string[];
+  /** What is not public (any more). */
+  readonly gone: readonly GonePlace[];
+  readonly hidden: readonly string[];
+  /** Places that the supplier showed, in whatever state. */
+  readonly seen: readonly string[];
+}
+
+/** Makes places of the meetings that may be published, once it is known of all of them whether they may. */
+export function placeMeetings(
+  session: ReadingSession,
+  meetings: ReadonlyMap<string, WindowMeeting>,
+  collector: DocumentCollector,
+): PlacedMeetings {
+  const all = [...meetings.values()];
+  const places: ReadPlace[] = [];
+  const hidden: string[] = [];
+  for (const found of all) {
+    const { id, outcome } = found;
+    if (outcome.kind === 'hidden' || outcome.kind === 'refused')
+      hidden.push(partKey({ resourceType: 'Vergadering', bronidentificatie: meetingId(id) }));
+    if (outcome.kind === 'hidden') collector.shield(outcome.meeting?.documents ?? []);
+    if (outcome.kind !== 'read') continue;
+    const relations = relate(session, found, outcome.meeting.parentId, meetings);
+    const placed = placeMeeting(
+      { ...outcome, ...relations, day: dayOf(session, found), complete: isComplete(session, id, outcome) },
+      session.context,
+      collector,
+      session.issues.at(meetingPath(id)),
+    );
+    places.push(placed.place);
+    hidden.push(...placed.hidden);
+  }
+  return {
+    places,
+    hidden,
+    unchanged: all.filter(({ outcome }) => outcome.kind === 'unchanged').map(({ id }) => meetingId(id)),
+    gone: all
+      .filter(({ outcome }) => outcome.kind === 'hidden' || outcome.kind === 'refused')
+      .map(({ id }) => ({ place: meetingId(id), verwijderreden: 'niet_langer_openbaar' })),
+    seen: all.map(({ id }) => meetingId(id)),
+  };
+}
+
+/** References go only to what is published too; of what could not be read, to what was published before. */
+function relate(
+  session: ReadingSession,
+  found: WindowMeeting,
+  parentId: string | undefined,
+  meetings: ReadonlyMap<string, WindowMeeting>,
+): { parent: string | undefined; children: readonly string[] | undefined } {
+  const known = new Set(session.request.known.map(({ place }) => place));
+  const isPublished = (id: string): boolean => {
+    const kind = meetings.get(id)?.outcome.kind;
+    return kind === 'read' || kind === 'unchanged' || (kind === 'failed' && known.has(meetingId(id)));
+  };
+  const parent = found.parent ?? parentId;
+  return {
+    parent: parent !== undefined && parent !== found.id && isPublished(parent) ? parent : undefined,
+    children: found.children?.filter(isPublished),
+  };
+}
+
+/** A meeting of which something is missing is read again in every round, so that its window cannot pass for complete. */
+function isComplete(
+  { issues }: ReadingSession,
+  id: string,
+  { complete, items }: { readonly complete: boolean; readonly items: ReadonlyMap<string, unknown> },
+): boolean {
+  return complete && ![meetingPath(id), ...items.keys()].some((where) => issues.blockedAt(where));
+}
+
+/** A child stands on the day of its assembly: that is how the supplier lists it. */
+function dayOf({ request }: ReadingSession, { event }: WindowMeeting): string {
+  return readMoment(event.plannings[0]?.start).moment?.day ?? request.window.from;
+}
+
+interface MeetingToPlace {
+  readonly meeting: Meeting;
+  readonly items: ReadonlyMap<string, RegisterItem>;
+  readonly complete: boolean;
+  /** Id of the assembly, when that is published. */
+  readonly parent: string | undefined;
+  /** Ids of the children that are published. */
+  readonly children: readonly string[] | undefined;
+  /** The day of the event that shows it. */
+  readonly day: string;
+}
+
+/** Makes the place of a meeting that may be published, and gives its documents to the collector. */
+function placeMeeting(
+  found: MeetingToPlace,
+  context: MappingContext,
+  collector: DocumentCollector,
+  issue: IssueSink,
+): { readonly place: ReadPlace; readonly hidden: readonly string[] } {
+  const { meeting, parent, children, day, complete } = found;
+  const { shown, hidden } = flattenAgenda(meeting.agendaItems);
+  const relations = { parent, children, agendaItems: shown.map(({ item }) => item.id) };
+  const mapped = mapVergadering(meeting, relations, context, issue);
+  const agenda = shown.map(({ item, parent: above }) => {
+    const nested = shown.filter((other) => other.parent === item.id).map((other) => other.item.id);
+    return mapAgendapunt(item, { meeting: meeting.id, parent: above, children: nested }, context, issue);
+  });
+  const records = [mapped.record, ...agenda];
+  for (const item of hidden) collector.shield(item.documents);
+  const vergaderdag = mapped.day ?? day;
+  const vergaderingen = [meetingId(meeting.id)];
+  const documents = collector.take(
+    [
+      ...hang(meeting, found.items, { vergaderingen, agendapunten: [], vergaderdag }, collector),
+      ...shown.flatMap(({ item }) =>
+        hang(item, found.items, { vergaderingen, agendapunten: [agendapuntId(item.id)], vergaderdag }, collector),
+      ),
+    ],
+    issue,
+  );
+  const place = {
+    place: meetingId(meeting.id),
+    day,
+    parent: parent === undefined ? null : meetingId(parent),
+    lastModified: complete ? (meeting.lastModified ?? null) : null,
+    readAgainAfter: mapped.endsAt,
+    parts: [
+      ...records.map(({ resourceType, data: { bronidentificatie } }) => ({ resourceType, bronidentificatie })),
+      ...documents,
+    ],
+    complete,
+    records,
+  };
+  return {
+    place,
+    hidden: hidden.map(({ id }) => partKey({ resourceType: 'Agendapunt', bronidentificatie: agendapuntId(id) })),
+  };
+}
+
+/** What hangs on a meeting or agenda item, directly or through a register item. */
+function hang(
+  holder: { documents: Meeting['documents']; moduleItems: readonly ModuleItemReference[] },
+  items: ReadonlyMap<string, RegisterItem>,
+  hook: Hook,
+  collector: DocumentCollector,
+): HungThings[] {
+  const registered = holder.moduleItems.map(({ path }) => items.get(path)).filter((item) => item !== undefined);
+  for (const item of registered.filter(({ hidden }) => hidden)) collector.shieldItem(item);
+  return [
+    { documents: holder.documents, hook },
+    ...registered
+      .filter(({ hidden }) => !hidden)
+      .map((item) => ({
+        documents: item.documents,
+        item,
+        hook: {
+          ...hook,
+          agendapunten: [...hook.agendapunten, ...item.agendaItems.map(agendapuntId)],
+          registerdag: readMoment(item.date).moment?.day,
+        },
+      })),
+  ];
+}

@@ -1,0 +1,227 @@
+/** What was seen while the state of a source is compared with ours. */
+
+import { arrayOf } from '../../kernel/database/array-of.ts';
+import type { Db } from '../../kernel/database/db.ts';
+import { isRecord } from '../../kernel/is-record.ts';
+import type { Change, Upsert } from '../../raadsfeed/domain/change.ts';
+import { dataOf } from '../../raadsfeed/domain/record-text.ts';
+import type { Resource } from '../../raadsfeed/domain/resource.ts';
+import type { ResourceType } from '../../raadsfeed/domain/resource-type.ts';
+import { type Lease, LeaseLostError } from '../source.ts';
+
+/** A resource that a source has; `number` is that of the record that says so. */
+export interface SeenResource extends Pick<Change, 'resourceType' | 'resource'> {
+  readonly number: number;
+}
+
+export async function markSeen(db: Db, sourceId: number, resources: readonly SeenResource[]): Promise<void> {
+  if (resources.length === 0) return;
+  await db.query({
+    name: 'aggregator-mark-seen',
+    text: `insert into aggregator.gezien (bron_id, organisatiecode, resource_type, bronidentificatie, nummer)
+           select $1::integer, organisatiecode, resource_type, bronidentificatie, max(nummer)
+             from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as n (organisatiecode, resource_type, bronidentificatie, nummer)
+            group by organisatiecode, resource_type, bronidentificatie
+               on conflict (bron_id, organisatiecode, resource_type, bronidentificatie) do update set nummer = excluded.nummer`,
+    values: [
+      sourceId,
+      resources.map(({ resource }) => resource.organisatiecode),
+      resources.map(({ resourceType }) => resourceType),
+      resources.map(({ resource }) => resource.bronidentificatie),
+      resources.map(({ number }) => number),
+    ],
+  });
+}
+
+export async function forgetSeen(db: Db, sourceId: number): Promise<void> {
+  await db.query('delete from aggregator.gezien where bron_id = $1::integer', [sourceId]);
+}
+
+/** How many resources of an organisation the feed has, and how many of those were not seen. */
+export async function countGone(
+  db: Db,
+  sourceId: number,
+  organisatiecodes: readonly string[],
+): Promise<{ organisatiecode: string; total: number; gone: number }[]> {
+  const { rows } = await db.query<{ organisatiecode: string; total: number; gone: number }>(
+    `select s.organisatiecode, count(*) as total, count(*) filter (where g.bron_id is null) as gone
+       from raadsfeed.stand s
+       left join aggregator.gezien g on g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
+        and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie
+      where s.organisatiecode = any ($2::text[])
+      group by s.organisatiecode`,
+    [sourceId, organisatiecodes],
+  );
+  return rows;
+}
+
+/** The first `limit` resources of an organisation that the feed has and that were not seen. */
+export async function findGone(
+  db: Db,
+  sourceId: number,
+  organisatiecode: string,
+  limit: number,
+): Promise<{ resourceType: ResourceType; resource: Resource }[]> {
+  const { rows } = await db.query<{ resource_type: ResourceType; bronidentificatie: string }>(
+    `select s.resource_type, s.bronidentificatie
+       from raadsfeed.stand s
+      where s.organisatiecode = $2::text
+        and not exists (select from aggregator.gezien g
+                         where g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
+                           and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie)
+      order by s.sequence_number
+      limit $3::integer`,
+    [sourceId, organisatiecode, limit],
+  );
+  return rows.map(({ resource_type: resourceType, bronidentificatie }) => ({
+    resourceType,
+    resource: { organisatiecode, bronidentificatie },
+  }));
+}
+
+/** Whether the feed has anything of these organisations. */
+export async function hasState(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    'select exists (select from raadsfeed.stand where organisatiecode = any ($1::text[])) as found',
+    [organisatiecodes],
+  );
+  return rows[0]?.found ?? false;
+}
+
+/** Whether the feed ever had anything of these organisations. */
+export async function hasRecords(db: Db, organisatiecodes: readonly string[]): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    'select exists (select from raadsfeed.record where organisatiecode = any ($1::text[])) as found',
+    [organisatiecodes],
+  );
+  return rows[0]?.found ?? false;
+}
+
+/** Time in seconds after which a comparison that was withheld is made again: the source may have everything again. */
+const AGAIN_SECONDS = 3600;
+
+/** Ends a comparison; what was withheld is remembered by organisation. @throws {LeaseLostError} */
+export async function endComparison(
+  db: Db,
+  { source, number }: Lease,
+  withheld: readonly { readonly organisatiecode: string; readonly gone: number }[],
+): Promise<void> {
+  const { rowCount } = await db.query(
+    `update aggregator.bron
+        set vergelijken = false, mag_massaal = false,
+            -- What was withheld is compared again, and must then be taken out of our history all the same.
+            historie_gemist = historie_gemist and $3::boolean,
+            hervergelijken = case when $3::boolean then now() + make_interval(secs => $4::integer) end
+      where id = $1::integer and huur_nummer = $2::bigint`,
+    [source.id, number, withheld.length > 0, AGAIN_SECONDS],
+  );
+  if (rowCount !== 1) throw new LeaseLostError();
+  await db.query(
+    `update aggregator.bron_organisatie o set achtergehouden = coalesce(n.aantal, 0)
+       from aggregator.bron_organisatie b
+       left join unnest($2::text[], $3::integer[]) as n (organisatiecode, aantal) using (organisatiecode)
+      where b.organisatiecode = o.organisatiecode and o.bron_id = $1::integer`,
+    [source.id, withheld.map(({ organisatiecode }) => organisatiecode), withheld.map(({ gone }) => gone)],
+  );
+  await forgetSeen(db, source.id);
+}
+
+/** What our own feed has of a source: which of its records, and what stands of them now. */
+
+export interface TakenRecord {
+  readonly op: 'upsert' | 'delete' | 'redact';
+  readonly resourceType: ResourceType;
+  readonly resource: Resource;
+}
+
+interface Named {
+  readonly resource_type: ResourceType;
+  readonly organisatiecode: string;
+  readonly bronidentificatie: string;
+}
+
+function toResource({ organisatiecode, bronidentificatie }: Named): Resource {
+  return { organisatiecode, bronidentificatie };
+}
+
+/** The records that were taken of these numbers of a feed, by number; of one that was taken twice the last. */
+export async function readTaken(
+  db: Db,
+  feedUrl: string,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, TakenRecord>> {
+  const { rows } = await db.query<Named & { readonly number: number; readonly op: TakenRecord['op'] }>({
+    name: 'aggregator-taken',
+    text: `select herkomst_nummer as number, op, resource_type, organisatiecode, bronidentificatie
+             from raadsfeed.record
+            where herkomst_feed = $1::text and herkomst_nummer = any ($2::bigint[])
+            order by sequence_number`,
+    values: [feedUrl, numbers],
+  });
+  return new Map(
+    rows.map(({ number, op, ...row }) => [number, { op, resourceType: row.resource_type, resource: toResource(row) }]),
+  );
+}
+
+/** What stands of a resource, as it can be published again; with the number by which the snapshot shows it. */
+interface StandingRecord {
+  readonly change: Upsert;
+  readonly seenNumber: number;
+}
+
+/** What stands of these resources, as far as the snapshot that is being compared shows them too. */
+export async function readStanding(
+  db: Db,
+  sourceId: number,
+  resources: readonly Pick<Upsert, 'resourceType' | 'resource'>[],
+): Promise<StandingRecord[]> {
+  const { rows } = await db.query<
+    Named & { readonly nummer: number; readonly kop: string; readonly rest: string; readonly hash: string }
+  >({
+    name: 'aggregator-standing',
+    text: `select s.resource_type, s.organisatiecode, s.bronidentificatie, s.content_hash as hash, g.nummer, t.kop, t.rest
+             from unnest($2::text[], $3::text[], $4::text[]) as n (organisatiecode, resource_type, bronidentificatie)
+             join aggregator.gezien g on g.bron_id = $1::integer and g.organisatiecode = n.organisatiecode
+              and g.resource_type = n.resource_type and g.bronidentificatie = n.bronidentificatie and g.nummer is not null
+             join raadsfeed.stand s on s.organisatiecode = n.organisatiecode
+              and s.resource_type = n.resource_type and s.bronidentificatie = n.bronidentificatie
+             join raadsfeed.tekst t on t.sequence_number = s.sequence_number`,
+    values: [
+      sourceId,
+      arrayOf.text(resources.map(({ resource }) => resource.organisatiecode)),
+      arrayOf.text(resources.map(({ resourceType }) => resourceType)),
+      arrayOf.text(resources.map(({ resource }) => resource.bronidentificatie)),
+    ],
+  });
+  return rows.map(({ nummer, kop, rest, hash, ...row }) => {
+    const named = { resourceType: row.resource_type, resource: toResource(row) };
+    return { seenNumber: nummer, change: toUpsert(named, { kop, dataText: dataOf(rest, named), contentHash: hash }) };
+  });
+}
+
+function toUpsert(
+  named: Pick<Upsert, 'resourceType' | 'resource'>,
+  { kop, dataText, contentHash }: { kop: string; dataText: string; contentHash: string },
+): Upsert {
+  // The stored text stops where the address of this service comes.
+  const said: unknown = JSON.parse(`${kop}"}`);
+  const data: unknown = JSON.parse(dataText);
+  if (!isRecord(said)) throw new TypeError('a stored record is no object');
+  const { sequenceNumber: _n, op: _o, resourceType: _t, resource: _r, storedAt: _s, resourceUrl: _u, ...kept } = said;
+  const { contentHash: published, gewijzigdOp, herkomst, aggregatorId, ...other } = kept;
+  const organisatie = isRecord(data) && isRecord(data.organisatie) ? data.organisatie : {};
+  return {
+    op: 'upsert',
+    ...named,
+    dataText,
+    contentHash,
+    ...(typeof published === 'string' && published !== contentHash ? { sourceHash: published } : {}),
+    organisatienaam: typeof organisatie.naam === 'string' ? organisatie.naam : named.resource.organisatiecode,
+    ...(typeof gewijzigdOp === 'string' ? { gewijzigdOp } : {}),
+    ...(isRecord(herkomst) && typeof herkomst.feedUrl === 'string' && typeof herkomst.sequenceNumber === 'number'
+      ? { herkomst: { feedUrl: herkomst.feedUrl, sequenceNumber: herkomst.sequenceNumber } }
+      : {}),
+    ...(typeof aggregatorId === 'string' ? { aggregatorId } : {}),
+    other,
+  };
+}

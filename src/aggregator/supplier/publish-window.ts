@@ -1,0 +1,131 @@
+import type { Db } from '../../kernel/database/db.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
+import type { Change } from '../../raadsfeed/domain/change.ts';
+import { prepareChange } from '../../raadsfeed/domain/prepare-change.ts';
+import { RESOURCE_TYPES } from '../../raadsfeed/domain/resource-type.ts';
+import { publishBatch } from '../../raadsfeed/store/publish-batch.ts';
+import { BATCH_CHANGES } from '../../raadsfeed/writer/publisher.ts';
+import type { AggregatorNeeds } from '../dependencies.ts';
+import { aggregatorId, partKey } from '../resource-key.ts';
+import type { Lease } from '../source.ts';
+import { countPublished } from '../store/progress.ts';
+import {
+  countResources,
+  forgetPlaces,
+  readCurrentDocuments,
+  readMeetingsOf,
+  readPartsElsewhere,
+  readPlaces,
+  readPlacesIn,
+  savePlaces,
+} from '../store/source-items.ts';
+import type { Part, SourceIssue, WindowReading } from './source-adapter.ts';
+import { deriveChanges, type FeedState, type WindowBatch, windowBatches } from './window-changes.ts';
+
+export interface PublishedReading {
+  /** Records that were recorded, the deletes included; what did not change is not. */
+  readonly published: number;
+  readonly deleted: number;
+  /** Deletes that wait for an operator's word. */
+  readonly withheld: number;
+  /** Records that the contract does not allow: they were not published. */
+  readonly issues: readonly SourceIssue[];
+}
+
+type PublishNeeds = Pick<AggregatorNeeds, 'pool' | 'clock' | 'validate' | 'ids'>;
+
+export interface PublishReadingOptions {
+  readonly organisatiecode: string;
+  /** Deletes in this round before this window: the limit of a tenth holds for all of them together. */
+  readonly deletedBefore: number;
+  readonly allowMassDelete: boolean;
+  /** Lines that one transaction takes at most. */
+  readonly batch?: number;
+}
+
+/**
+ * Publishes what follows from a reading and remembers its places: in one transaction, or in several in an order that may stop anywhere.
+ * @throws {LeaseLostError} when the source is somebody else's now
+ */
+export async function publishReading(
+  lease: Lease,
+  reading: WindowReading,
+  { organisatiecode, deletedBefore, allowMassDelete, batch = BATCH_CHANGES }: PublishReadingOptions,
+  needs: PublishNeeds,
+): Promise<PublishedReading> {
+  const sourceId = lease.source.id;
+  const state = await readFeedState(needs.pool, { sourceId, organisatiecode }, reading);
+  const changes = deriveChanges(reading, { ...state, deletedBefore, allowMassDelete });
+  const issues: SourceIssue[] = [];
+  let published = 0;
+  for (const part of windowBatches(changes, batch)) {
+    const prepared = prepare(part, needs, issues);
+    published += await transaction(needs.pool, async (client) => {
+      const outcomes = prepared.length === 0 ? [] : await publishBatch(client, prepared, needs.clock.now());
+      const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
+      await savePlaces(client, sourceId, part.places);
+      await forgetPlaces(client, sourceId, part.forget);
+      // Last: it also finds out whether the lease still holds.
+      await countPublished(client, lease, recorded);
+      return recorded;
+    });
+  }
+  return { published, deleted: changes.deletes.length, withheld: changes.withheld.length, issues };
+}
+
+function prepare({ lines }: WindowBatch, { validate, ids }: PublishNeeds, issues: SourceIssue[]): Change[] {
+  const changes: Change[] = [];
+  for (const line of lines) {
+    const checked = validate(line);
+    if ('faults' in checked) {
+      const name = line.op === 'upsert' ? line.data.bronidentificatie : line.resource.bronidentificatie;
+      const where = `${line.resourceType}/${name}`;
+      issues.push({ what: 'invalid-record', where, detail: checked.faults.join('; '), times: 1, blocking: true });
+      continue;
+    }
+    const change = prepareChange(checked.line);
+    changes.push(ids ? { ...change, aggregatorId: aggregatorId(change.resourceType, change.resource) } : change);
+  }
+  return changes;
+}
+
+/** What the feed and the memory of a source hold, as far as it matters to a reading. */
+async function readFeedState(
+  db: Db,
+  { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },
+  reading: WindowReading,
+): Promise<Omit<FeedState, 'deletedBefore' | 'allowMassDelete'>> {
+  const inWindow = await readPlacesIn(db, sourceId, reading.window);
+  const names = reading.places.map(({ place }) => place);
+  const found = new Set(inWindow.map(({ place }) => place));
+  const known = [...inWindow, ...(await readPlaces(db, sourceId, names)).filter(({ place }) => !found.has(place))];
+  const parts = [...reading.places, ...known].flatMap((place) => place.parts);
+  const own = [...new Set([...names, ...known.map(({ place }) => place)])];
+  const wanted = [...parts, ...reading.hidden.map(toPart)];
+  const elsewhere = await readPartsElsewhere(db, sourceId, wanted, own);
+  const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
+  return {
+    organisatiecode,
+    known,
+    elsewhere: Map.groupBy(elsewhere, partKey),
+    documents: await readCurrentDocuments(db, organisatiecode, distinct(documents)),
+    agendapunten: await readMeetingsOf(db, sourceId, mentioned([...parts, ...elsewhere])),
+    total: await countResources(db, organisatiecode),
+  };
+}
+
+/** The other way round as `partKey`. */
+function toPart(key: string): Part {
+  const slash = key.indexOf('/');
+  const resourceType = RESOURCE_TYPES.find((type) => type === key.slice(0, slash));
+  if (resourceType === undefined) throw new TypeError(`${key} is not a key`);
+  return { resourceType, bronidentificatie: key.slice(slash + 1) };
+}
+
+function distinct(parts: readonly Part[]): string[] {
+  return [...new Set(parts.map(({ bronidentificatie }) => bronidentificatie))];
+}
+
+function mentioned(parts: readonly Part[]): string[] {
+  return [...new Set(parts.flatMap(({ agendapunten = [] }) => agendapunten))];
+}

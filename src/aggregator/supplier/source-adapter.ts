@@ -1,0 +1,153 @@
+import type { Verwijderreden } from '../../raadsfeed/domain/change.ts';
+import type { ResourceData } from '../../raadsfeed/domain/publiceer-regel.ts';
+import type { ResourceType } from '../../raadsfeed/domain/resource-type.ts';
+
+/**
+ * What the aggregator asks of a source that is not a feed. An adapter reads; it publishes nothing and keeps nothing: what it
+ * has to remember is handed in (`known`) and handed out (`places`).
+ *
+ * A source of this kind is read in windows of days. In a window stand places (a meeting, an entry of a register); on a place
+ * hang parts (the resources that exist because of it). A resource lives as long as one place has it.
+ */
+/** Days as `YYYY-MM-DD` in Dutch time; both are part of the window. */
+export interface DateWindow {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface AdapterSource {
+  /** Identification of the organisation at the supplier. */
+  readonly organisationId: string;
+  readonly organisatiecode: string;
+  readonly naam: string;
+  /** Address of the organisation's portal, for links that readers follow. */
+  readonly portaal?: string;
+}
+
+/** A resource as a place has it. Only documents carry references: one document can hang in many places. */
+export interface Part {
+  readonly resourceType: ResourceType;
+  readonly bronidentificatie: string;
+  readonly vergaderingen?: readonly string[];
+  /** Also agenda items that are only mentioned: a reference is published when the feed has that agenda item. */
+  readonly agendapunten?: readonly string[];
+  /** The Woo category that this place gives to the document. */
+  readonly wooinformatiecategorie?: string;
+  /** The days of the meeting and of the register item where it hangs: its date, when it has none of its own. */
+  readonly vergaderdag?: string;
+  readonly registerdag?: string;
+}
+
+/** What is remembered of a place; the key is `place`. */
+export interface KnownPlace {
+  /** `meeting-<id>` or `register-<register>-<id>`. */
+  readonly place: string;
+  /** The day that decides in which windows the place is expected; the first of the window where the supplier gives none. */
+  readonly day: string;
+  /** The place that this one is a part of. */
+  readonly parent: string | null;
+  /** As the supplier wrote it; `null`: read this place again whatever the supplier says. */
+  readonly lastModified: string | null;
+  /** Moment (UTC) after which the place is different although nothing was modified; `null`: never. */
+  readonly readAgainAfter: string | null;
+  readonly parts: readonly Part[];
+}
+
+/** A resource in the form of the feed. */
+export type SourceData = ResourceData & { readonly [member: string]: unknown };
+
+/** A line to publish with. */
+export interface UpsertLine {
+  readonly op: 'upsert';
+  readonly resourceType: ResourceType;
+  readonly data: SourceData;
+}
+
+export interface ReadPlace extends KnownPlace {
+  /** Everything of it was read. */
+  readonly complete: boolean;
+  /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they belong to more places. */
+  readonly records: readonly UpsertLine[];
+}
+
+/** A document as it was read, without the members that follow from all its places together. */
+export interface DocumentRead {
+  readonly bronidentificatie: string;
+  /** Number of the current version; 0 when the supplier gave none. */
+  readonly version: number;
+  readonly data: SourceData;
+  /** Its own day of submission, and the day on which it was modified; its date otherwise follows from its places. */
+  readonly date?: string | undefined;
+  readonly modifiedDay?: string | undefined;
+  /** By its own type; goes before that of a place. */
+  readonly wooinformatiecategorie?: string;
+}
+
+/** Something that is not as the supplier's interface is known to be. */
+export interface SourceIssue {
+  /** Stable word for the kind of issue: `count-mismatch`. */
+  readonly what: string;
+  /** The call or resource that it is about: `/events/meetings/12`. */
+  readonly where: string;
+  /** For people. */
+  readonly detail: string;
+  /** How often it was met in this reading. */
+  readonly times: number;
+  /** Whether it makes the window incomplete. */
+  readonly blocking: boolean;
+}
+
+/** Why a known place is not shown any more. */
+export interface GonePlace {
+  readonly place: string;
+  readonly verwijderreden: Extract<Verwijderreden, 'niet_langer_openbaar' | 'ingetrokken'>;
+}
+
+/** Resources that the supplier says exist and that were not read, so have no name: they count as missing. */
+export interface UnreadCount {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly where: string;
+  readonly resourceType: ResourceType;
+  readonly count: number;
+}
+
+export interface WindowReading {
+  readonly window: DateWindow;
+  readonly depth: 'quick' | 'full';
+  /** Everything in the window was read without an error: only then may something be deleted. */
+  readonly complete: boolean;
+  readonly places: readonly ReadPlace[];
+  /** Known places that are still shown and were not read again, because they did not change. */
+  readonly unchanged: readonly string[];
+  readonly gone: readonly GonePlace[];
+  readonly documents: readonly DocumentRead[];
+  /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public: it goes, wherever it hangs. */
+  readonly hidden: readonly string[];
+  /** The same of what hangs on something that is not public: when it hangs nowhere else, that is why it goes. */
+  readonly shielded: readonly string[];
+  readonly unread: readonly UnreadCount[];
+  readonly issues: readonly SourceIssue[];
+}
+
+export interface WindowRequest {
+  readonly source: AdapterSource;
+  readonly window: DateWindow;
+  /** `quick` skips what was not modified since it was last read; `full` reads everything. */
+  readonly depth: 'quick' | 'full';
+  /** The remembered places whose `day` is in the window. */
+  readonly known: readonly KnownPlace[];
+  readonly signal: AbortSignal;
+}
+
+export interface SourceAdapter {
+  /** As in the address of a source: `notubiz:281`. */
+  readonly scheme: string;
+  /**
+   * Reads one window. What goes wrong with the supplier is in the answer, as issues.
+   * @throws the signal's reason, when it is aborted
+   */
+  readWindow(request: WindowRequest): Promise<WindowReading>;
+  /** Gives connections back. */
+  close(): Promise<void>;
+}
