@@ -1,11 +1,11 @@
 import type { Platform } from '../kernel/platform.ts';
-import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
+import { closeDependencies, openDependencies } from './dependencies.ts';
 import type { Source } from './source.ts';
-import { readPlacesIn } from './store/source-items.ts';
+import { readItemsIn } from './store/source-items.ts';
 import { saveCoverage } from './store/windows.ts';
 import { type Coverage, measureReadings } from './supplier/coverage.ts';
 import { supplierSource } from './supplier/read-supplier.ts';
-import type { KnownPlace, WindowReading } from './supplier/source-adapter.ts';
+import type { KnownItem, WindowReading } from './supplier/source-adapter.ts';
 import { quarters, roundWindows } from './supplier/windows.ts';
 
 export interface CheckOptions {
@@ -26,24 +26,24 @@ export async function checkCoverage(
   options: CheckOptions,
 ): Promise<CheckedCoverage> {
   const { pool, clock, log } = platform;
-  const needs = openAggregatorNeeds(platform);
+  const deps = openDependencies(platform);
   try {
-    const of = supplierSource(source, needs.adapters);
+    const of = supplierSource(source, deps.adapters);
     const { all } = roundWindows(of.from, clock.now());
     const from = options.from ?? all[0]?.from ?? of.from;
     const to = options.to ?? all.at(-1)?.to ?? from;
     const readings: WindowReading[] = [];
-    const everyKnown: KnownPlace[] = [];
+    const everyKnown: KnownItem[] = [];
     for (const window of quarters({ from, to })) {
       options.signal.throwIfAborted();
-      const known = await readPlacesIn(pool, source.id, window);
+      const known = await readItemsIn(pool, source.id, window);
       const request = { source: of.source, window, depth: 'full', known, signal: options.signal } as const;
       const reading = await of.adapter.readWindow(request);
       // Only names are counted: what was read of years of meetings need not stay in memory.
-      const places = reading.places.map((place) => ({ ...place, records: [] }));
-      readings.push({ ...reading, places, documents: [] });
+      const items = reading.items.map((item) => ({ ...item, records: [] }));
+      readings.push({ ...reading, items, documents: [] });
       everyKnown.push(...known);
-      options.progress(`${window.from} to ${window.to}: ${places.length + reading.unchanged.length} places`);
+      options.progress(`${window.from} to ${window.to}: ${items.length + reading.unchanged.length} items`);
     }
     const coverage = await measureReadings(pool, of.source.organisatiecode, readings, everyKnown);
     await saveCoverage(pool, source.id, coverage, { from, to }, clock.now());
@@ -56,6 +56,6 @@ export async function checkCoverage(
     }
     return { ...coverage, complete };
   } finally {
-    await closeAggregatorNeeds(needs);
+    await closeDependencies(deps);
   }
 }

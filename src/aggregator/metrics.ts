@@ -4,7 +4,7 @@ import { readSourceStates, type SourceState } from './store/sources.ts';
 
 export interface AggregatorMetrics {
   /** Turns at sources, by what came of them. */
-  readonly turns: Counter<'result'>;
+  readonly runs: Counter<'result'>;
 }
 
 /** Metrics of the aggregator; those of each source are read from the database when they are asked for, by any instance. */
@@ -52,7 +52,7 @@ export function createAggregatorMetrics(registry: Registry, db: Db): AggregatorM
   );
   perSource('coverage_percent', 'What the feed has of what the supplier shows.', ({ dekking }) => dekking);
   return {
-    turns: new Counter({
+    runs: new Counter({
       name: 'koppelvlak_aggregator_turns_total',
       help: 'Turns at sources, by what came of them.',
       labelNames: ['result'],

@@ -14,46 +14,46 @@ export interface Source {
   readonly snapshotUrl: string | null;
   readonly rol: 'bronhouder' | 'aggregator' | null;
   readonly documentEtag: string | null;
-  readonly documentOp: Date | null;
+  readonly documentReadAt: Date | null;
   /** `stand`: the snapshot is being read; `historie`: the history for redactions that were missed; `feed`: the log after both. */
-  readonly fase: 'stand' | 'historie' | 'feed';
+  readonly phase: 'stand' | 'historie' | 'feed';
   /** What is not seen in the snapshot and the feed after it is gone. */
-  readonly vergelijken: boolean;
-  readonly standCursor: string | null;
-  readonly standFeedCursor: string | null;
+  readonly isComparing: boolean;
+  readonly snapshotCursor: string | null;
+  readonly snapshotFeedCursor: string | null;
   readonly cursor: string | null;
   readonly etag: string | null;
   /** Number of the last record that was looked at; `null` when the place is known by its cursor alone. */
-  readonly laatsteNummer: number | null;
-  readonly paginagrootte: number;
+  readonly lastNumber: number | null;
+  readonly pageSize: number;
   /** A place in the feed was given up, so its history is read for redactions. */
-  readonly historieLezen: boolean;
+  readonly mustReadHistory: boolean;
   /** Where; `null`: from its beginning. */
-  readonly historieCursor: string | null;
+  readonly historyCursor: string | null;
   /** The last number that was read before. */
-  readonly historieNa: number | null;
+  readonly historyAfter: number | null;
   /** Whether that history reaches back to that number; `null` while nothing says so. */
-  readonly historieSluitAan: boolean | null;
+  readonly historyJoins: boolean | null;
   /** It does not: what disappears may have been redacted. */
-  readonly historieGemist: boolean;
+  readonly historyMissed: boolean;
   /** As JSON; see `ReadingProgress`. */
-  readonly voortgang: unknown;
+  readonly progress: unknown;
   /** As JSON; see `LookAhead`. */
-  readonly vooruit: unknown;
+  readonly lookAhead: unknown;
   /** A hash of this source was the one that we would make. */
-  readonly hashKlopt: boolean;
+  readonly hashMatches: boolean;
   /** Organisations that its service document names. */
-  readonly genoemd: readonly string[];
+  readonly named: readonly string[];
   /** All of them are taken from elsewhere. */
-  readonly nietsTeLezen: boolean;
-  readonly magMassaal: boolean;
+  readonly hasNothingToRead: boolean;
+  readonly allowMassDelete: boolean;
   /** When a comparison that was withheld is tried again. */
-  readonly hervergelijken: Date | null;
+  readonly compareAgainAt: Date | null;
   /** When the snapshot was last begun. */
-  readonly standBegonnen: Date | null;
+  readonly snapshotStartedAt: Date | null;
   /** Failures in a row, and the kind of the last one. */
-  readonly mislukt: number;
-  readonly foutSoort: string | null;
+  readonly failures: number;
+  readonly failureKind: string | null;
 }
 
 /** The right to work on a source: whoever takes it over makes the number of the one before him worthless. */

@@ -9,8 +9,7 @@ import { isRecord } from '../kernel/is-record.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 import { isResourceType } from '../raadsfeed/domain/resource-type.ts';
-import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
-import type { AggregatorNeeds } from './dependencies.ts';
+import { type AggregatorDependencies, closeDependencies, openDependencies } from './dependencies.ts';
 import { partKey } from './resource-key.ts';
 import type { Source } from './source.ts';
 import { readOwnedOrganisations } from './store/organisations.ts';
@@ -38,11 +37,11 @@ export async function planSwitch(
   to: string,
   signal: AbortSignal,
 ): Promise<SwitchPlan> {
-  const needs = openAggregatorNeeds(platform);
+  const deps = openDependencies(platform);
   try {
     const owned = await readOwnedOrganisations(platform.pool, from.id);
     const codes = owned.map(({ organisatiecode }) => organisatiecode);
-    const offered = await readIdentities(needs, to, new Set(codes), signal);
+    const offered = await readIdentities(deps, to, new Set(codes), signal);
     if (offered.size === 0) throw new Error(`${to} names none of ${codes.join(', ')} in its service document`);
     const organisations: OrganisationSwitch[] = [];
     for (const [organisatiecode, keys] of offered) {
@@ -51,7 +50,7 @@ export async function planSwitch(
     }
     return { organisations, isMassDelete: organisations.some(({ isMassDelete }) => isMassDelete) };
   } finally {
-    await closeAggregatorNeeds(needs);
+    await closeDependencies(deps);
   }
 }
 
@@ -65,12 +64,12 @@ export async function carryOutSwitch(
 }
 
 async function readIdentities(
-  needs: AggregatorNeeds,
+  deps: AggregatorDependencies,
   to: string,
   codes: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<Map<string, Set<string>>> {
-  const answer = await needs.client.getJson({ url: to, signal, redirects: 'same-host' });
+  const answer = await deps.client.getJson({ url: to, signal, redirects: 'same-host' });
   const document = readServiceDocument(answer.changed ? answer.json : undefined, answer.url);
   const found = new Map<string, Set<string>>();
   for (const { organisatiecode } of document.organisaties) {
@@ -79,7 +78,7 @@ async function readIdentities(
   let progress = NO_PROGRESS;
   for (let cursor: string | null = null, feedCursor: string | null = null; found.size > 0; ) {
     const request = { url: document.snapshotUrl, cursor, limit: PAGE, redirects: 'same-host', signal } as const;
-    const page = await askPage(needs.client, request);
+    const page = await askPage(deps.client, request);
     const read = readSnapshotPage(page.changed ? page.json : undefined, { cursor, feedCursor }, (code, message) => {
       throw new FeedFault(code, message);
     });
@@ -89,7 +88,7 @@ async function readIdentities(
       cursor: read.cursor,
       numbers: read.records.map(({ sequenceNumber }) => sequenceNumber),
       isSnapshot: true,
-      maxRecords: needs.maxSnapshotRecords,
+      maxRecords: deps.maxSnapshotRecords,
     });
     ({ cursor, feedCursor } = read);
   }

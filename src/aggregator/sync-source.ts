@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../kernel/outbound/retry.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { closeAggregatorNeeds, openAggregatorNeeds } from './aggregator.ts';
+import { closeDependencies, openDependencies, type SupplierDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import type { Lease } from './source.ts';
 import { addIssues, resolveIssues } from './store/issues.ts';
 import { releaseFailed, releaseSource, renewLeases, rereadLease, takeLease } from './store/leases.ts';
 import { requestComparison } from './store/sources.ts';
 import { ensureWindows } from './store/windows.ts';
-import { readOneWindow, type SupplierNeeds, supplierSource } from './supplier/read-supplier.ts';
+import { readOneWindow, supplierSource } from './supplier/read-supplier.ts';
 import { quarters, roundWindows } from './supplier/windows.ts';
 import { describeFailure, type Failure } from './worker.ts';
 
@@ -45,7 +45,7 @@ const BACKOFF = { firstMs: 500, maxMs: 10_000 };
 /** Takes the source over from whoever reads it, reads it to its end, and gives it back. */
 export async function syncSource(platform: Platform, sourceId: number, options: SyncOptions): Promise<SyncOutcome> {
   const { pool } = platform;
-  const needs = openAggregatorNeeds(platform);
+  const deps = openDependencies(platform);
   const holder = `sync ${randomUUID()}`;
   if (options.allowMassDelete) await requestComparison(pool, sourceId, true);
   const lease = await takeLease(pool, sourceId, holder, LEASE_SECONDS);
@@ -60,12 +60,12 @@ export async function syncSource(platform: Platform, sourceId: number, options: 
   );
   try {
     if (lease.source.soort === 'leveranciers-api') {
-      const outcome = await syncSupplier(lease, needs, options);
+      const outcome = await syncSupplier(lease, deps, options);
       await releaseSource(pool, lease, { inMs: 0 });
       return outcome;
     }
-    const { failure, ...outcome } = await syncFeed(lease, needs, options);
-    await (failure === undefined ? noteSuccess(lease, needs) : noteFailure(lease, failure, needs));
+    const { failure, ...outcome } = await syncFeed(lease, deps, options);
+    await (failure === undefined ? noteSuccess(lease, deps) : noteFailure(lease, failure, deps));
     return failure === undefined ? outcome : { ...outcome, reason: `${failure.kind}: ${failure.message}` };
   } catch (error) {
     // Stopped, or a fault of our own: nothing is wrong with the source.
@@ -73,18 +73,22 @@ export async function syncSource(platform: Platform, sourceId: number, options: 
     throw error;
   } finally {
     clearInterval(renewal);
-    await closeAggregatorNeeds(needs);
+    await closeDependencies(deps);
   }
 }
 
-async function noteSuccess(lease: Lease, { pool, clock }: SupplierNeeds): Promise<void> {
+async function noteSuccess(lease: Lease, { pool, clock }: SupplierDependencies): Promise<void> {
   await resolveIssues(pool, lease.source.id, clock.now());
   await releaseSource(pool, lease, { inMs: 0 });
 }
 
 /** As the service notes it; the service may try again at once. */
-async function noteFailure(lease: Lease, { kind, message }: Failure, { pool, clock }: SupplierNeeds): Promise<void> {
-  const { id, adres, paginagrootte: pageSize } = lease.source;
+async function noteFailure(
+  lease: Lease,
+  { kind, message }: Failure,
+  { pool, clock }: SupplierDependencies,
+): Promise<void> {
+  const { id, adres, pageSize } = lease.source;
   await addIssues(pool, id, [{ what: kind, where: adres, detail: message, times: 1, blocking: true }], clock.now());
   await releaseFailed(pool, lease, { inMs: 0, kind, message, pageSize });
 }
@@ -95,7 +99,7 @@ function nothing(): Sum {
 
 async function syncFeed(
   start: Lease,
-  needs: SupplierNeeds,
+  deps: SupplierDependencies,
   { signal, progress }: SyncOptions,
 ): Promise<SyncOutcome & { readonly failure?: Failure }> {
   const sum = nothing();
@@ -103,11 +107,10 @@ async function syncFeed(
   for (let failures = 0; ; ) {
     signal.throwIfAborted();
     try {
-      const read = await rereadLease(needs.pool, start);
+      const read = await rereadLease(deps.pool, start);
       // What failed before in this run counts as it does for the service.
-      const lease =
-        last === undefined ? read : { ...read, source: { ...read.source, foutSoort: last, mislukt: failures } };
-      const turn = await followSource(lease, needs, { signal, maxPages: 10, tolerant: failures >= ATTEMPTS - 2 });
+      const lease = last === undefined ? read : { ...read, source: { ...read.source, failureKind: last, failures } };
+      const turn = await followSource(lease, deps, { signal, maxPages: 10, tolerant: failures >= ATTEMPTS - 2 });
       failures = 0;
       last = undefined;
       for (const key of ['read', 'published', 'deleted', 'withheld', 'refused'] as const) sum[key] += turn[key];
@@ -126,11 +129,11 @@ async function syncFeed(
   }
 }
 
-async function syncSupplier(lease: Lease, needs: SupplierNeeds, options: SyncOptions): Promise<SyncOutcome> {
+async function syncSupplier(lease: Lease, deps: SupplierDependencies, options: SyncOptions): Promise<SyncOutcome> {
   const { from, to, allowMassDelete, signal, progress } = options;
-  const of = supplierSource(lease.source, needs.adapters);
-  const { all } = roundWindows(of.from, needs.clock.now());
-  await ensureWindows(needs.pool, lease.source.id, all);
+  const of = supplierSource(lease.source, deps.adapters);
+  const { all } = roundWindows(of.from, deps.clock.now());
+  await ensureWindows(deps.pool, lease.source.id, all);
   const first = from ?? all[0]?.from ?? of.from;
   const last = to ?? all.at(-1)?.to ?? first;
   // Newest first: that is what people look for.
@@ -138,7 +141,7 @@ async function syncSupplier(lease: Lease, needs: SupplierNeeds, options: SyncOpt
   const sum = { ...nothing(), complete: true };
   for (const [i, window] of windows.entries()) {
     signal.throwIfAborted();
-    const done = await readOneWindow(lease, of, { ...window, depth: 'full' }, needs, { signal, allowMassDelete });
+    const done = await readOneWindow(lease, of, { ...window, depth: 'full' }, deps, { signal, allowMassDelete });
     for (const key of ['read', 'published', 'deleted', 'withheld'] as const) sum[key] += done[key];
     sum.issues += done.issues.length;
     sum.complete &&= done.complete;

@@ -119,10 +119,10 @@ function toSource(value: Record<string, unknown>, place: string): NewSource {
 /** A feed that does not answer now is more often a wrong address than a source that is down. */
 async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
-  const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../aggregator/aggregator.ts');
+  const { closeDependencies, openDependencies } = await import('../aggregator/dependencies.ts');
   const { readServiceDocument } = await import('../feed-client/service-document.ts');
   const { findFeedHolder } = await import('../aggregator/store/progress.ts');
-  const needs = openAggregatorNeeds(platform);
+  const needs = openDependencies(platform);
   let feedUrl: string;
   try {
     const answer = await needs.client.getJson({ url: source.adres, signal, redirects: 'same-host' });
@@ -131,7 +131,7 @@ async function checkFeed(platform: Platform, source: NewSource, signal: AbortSig
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`${source.adres} gives no service document (${why}); --unchecked adds it all the same`);
   } finally {
-    await closeAggregatorNeeds(needs);
+    await closeDependencies(needs);
   }
   const holder = await findFeedHolder(platform.pool, feedUrl, null);
   if (holder !== undefined && holder !== source.adres) {

@@ -57,7 +57,7 @@ async function publish(lease: Lease): Promise<number> {
   const position = { ...lease.source, cursor: 'c1', fase: 'feed' } as const;
   return await publishPage(
     lease,
-    { changes, issues: [], refused: 0, present: [], refusedKeys: [], hashKlopt: true, read: 1 },
+    { changes, issues: [], refused: 0, present: [], refusedKeys: [], hashMatches: true, read: 1 },
     { position },
     needs,
   );

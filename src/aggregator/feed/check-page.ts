@@ -19,20 +19,20 @@ export interface CheckedPage {
   /** Resources that the source has, also those whose record is refused: they are not gone. */
   readonly present: readonly SeenResource[];
   /** A hash of this source was the one that we would make, here or before. */
-  readonly hashKlopt: boolean;
+  readonly hashMatches: boolean;
 }
 
 /** Refused records of one page that are told one by one. */
-const TOLD = 20;
+const MAX_DETAILED = 20;
 
 /**
  * Records that are judged without letting others have their turn: who publishes holds the lock of the feed, and each of its statements
  * would wait for a whole page.
  */
-const AT_ONCE = 50;
+const BATCH = 50;
 
 export interface PageContext extends RecordContext, RedactionContext {
-  readonly hashKlopt: boolean;
+  readonly hashMatches: boolean;
   /** What was taken of the numbers that redactions without a resource name. */
   readonly taken: ReadonlyMap<number, TakenRecord>;
 }
@@ -40,11 +40,11 @@ export interface PageContext extends RecordContext, RedactionContext {
 export async function checkPage(records: readonly FeedRecord[], context: PageContext): Promise<CheckedPage> {
   const judged: (FeedRecord & { readonly checked: CheckedRecord | readonly Change[] })[] = [];
   for (const [i, { sequenceNumber, record }] of records.entries()) {
-    if (i > 0 && i % AT_ONCE === 0) await pause();
+    if (i > 0 && i % BATCH === 0) await pause();
     judged.push({ sequenceNumber, record, checked: judge(record, sequenceNumber, context) });
   }
-  const hashKlopt =
-    context.hashKlopt ||
+  const hashMatches =
+    context.hashMatches ||
     judged.some(({ checked }) => 'kind' in checked && 'hash' in checked && checked.hash === 'matches');
   const changes: Change[] = [];
   const present: SeenResource[] = [];
@@ -58,7 +58,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
       for (const change of checked) refusedKeys.delete(resourceKey(change.resourceType, change.resource));
       continue;
     }
-    const verdict = checked.kind === 'change' && checked.hash === 'differs' && hashKlopt ? WRONG_HASH : checked;
+    const verdict = checked.kind === 'change' && checked.hash === 'differs' && hashMatches ? WRONG_HASH : checked;
     if (verdict.kind === 'change') {
       changes.push(verdict.change);
       refusedKeys.delete(resourceKey(verdict.change.resourceType, verdict.change.resource));
@@ -82,7 +82,7 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
         : 'hashes are of another form than ours: they are passed on';
     issues.push({ what: 'content-hash', where: context.feedUrl, detail, times: 1, blocking: false });
   }
-  return { changes, refused, refusedKeys: [...refusedKeys], issues, present, hashKlopt };
+  return { changes, refused, refusedKeys: [...refusedKeys], issues, present, hashMatches };
 }
 
 /** What cannot even be judged is refused by itself: it holds up neither the page nor the redactions on it. */
@@ -119,7 +119,7 @@ function refusal(
   sequenceNumber: number,
   { isTaken, feedUrl }: { readonly isTaken: boolean; readonly feedUrl: string },
 ): SourceIssue {
-  const where = count <= TOLD ? `${feedUrl}#${sequenceNumber}` : feedUrl;
-  const detail = count <= TOLD ? faults.join('; ') : 'more records of one page were refused';
+  const where = count <= MAX_DETAILED ? `${feedUrl}#${sequenceNumber}` : feedUrl;
+  const detail = count <= MAX_DETAILED ? faults.join('; ') : 'more records of one page were refused';
   return { what: isTaken ? 'record-refused' : 'organisation-unnamed', where, detail, times: 1, blocking: false };
 }

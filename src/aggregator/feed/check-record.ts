@@ -13,7 +13,7 @@ import type { LineValidator } from '../../raadsfeed/writer/line-validator.ts';
 import { aggregatorId } from '../resource-key.ts';
 
 /** How an organisation is taken from a source. `unnamed`: its document does not name it; `elsewhere`: another source has it. */
-export type Taken = 'yes' | 'unnamed' | 'elsewhere';
+export type Ownership = 'yes' | 'unnamed' | 'elsewhere';
 
 export interface RecordContext {
   /** `feedUrl` of the source: with the number it is the origin of what is published. */
@@ -24,7 +24,7 @@ export interface RecordContext {
   readonly validate: LineValidator;
   /** Whether records get an identifier of this aggregator. */
   readonly ids: boolean;
-  readonly takes: (organisatiecode: string) => Taken;
+  readonly takes: (organisatiecode: string) => Ownership;
 }
 
 /** What one record of a source comes to. */
@@ -78,14 +78,14 @@ function checkUpsert(
   const fault = unwritable(record.data);
   if (fault !== undefined) return refused(`data ${fault}`);
   const data = withLowerCodes(record.data);
-  const address = oddAddress(data);
+  const address = invalidAddress(data);
   if (address !== undefined) return refused(`${address} is no address of the web (http or https)`);
   const checked = validate({ op: 'upsert', resourceType: record.resourceType, data });
   if ('faults' in checked) return { kind: 'refused', faults: checked.faults };
   // Of the data as the source has them: the codes in them are no reason to doubt its hash.
   const hash = judgeHash(record);
   const foreign = hash === 'differs' && typeof record.contentHash === 'string' ? record.contentHash : undefined;
-  if (foreign !== undefined && !isPlain(foreign)) return refused('contentHash is no hash');
+  if (foreign !== undefined && !isPrintable(foreign)) return refused('contentHash is no hash');
   const change = prepareChange(checked.line, { ...origin, ...(foreign === undefined ? {} : { sourceHash: foreign }) });
   const { organisatiecode, bronidentificatie } = change.resource;
   if (organisatiecode !== resource.organisatiecode || bronidentificatie !== resource.bronidentificatie) {
@@ -105,7 +105,7 @@ function isMoment(value: unknown): boolean {
 /** Longest hash of another form that is passed on. */
 const MAX_HASH = 200;
 
-function isPlain(hash: string): boolean {
+function isPrintable(hash: string): boolean {
   return hash.length <= MAX_HASH && /^[!-~]+$/.test(hash);
 }
 
@@ -200,12 +200,12 @@ function withLowerCodes(data: Record<string, unknown>): Record<string, unknown> 
 const MAX_DEPTH = 8;
 
 /** The first member that says to be an address and is none of the web: readers would follow it. */
-function oddAddress(value: unknown, at = 'data', depth = 0): string | undefined {
+function invalidAddress(value: unknown, at = 'data', depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const place = `${at}.${name}`;
     if (typeof member === 'string' && /(url|link)$/i.test(name) && !isWebAddress(member)) return place;
-    const inner = oddAddress(member, place, depth + 1);
+    const inner = invalidAddress(member, place, depth + 1);
     if (inner !== undefined) return inner;
   }
   return undefined;

@@ -10,7 +10,7 @@ import {
 } from '../../feed-client/page.ts';
 import { isRecord } from '../../kernel/is-record.ts';
 import type { Lease } from '../source.ts';
-import type { PageNeeds } from './read-page.ts';
+import type { PageDependencies } from './read-page.ts';
 import { carryOutRedactions } from './redactions.ts';
 
 /** How far was looked for the redactions that name what is missing before a page; kept when the turn ends over it. */
@@ -38,23 +38,23 @@ export async function explainGaps(
   lease: Lease,
   page: FeedPage,
   most: number,
-  needs: PageNeeds,
+  deps: PageDependencies,
 ): Promise<{ readonly pages: number; readonly ahead: LookAhead | null }> {
-  const { feedUrl, paginagrootte: limit } = lease.source;
-  const { signal } = needs.options;
-  let ahead = lookingOn(lease.source.vooruit, page);
+  const { feedUrl, pageSize: limit } = lease.source;
+  const { signal } = deps.options;
+  let ahead = resume(lease.source.lookAhead, page);
   let hasMore = page.hasMore;
   let pages = 0;
   while (hasMore && ahead.pages < MAX_AHEAD) {
     if (pages >= most) return { pages, ahead };
     const { cursor } = ahead;
-    const answer = await askPage(needs.client, { url: feedUrl ?? '', cursor, limit, redirects: 'same-host', signal });
+    const answer = await askPage(deps.client, { url: feedUrl ?? '', cursor, limit, redirects: 'same-host', signal });
     pages += 1;
     const json = answer.changed ? answer.json : undefined;
     const gaps = withoutNamed(ahead.gaps, namedNumbers(looseRecords(json)));
     if (gaps.length === 0) return { pages, ahead: null };
     // They stand behind a page that cannot be believed.
-    await carryOutRedactions(lease, json, needs);
+    await carryOutRedactions(lease, json, deps);
     const next = isRecord(json) && typeof json.cursor === 'string' ? json.cursor : cursor;
     hasMore = isRecord(json) && json.hasMore === true && next !== cursor;
     ahead = { of: ahead.of, cursor: next, gaps, pages: ahead.pages + 1 };
@@ -65,7 +65,7 @@ export async function explainGaps(
 }
 
 /** Goes on where an earlier turn ended over the same page, else begins behind it. */
-function lookingOn(kept: unknown, { cursor, gaps }: FeedPage): LookAhead {
+function resume(kept: unknown, { cursor, gaps }: FeedPage): LookAhead {
   const begin = { of: cursor, cursor, gaps, pages: 0 };
   if (!isRecord(kept) || kept.of !== cursor || typeof kept.cursor !== 'string') return begin;
   if (typeof kept.pages !== 'number' || !Array.isArray(kept.gaps)) return begin;

@@ -7,25 +7,25 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import type { Removal } from '../../raadsfeed/domain/change.ts';
 import { publishBatch } from '../../raadsfeed/store/publish-batch.ts';
 import { BATCH_CHANGES } from '../../raadsfeed/writer/publisher.ts';
-import type { AggregatorNeeds } from '../dependencies.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease, Source } from '../source.ts';
-import { countGone, endComparison, findGone } from '../store/comparison.ts';
-import { addIssues, hasRefused, resolveRefusals } from '../store/issues.ts';
+import { countMissing, endComparison, findMissing } from '../store/comparison.ts';
+import { addIssues, hasRefusals, resolveRefusals } from '../store/issues.ts';
 import { rereadLease } from '../store/leases.ts';
 import {
-  noteCaughtUp,
-  noteNothingToRead,
+  markCaughtUp,
   type OwnedOrganisation,
   readOwnedOrganisations,
-  touchSourceOrganisations,
+  setNothingToRead,
+  updateLastModified,
 } from '../store/organisations.ts';
 import { countPublished, giveUpHistory, restartHistory, restartSnapshot } from '../store/progress.ts';
 import { describeFailure } from '../worker.ts';
 import { readDocument } from './read-document.ts';
-import { type PageNeeds, type PageOutcome, readPage } from './read-page.ts';
-import { cleanFiles } from './redactions.ts';
+import { type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
+import { rewriteRedactedFiles } from './redactions.ts';
 
-export interface TurnOptions {
+export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Pages of one turn; then others get theirs. */
   readonly maxPages: number;
@@ -33,7 +33,7 @@ export interface TurnOptions {
   readonly tolerant: boolean;
 }
 
-interface TurnResult {
+interface FollowResult {
   /** The source was read to its end. */
   readonly caughtUp: boolean;
   /** Milliseconds until it is worth looking again. */
@@ -46,44 +46,48 @@ interface TurnResult {
 }
 
 /** Failures in a row of numbers that cannot be believed, after which the snapshot is asked for what is true. */
-const PATIENCE = 3;
+const FAILURES_BEFORE_RESTART = 3;
 
 /** @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays */
-export async function followSource(start: Lease, needs: AggregatorNeeds, options: TurnOptions): Promise<TurnResult> {
-  let lease = await readDocument(start, needs, options.signal);
-  if (lease.source.hervergelijken !== null && lease.source.hervergelijken <= needs.clock.now()) {
-    lease = await restart(lease, needs, { wholeHistory: false });
+export async function followSource(
+  start: Lease,
+  deps: AggregatorDependencies,
+  options: FollowOptions,
+): Promise<FollowResult> {
+  let lease = await readDocument(start, deps, options.signal);
+  if (lease.source.compareAgainAt !== null && lease.source.compareAgainAt <= deps.clock.now()) {
+    lease = await restart(lease, deps, { wholeHistory: false });
   }
   const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
-  const organisations = await readOwnedOrganisations(needs.pool, lease.source.id);
+  const organisations = await readOwnedOrganisations(deps.pool, lease.source.id);
   if (hasNothingToRead(lease, organisations)) {
-    await noteNothingToRead(needs.pool, lease.source.id, true);
-    await noteCaughtUp(needs.pool, lease.source.id, needs.clock.now());
-    return { ...sum, caughtUp: true, inMs: needs.pollMs };
+    await setNothingToRead(deps.pool, lease.source.id, true);
+    await markCaughtUp(deps.pool, lease.source.id, deps.clock.now());
+    return { ...sum, caughtUp: true, inMs: deps.pollMs };
   }
-  if (lease.source.nietsTeLezen) await noteNothingToRead(needs.pool, lease.source.id, false);
+  if (lease.source.hasNothingToRead) await setNothingToRead(deps.pool, lease.source.id, false);
   if (organisations.every(({ aanwezig }) => !aanwezig)) {
     throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
   }
-  const pageNeeds: PageNeeds = { ...needs, organisations, named: new Set(lease.source.genoemd), options };
+  const pageDeps: PageDependencies = { ...deps, organisations, named: new Set(lease.source.named), options };
   for (let pages = 0; pages < options.maxPages; ) {
     options.signal.throwIfAborted();
-    const at = needs.clock.now();
-    const page = await readOrRestart(lease, pageNeeds, options.maxPages - pages);
+    const at = deps.clock.now();
+    const page = await readOrRestart(lease, pageDeps, options.maxPages - pages);
     if (page === 'restarted') return { ...sum, caughtUp: false, inMs: 0 };
     pages += page.pages;
     sum.read += page.read;
     sum.published += page.published;
     sum.refused += page.refused;
-    if (page.saved) lease = await rereadLease(needs.pool, lease);
-    if (page.ends === 'cannot-go-on') return { ...sum, caughtUp: false, inMs: wait(page, needs) };
-    if (page.ends === 'more') continue;
-    if (lease.source.vergelijken) {
+    if (page.moved) lease = await rereadLease(deps.pool, lease);
+    if (page.state === 'cannot-go-on') return { ...sum, caughtUp: false, inMs: wait(page, deps) };
+    if (page.state === 'more') continue;
+    if (lease.source.isComparing) {
       const present = organisations.filter(({ aanwezig }) => aanwezig);
-      Object.assign(sum, await finishComparison(lease, present, needs));
+      Object.assign(sum, await finishComparison(lease, present, deps));
     }
-    await showCurrent(lease, needs, at);
-    return { ...sum, caughtUp: true, inMs: wait(page, needs) };
+    await updateServiceDocument(lease, deps, at);
+    return { ...sum, caughtUp: true, inMs: wait(page, deps) };
   }
   return { ...sum, caughtUp: false, inMs: 0 };
 }
@@ -96,22 +100,26 @@ function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]
   const wanted = new Set(source.organisatiecodes);
   if (owned.length > 0) return false;
   if (wanted.size === 0 && source.rol === 'aggregator') return true;
-  return source.genoemd.some((code) => wanted.size === 0 || wanted.has(code));
+  return source.named.some((code) => wanted.size === 0 || wanted.has(code));
 }
 
-function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorNeeds): number {
+function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorDependencies): number {
   return Math.max(pollMs, Math.min(freshForMs, 3_600_000));
 }
 
-async function readOrRestart(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome | 'restarted'> {
+async function readOrRestart(
+  lease: Lease,
+  deps: PageDependencies,
+  pagesLeft: number,
+): Promise<PageOutcome | 'restarted'> {
   try {
-    return await readPage(lease, needs, pagesLeft);
+    return await readPage(lease, deps, pagesLeft);
   } catch (error) {
     const { source } = lease;
-    if (source.fase === 'historie' && (await leaveHistory(lease, error, needs))) return 'restarted';
-    if (!(error instanceof FeedFault) || !mayRestart(lease, error, needs)) throw error;
-    needs.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
-    await restart(lease, needs, { wholeHistory: source.fase === 'feed' && error.code === 'cursor-refused' });
+    if (source.phase === 'historie' && (await leaveHistory(lease, error, deps))) return 'restarted';
+    if (!(error instanceof FeedFault) || !mayRestart(lease, error, deps)) throw error;
+    deps.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
+    await restart(lease, deps, { wholeHistory: source.phase === 'feed' && error.code === 'cursor-refused' });
     return 'restarted';
   }
 }
@@ -120,9 +128,9 @@ async function readOrRestart(lease: Lease, needs: PageNeeds, pagesLeft: number):
  * A cursor that is refused (twice, when the answer does not say that it is the cursor), and whatever else stays wrong with the pages
  * themselves, needs a new snapshot. Not again and again, if that does not help.
  */
-function mayRestart({ source }: Lease, fault: FeedFault, { clock, restartMs }: AggregatorNeeds): boolean {
-  const begun = source.standBegonnen?.getTime() ?? 0;
-  const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && lasts(source, fault.code));
+function mayRestart({ source }: Lease, fault: FeedFault, { clock, restartMs }: AggregatorDependencies): boolean {
+  const begun = source.snapshotStartedAt?.getTime() ?? 0;
+  const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && persists(source, fault.code));
   return wanted && clock.now().getTime() - begun >= restartMs;
 }
 
@@ -133,24 +141,24 @@ const RESTARTING: ReadonlySet<FeedFaultCode> = new Set([
   'snapshot-endless',
 ]);
 
-function isRefusedForGood({ foutSoort, mislukt }: Source, { code, certain }: FeedFault): boolean {
-  return code === 'cursor-refused' && (certain || (foutSoort === code && mislukt > 0));
+function isRefusedForGood({ failureKind, failures }: Source, { code, certain }: FeedFault): boolean {
+  return code === 'cursor-refused' && (certain || (failureKind === code && failures > 0));
 }
 
-function lasts({ foutSoort, mislukt }: Source, code: string): boolean {
-  return foutSoort === code && mislukt >= PATIENCE - 1;
+function persists({ failureKind, failures }: Source, code: string): boolean {
+  return failureKind === code && failures >= FAILURES_BEFORE_RESTART - 1;
 }
 
 /** The history is read from its beginning where its cursor is refused, and left alone where it stays unreadable: the feed goes on. */
-async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorNeeds): Promise<boolean> {
+async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
   const { source } = lease;
-  if (error instanceof FeedFault && source.historieCursor !== null && isRefusedForGood(source, error)) {
+  if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
     await restartHistory(pool, lease);
     return true;
   }
   const failure = describeFailure(error);
   const isRefusal = error instanceof FeedFault || /^status-4(?!29)/.test(failure?.kind ?? '');
-  if (failure === undefined || !isRefusal || !lasts(source, failure.kind)) return false;
+  if (failure === undefined || !isRefusal || !persists(source, failure.kind)) return false;
   log.warn({ source: source.adres, fault: failure.kind }, `its history is not read for redactions: ${failure.message}`);
   await giveUpHistory(pool, lease);
   return true;
@@ -158,7 +166,7 @@ async function leaveHistory(lease: Lease, error: unknown, { pool, log }: Aggrega
 
 async function restart(
   lease: Lease,
-  { pool }: AggregatorNeeds,
+  { pool }: AggregatorDependencies,
   how: { readonly wholeHistory: boolean },
 ): Promise<Lease> {
   return await transaction(pool, async (client) => {
@@ -168,11 +176,11 @@ async function restart(
 }
 
 /** Says in the service document until when the data of the source is up to date; not while records of it are refused. */
-async function showCurrent(lease: Lease, { pool }: AggregatorNeeds, at: Date): Promise<void> {
+async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependencies, at: Date): Promise<void> {
   const { id, rol } = lease.source;
   await transaction(pool, async (client) => {
-    await noteCaughtUp(client, id, at);
-    if (await hasRefused(client, id)) return;
+    await markCaughtUp(client, id, at);
+    if (await hasRefusals(client, id)) return;
     await resolveRefusals(client, id, at);
     // What an aggregator has is no newer than it says itself.
     const organisations = (await readOwnedOrganisations(client, id))
@@ -181,7 +189,7 @@ async function showCurrent(lease: Lease, { pool }: AggregatorNeeds, at: Date): P
         if (rol !== 'aggregator') return [{ organisatiecode, at }];
         return bronBijgewerkt === null ? [] : [{ organisatiecode, at: bronBijgewerkt < at ? bronBijgewerkt : at }];
       });
-    await touchSourceOrganisations(client, organisations);
+    await updateLastModified(client, organisations);
   });
 }
 
@@ -196,21 +204,21 @@ const MASS_DELETE = 10;
 async function finishComparison(
   lease: Lease,
   organisations: readonly OwnedOrganisation[],
-  needs: AggregatorNeeds,
+  deps: AggregatorDependencies,
 ): Promise<{ deleted: number; withheld: number }> {
   const { source } = lease;
-  const counts = await countGone(
-    needs.pool,
+  const counts = await countMissing(
+    deps.pool,
     source.id,
     organisations.map(({ organisatiecode }) => organisatiecode),
   );
-  const tooMany = counts.filter(({ total, gone }) => gone * MASS_DELETE > total && !source.magMassaal);
+  const tooMany = counts.filter(({ total, gone }) => gone * MASS_DELETE > total && !source.allowMassDelete);
   let deleted = 0;
   for (const { organisatiecode, gone } of counts) {
     if (gone === 0 || tooMany.some((other) => other.organisatiecode === organisatiecode)) continue;
-    deleted += await deleteGone(lease, organisatiecode, needs);
+    deleted += await deleteMissing(lease, organisatiecode, deps);
   }
-  await transaction(needs.pool, async (client) => {
+  await transaction(deps.pool, async (client) => {
     const issues = tooMany.map(({ organisatiecode, total, gone }) => ({
       what: 'mass-delete-withheld',
       where: organisatiecode,
@@ -218,33 +226,33 @@ async function finishComparison(
       times: 1,
       blocking: true,
     }));
-    await addIssues(client, source.id, issues, needs.clock.now());
+    await addIssues(client, source.id, issues, deps.clock.now());
     await endComparison(client, lease, tooMany);
   });
   return { deleted, withheld: tooMany.reduce((sum, { gone }) => sum + gone, 0) };
 }
 
-const MISSED =
+const HISTORY_MISSED =
   'Niet meer aanwezig bij de bron, en de geschiedenis van de bron zegt niet waarom: de inhoud is daarom uit de historie gehaald.';
 
-async function deleteGone(lease: Lease, organisatiecode: string, needs: AggregatorNeeds): Promise<number> {
-  const { pool, clock } = needs;
+async function deleteMissing(lease: Lease, organisatiecode: string, deps: AggregatorDependencies): Promise<number> {
+  const { pool, clock } = deps;
   const toelichting = `Niet meer aanwezig bij de bron ${lease.source.feedUrl ?? lease.source.adres}.`;
   let deleted = 0;
   for (;;) {
     const count = await transaction(pool, async (client) => {
-      const gone = await findGone(client, lease.source.id, organisatiecode, BATCH_CHANGES);
+      const gone = await findMissing(client, lease.source.id, organisatiecode, BATCH_CHANGES);
       const removals = gone.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
       );
       // What of its history was not seen may have been a redaction: it must not stay readable here.
-      const redactions = lease.source.historieGemist
+      const redactions = lease.source.historyMissed
         ? gone.map(
             (named): Removal => ({
               op: 'redact',
               ...named,
               verwijderreden: 'niet_langer_openbaar',
-              toelichting: MISSED,
+              toelichting: HISTORY_MISSED,
             }),
           )
         : [];
@@ -255,6 +263,6 @@ async function deleteGone(lease: Lease, organisatiecode: string, needs: Aggregat
     if (count === 0) break;
     deleted += count;
   }
-  if (deleted > 0 && lease.source.historieGemist) await cleanFiles(needs);
+  if (deleted > 0 && lease.source.historyMissed) await rewriteRedactedFiles(deps);
   return deleted;
 }

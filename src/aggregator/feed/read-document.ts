@@ -1,12 +1,12 @@
 import { FeedFault } from '../../feed-client/feed-fault.ts';
 import { readServiceDocument, type ServiceDocument } from '../../feed-client/service-document.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
-import type { AggregatorNeeds } from '../dependencies.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
 import type { Lease } from '../source.ts';
 import { hasRecords, hasState } from '../store/comparison.ts';
 import { addIssues } from '../store/issues.ts';
 import { rereadLease } from '../store/leases.ts';
-import { noteOrganisations, readOwnedOrganisations, showOrigin } from '../store/organisations.ts';
+import { readOwnedOrganisations, saveOfferedOrganisations, saveOrigin } from '../store/organisations.ts';
 import { findFeedHolder, restartSnapshot, saveDocument } from '../store/progress.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 
@@ -18,33 +18,35 @@ const DOCUMENT_MS = 60_000;
  * @returns the lease with what is known now
  * @throws {OutboundError} {FeedFault} {LeaseLostError}
  */
-export async function readDocument(lease: Lease, needs: AggregatorNeeds, signal: AbortSignal): Promise<Lease> {
+export async function readDocument(lease: Lease, deps: AggregatorDependencies, signal: AbortSignal): Promise<Lease> {
   const { source } = lease;
   const age =
-    source.documentOp === null ? Number.POSITIVE_INFINITY : needs.clock.now().getTime() - source.documentOp.getTime();
+    source.documentReadAt === null
+      ? Number.POSITIVE_INFINITY
+      : deps.clock.now().getTime() - source.documentReadAt.getTime();
   // Where there is nothing to read, the document is all that can change.
-  const isKnown = source.feedUrl !== null && source.mislukt === 0 && !source.nietsTeLezen;
+  const isKnown = source.feedUrl !== null && source.failures === 0 && !source.hasNothingToRead;
   if (isKnown && age < DOCUMENT_MS) return lease;
-  const answer = await needs.client.getJson({
+  const answer = await deps.client.getJson({
     url: source.adres,
     signal,
     etag: source.documentEtag ?? undefined,
     redirects: 'same-host',
   });
   if (!answer.changed) {
-    await saveDocument(needs.pool, lease, undefined);
-    return await rereadLease(needs.pool, lease);
+    await saveDocument(deps.pool, lease, undefined);
+    return await rereadLease(deps.pool, lease);
   }
   const document = readServiceDocument(answer.json, answer.url);
-  if (document.feedUrl === needs.ownFeedUrl()) throw new FeedFault('own-feed', 'the source is this feed itself');
-  return await keepDocument(lease, document, answer.etag, needs);
+  if (document.feedUrl === deps.ownFeedUrl()) throw new FeedFault('own-feed', 'the source is this feed itself');
+  return await keepDocument(lease, document, answer.etag, deps);
 }
 
 async function keepDocument(
   lease: Lease,
   document: ServiceDocument,
   etag: string | undefined,
-  { pool, clock }: AggregatorNeeds,
+  { pool, clock }: AggregatorDependencies,
 ): Promise<Lease> {
   const { source } = lease;
   const wanted = new Set(source.organisatiecodes);
@@ -57,7 +59,7 @@ async function keepDocument(
       throw new FeedFault('feed-elsewhere', `its feed, ${document.feedUrl}, is that of another source, ${holder}`);
     }
     await saveDocument(client, lease, { document, etag });
-    const { added, elsewhere } = await noteOrganisations(client, source.id, offered);
+    const { added, elsewhere } = await saveOfferedOrganisations(client, source.id, offered);
     const issues = elsewhere.map(
       ({ organisatiecode, adres }): SourceIssue => ({
         what: 'organisation-elsewhere',
@@ -69,7 +71,7 @@ async function keepDocument(
     );
     await addIssues(client, source.id, issues, clock.now());
     const owned = await readOwnedOrganisations(client, source.id);
-    await showOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
+    await saveOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
     const moved = source.feedUrl !== null && source.feedUrl !== document.feedUrl;
     // What was passed over of an organisation before it was this source's is found in the snapshot only, and in the history its
     // redactions. A cursor means nothing at another address, even where it is taken.

@@ -6,64 +6,64 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import type { Lease, Source } from '../source.ts';
 import { readTaken, type TakenRecord } from '../store/comparison.ts';
 import { type Position, saveProgress } from '../store/progress.ts';
-import { larger, type PageNeeds, type PageOutcome, positionOf, redactingOnError } from './read-page.ts';
-import { cleanFiles, isKnown, numbersIn, redactPast } from './redactions.ts';
+import { nextPageSize, type PageDependencies, type PageOutcome, positionOf, redactingOnError } from './read-page.ts';
+import { isTaken, numbersIn, redactFromHistory, rewriteRedactedFiles } from './redactions.ts';
 
 /**
  * Reads a page of the history of a source whose snapshot was read anew, for its redactions alone: those between the place that was given
  * up and the snapshot stand nowhere else. Whether that history is the one that was read before is found out on the way.
  */
-export async function readHistoryPage(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+export async function readHistoryPage(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
-  const { feedUrl, historieCursor: at, paginagrootte: limit } = source;
-  const { signal } = needs.options;
-  const answer = await askPage(needs.client, { url: feedUrl ?? '', cursor: at, limit, redirects: 'same-host', signal });
+  const { feedUrl, historyCursor: at, pageSize: limit } = source;
+  const { signal } = deps.options;
+  const answer = await askPage(deps.client, { url: feedUrl ?? '', cursor: at, limit, redirects: 'same-host', signal });
   if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
   // What its numbers say is judged when they are read for their content.
-  const { records, cursor, hasMore, head } = await redactingOnError(lease, answer.json, needs, async () =>
+  const { records, cursor, hasMore, head } = await redactingOnError(lease, answer.json, deps, async () =>
     readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined),
   );
   const numbers = records.map(({ sequenceNumber }) => sequenceNumber);
   const redactions = records.filter(({ record }) => record.op === 'redact');
   const named = numbersIn(redactions.map(({ record }) => record));
-  const taken = await readTaken(needs.pool, feedUrl ?? '', [...new Set([...numbers, ...named])]);
+  const taken = await readTaken(deps.pool, feedUrl ?? '', [...new Set([...numbers, ...named])]);
   const joins = joinsOn(source, records, taken);
   const isOver = !hasMore || (records.length === 0 && cursor === at);
   // Whatever was taken before is past the end of what the source has now.
-  const reached = joins === true && (source.historieNa ?? 0) <= head;
+  const reached = joins === true && (source.historyAfter ?? 0) <= head;
   const position: Position = {
     ...positionOf(source),
     ...(isOver
       ? {
-          fase: 'feed',
-          cursor: source.standFeedCursor,
-          standFeedCursor: null,
-          historieLezen: false,
-          historieCursor: null,
-          historieSluitAan: null,
-          historieGemist: source.historieGemist || !reached,
-          voortgang: null,
+          phase: 'feed',
+          cursor: source.snapshotFeedCursor,
+          snapshotFeedCursor: null,
+          mustReadHistory: false,
+          historyCursor: null,
+          historyJoins: null,
+          historyMissed: source.historyMissed || !reached,
+          progress: null,
         }
       : {
-          historieCursor: cursor,
-          historieSluitAan: joins,
-          voortgang: notePage(toProgress(source.voortgang), {
+          historyCursor: cursor,
+          historyJoins: joins,
+          progress: notePage(toProgress(source.progress), {
             cursor,
             numbers,
             isSnapshot: false,
-            maxRecords: needs.maxSnapshotRecords,
+            maxRecords: deps.maxSnapshotRecords,
           }),
         }),
-    paginagrootte: larger(limit, answer.bytes, needs),
+    pageSize: nextPageSize(limit, answer.bytes, deps),
   };
-  const missed = redactions.filter(({ record }) => !isKnown(record, taken));
-  const published = await transaction(needs.pool, async (client) => {
-    const recorded = await redactPast(client, lease, missed, taken, needs);
+  const missed = redactions.filter(({ record }) => !isTaken(record, taken));
+  const published = await transaction(deps.pool, async (client) => {
+    const recorded = await redactFromHistory(client, lease, missed, taken, deps);
     await saveProgress(client, lease, position, { counts: { read: records.length, published: recorded, refused: 0 } });
     return recorded;
   });
-  if (published > 0) await cleanFiles(needs);
-  return { ends: 'more', saved: true, read: records.length, published, refused: 0, freshForMs: 0, pages: 1 };
+  if (published > 0) await rewriteRedactedFiles(deps);
+  return { state: 'more', moved: true, read: records.length, published, refused: 0, freshForMs: 0, pages: 1 };
 }
 
 /**
@@ -71,16 +71,16 @@ export async function readHistoryPage(lease: Lease, needs: PageNeeds): Promise<P
  * differs is enough to say no.
  */
 function joinsOn(
-  { historieSluitAan, historieNa }: Source,
+  { historyJoins, historyAfter }: Source,
   records: readonly FeedRecord[],
   taken: ReadonlyMap<number, TakenRecord>,
 ): boolean | null {
   // Read on from the place itself it needs no number.
-  if (historieNa === null) return historieSluitAan === true;
-  let joins = historieSluitAan;
+  if (historyAfter === null) return historyJoins === true;
+  let joins = historyJoins;
   for (const { sequenceNumber, record } of records) {
     const known = taken.get(sequenceNumber);
-    if (known === undefined || sequenceNumber > historieNa) continue;
+    if (known === undefined || sequenceNumber > historyAfter) continue;
     if (!isSame(record, known)) return false;
     joins ??= true;
   }

@@ -7,25 +7,25 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import type { OutboundAnswer } from '../../kernel/outbound/outbound-client.ts';
 import { resourceKey } from '../../raadsfeed/domain/resource.ts';
 import { publishBatch } from '../../raadsfeed/store/publish-batch.ts';
-import type { AggregatorNeeds } from '../dependencies.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { markSeen, readTaken } from '../store/comparison.ts';
-import { addIssues, noteRefused } from '../store/issues.ts';
+import { addIssues, saveRefusals } from '../store/issues.ts';
 import type { OwnedOrganisation } from '../store/organisations.ts';
 import { type Position, saveProgress } from '../store/progress.ts';
 import { type CheckedPage, checkPage } from './check-page.ts';
-import { resourceOf, type Taken } from './check-record.ts';
+import { type Ownership, resourceOf } from './check-record.ts';
 import { explainGaps } from './explain-gaps.ts';
-import type { TurnOptions } from './follow-source.ts';
+import type { FollowOptions } from './follow-source.ts';
 import { readHistoryPage } from './read-history.ts';
-import { carryOutRedactions, cleanFiles, numbersIn } from './redactions.ts';
+import { carryOutRedactions, numbersIn, rewriteRedactedFiles } from './redactions.ts';
 
 /** What one page came to. */
 export interface PageOutcome {
   /** `cannot-go-on`: the source says that there is more, and gives nothing. */
-  readonly ends: 'more' | 'head' | 'cannot-go-on';
+  readonly state: 'more' | 'head' | 'cannot-go-on';
   /** Whether the place in the source moved. */
-  readonly saved: boolean;
+  readonly moved: boolean;
   readonly read: number;
   readonly published: number;
   readonly refused: number;
@@ -36,15 +36,15 @@ export interface PageOutcome {
 
 type ChangedAnswer = Extract<OutboundAnswer, { readonly changed: true }>;
 
-const UNCHANGED = { saved: false, read: 0, published: 0, refused: 0, pages: 1 } as const;
+const UNCHANGED = { moved: false, read: 0, published: 0, refused: 0, pages: 1 } as const;
 /** Records of a page at most: pages of several sources are in memory at once. */
 const MAX_LIMIT = 1000;
 
-export interface PageNeeds extends AggregatorNeeds {
+export interface PageDependencies extends AggregatorDependencies {
   /** Organisations that the document of this source names, and those that are taken from it. */
   readonly organisations: readonly OwnedOrganisation[];
   readonly named: ReadonlySet<string>;
-  readonly options: TurnOptions;
+  readonly options: FollowOptions;
 }
 
 /**
@@ -52,136 +52,144 @@ export interface PageNeeds extends AggregatorNeeds {
  * @param pagesLeft of this turn; it may take several, and takes two where it must
  * @throws {FeedFault} {OutboundError} {LeaseLostError}
  */
-export async function readPage(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome> {
-  const { fase } = lease.source;
-  if (fase === 'stand') return await readSnapshot(lease, needs);
-  return fase === 'historie' ? await readHistoryPage(lease, needs) : await readFeed(lease, needs, pagesLeft);
+export async function readPage(lease: Lease, deps: PageDependencies, pagesLeft: number): Promise<PageOutcome> {
+  const { phase } = lease.source;
+  if (phase === 'stand') return await readSnapshot(lease, deps);
+  return phase === 'historie' ? await readHistoryPage(lease, deps) : await readFeed(lease, deps, pagesLeft);
 }
 
 /** The place of a source as it is, for what a page changes of it. */
 export function positionOf(source: Source): Position {
-  const { fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte } = source;
-  const { historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, vooruit, hashKlopt } = source;
+  const { phase, isComparing, snapshotCursor, snapshotFeedCursor, cursor, etag, lastNumber, pageSize } = source;
+  const { mustReadHistory, historyCursor, historyJoins, historyMissed, progress, lookAhead, hashMatches } = source;
   return {
-    ...{ fase, vergelijken, standCursor, standFeedCursor, cursor, etag, laatsteNummer, paginagrootte },
-    ...{ historieLezen, historieCursor, historieSluitAan, historieGemist, voortgang, vooruit, hashKlopt },
+    ...{ phase, isComparing, snapshotCursor, snapshotFeedCursor, cursor, etag, lastNumber, pageSize },
+    ...{ mustReadHistory, historyCursor, historyJoins, historyMissed, progress, lookAhead, hashMatches },
   };
 }
 
-async function readSnapshot(lease: Lease, needs: PageNeeds): Promise<PageOutcome> {
+async function readSnapshot(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
-  const { snapshotUrl, standCursor, paginagrootte: limit } = source;
-  const { signal } = needs.options;
-  const request = { url: snapshotUrl ?? '', cursor: standCursor, limit, redirects: 'same-host', signal } as const;
-  const answer = await askPage(needs.client, request);
+  const { snapshotUrl, snapshotCursor, pageSize: limit } = source;
+  const { signal } = deps.options;
+  const request = { url: snapshotUrl ?? '', cursor: snapshotCursor, limit, redirects: 'same-host', signal } as const;
+  const answer = await askPage(deps.client, request);
   if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
-  return await redactingOnError(lease, answer.json, needs, () => takeSnapshot(lease, answer, needs));
+  return await redactingOnError(lease, answer.json, deps, () => takeSnapshot(lease, answer, deps));
 }
 
-async function takeSnapshot(lease: Lease, answer: ChangedAnswer, needs: PageNeeds): Promise<PageOutcome> {
+async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
-  const { standCursor, standFeedCursor, paginagrootte: limit } = source;
-  const { page, records, cursor, feedCursor } = await believe(async (report) => {
-    const read = readSnapshotPage(answer.json, { cursor: standCursor, feedCursor: standFeedCursor }, report);
-    return { ...read, page: await check(lease, read.records, needs) };
+  const { snapshotCursor, snapshotFeedCursor, pageSize: limit } = source;
+  const { page, records, cursor, feedCursor } = await failOnFirstFault(async (report) => {
+    const read = readSnapshotPage(answer.json, { cursor: snapshotCursor, feedCursor: snapshotFeedCursor }, report);
+    return { ...read, page: await checkRecords(lease, read.records, deps) };
   });
-  const voortgang =
+  const progress =
     cursor === null
       ? null
-      : notePage(toProgress(source.voortgang), {
+      : notePage(toProgress(source.progress), {
           cursor,
           numbers: records.map(({ sequenceNumber }) => sequenceNumber),
           isSnapshot: true,
-          maxRecords: needs.maxSnapshotRecords,
+          maxRecords: deps.maxSnapshotRecords,
         });
   const isLast = cursor === null;
   const position: Position = {
     ...positionOf(source),
-    fase: isLast ? (source.historieLezen ? 'historie' : 'feed') : 'stand',
-    standCursor: cursor,
+    phase: isLast ? (source.mustReadHistory ? 'historie' : 'feed') : 'stand',
+    snapshotCursor: cursor,
     // The history is read between the two: until then it is kept where the feed goes on.
-    standFeedCursor: isLast && !source.historieLezen ? null : feedCursor,
-    cursor: isLast && !source.historieLezen ? feedCursor : null,
+    snapshotFeedCursor: isLast && !source.mustReadHistory ? null : feedCursor,
+    cursor: isLast && !source.mustReadHistory ? feedCursor : null,
     etag: null,
-    laatsteNummer: null,
-    paginagrootte: larger(limit, answer.bytes, needs),
-    voortgang,
-    hashKlopt: page.hashKlopt,
+    lastNumber: null,
+    pageSize: nextPageSize(limit, answer.bytes, deps),
+    progress,
+    hashMatches: page.hashMatches,
   };
-  const published = await publishPage(lease, { ...page, read: records.length }, { position }, needs);
-  return { ends: 'more', saved: true, read: records.length, published, refused: page.refused, freshForMs: 0, pages: 1 };
+  const published = await publishPage(lease, { ...page, read: records.length }, { position }, deps);
+  return {
+    state: 'more',
+    moved: true,
+    read: records.length,
+    published,
+    refused: page.refused,
+    freshForMs: 0,
+    pages: 1,
+  };
 }
 
-async function readFeed(lease: Lease, needs: PageNeeds, pagesLeft: number): Promise<PageOutcome> {
+async function readFeed(lease: Lease, deps: PageDependencies, pagesLeft: number): Promise<PageOutcome> {
   const { source } = lease;
-  const { feedUrl, cursor: at, paginagrootte: limit } = source;
+  const { feedUrl, cursor: at, pageSize: limit } = source;
   if (feedUrl === null || at === null) throw new TypeError('a feed is read from a place that is not known');
-  const { signal } = needs.options;
+  const { signal } = deps.options;
   const etag = source.etag ?? undefined;
-  const answer = await askPage(needs.client, { url: feedUrl, cursor: at, limit, etag, redirects: 'same-host', signal });
-  if (!answer.changed) return { ...UNCHANGED, ends: 'head', freshForMs: answer.freshForMs };
-  return await redactingOnError(lease, answer.json, needs, () => takeFeed(lease, { at, answer, pagesLeft }, needs));
+  const answer = await askPage(deps.client, { url: feedUrl, cursor: at, limit, etag, redirects: 'same-host', signal });
+  if (!answer.changed) return { ...UNCHANGED, state: 'head', freshForMs: answer.freshForMs };
+  return await redactingOnError(lease, answer.json, deps, () => takeFeed(lease, { at, answer, pagesLeft }, deps));
 }
 
 async function takeFeed(
   lease: Lease,
   { at, answer, pagesLeft }: { readonly at: string; readonly answer: ChangedAnswer; readonly pagesLeft: number },
-  needs: PageNeeds,
+  deps: PageDependencies,
 ): Promise<PageOutcome> {
   const { source } = lease;
-  const { paginagrootte: limit, laatsteNummer } = source;
+  const { pageSize: limit, lastNumber } = source;
   const { freshForMs } = answer;
-  const { page, records, cursor, head, hasMore, ahead, pages } = await believe(async (report) => {
-    const read = readFeedPage(answer.json, { cursor: at, after: laatsteNummer ?? undefined }, report);
+  const { page, records, cursor, head, hasMore, ahead, pages } = await failOnFirstFault(async (report) => {
+    const read = readFeedPage(answer.json, { cursor: at, after: lastNumber ?? undefined }, report);
     const looked =
       read.gaps.length === 0
         ? { pages: 0, ahead: null }
-        : await explainGaps(lease, read, Math.max(1, pagesLeft - 1), needs);
+        : await explainGaps(lease, read, Math.max(1, pagesLeft - 1), deps);
     const isEmpty = read.records.length === 0 || looked.ahead !== null;
-    return { ...read, ...looked, page: isEmpty ? undefined : await check(lease, read.records, needs) };
+    return { ...read, ...looked, page: isEmpty ? undefined : await checkRecords(lease, read.records, deps) };
   });
   if (ahead !== null) {
-    await saveProgress(needs.pool, lease, { ...positionOf(source), vooruit: ahead }, { head });
-    return { ...UNCHANGED, saved: true, ends: 'more', freshForMs, pages: 1 + pages };
+    await saveProgress(deps.pool, lease, { ...positionOf(source), lookAhead: ahead }, { head });
+    return { ...UNCHANGED, moved: true, state: 'more', freshForMs, pages: 1 + pages };
   }
   const atEnd = !hasMore && cursor === at;
-  const paginagrootte = larger(limit, answer.bytes, needs);
+  const pageSize = nextPageSize(limit, answer.bytes, deps);
   const position: Position = {
     ...positionOf(source),
     cursor,
     // A tag belongs to one address: that of the end of the feed, which is asked for again as it is.
-    etag: atEnd && paginagrootte === limit ? (answer.etag ?? null) : null,
-    laatsteNummer: records.at(-1)?.sequenceNumber ?? laatsteNummer ?? (hasMore ? null : head),
-    paginagrootte,
-    voortgang: hasMore && cursor !== at ? step(source, cursor, records, needs) : null,
-    vooruit: null,
-    hashKlopt: page?.hashKlopt ?? source.hashKlopt,
+    etag: atEnd && pageSize === limit ? (answer.etag ?? null) : null,
+    lastNumber: records.at(-1)?.sequenceNumber ?? lastNumber ?? (hasMore ? null : head),
+    pageSize,
+    progress: hasMore && cursor !== at ? progressAfter(source, cursor, records, deps) : null,
+    lookAhead: null,
+    hashMatches: page?.hashMatches ?? source.hashMatches,
   };
   if (page === undefined) {
     const isSame =
       cursor === at &&
       position.etag === source.etag &&
-      position.laatsteNummer === laatsteNummer &&
-      position.paginagrootte === limit;
+      position.lastNumber === lastNumber &&
+      position.pageSize === limit;
     const stuck = hasMore && cursor === at;
     // How far behind we are is told, also when nothing moves.
-    if (!isSame || stuck) await saveProgress(needs.pool, lease, position, { head });
-    return { ...UNCHANGED, saved: !isSame, ends: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
+    if (!isSame || stuck) await saveProgress(deps.pool, lease, position, { head });
+    return { ...UNCHANGED, moved: !isSame, state: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
   }
-  const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, needs);
-  const outcome = { saved: true, read: records.length, published, refused: page.refused, freshForMs, pages: 1 + pages };
-  return { ...outcome, ends: hasMore ? 'more' : 'head' };
+  const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, deps);
+  const outcome = { moved: true, read: records.length, published, refused: page.refused, freshForMs, pages: 1 + pages };
+  return { ...outcome, state: hasMore ? 'more' : 'head' };
 }
 
 /** What a page of the feed adds to what is remembered; records are an advance by themselves, since their numbers ascend. */
-function step(source: Source, cursor: string, records: readonly FeedRecord[], needs: PageNeeds) {
+function progressAfter(source: Source, cursor: string, records: readonly FeedRecord[], deps: PageDependencies) {
   if (records.length > 0) return NO_PROGRESS;
-  const page = { cursor, numbers: [], isSnapshot: false, maxRecords: needs.maxSnapshotRecords };
-  return notePage(toProgress(source.voortgang), page);
+  const page = { cursor, numbers: [], isSnapshot: false, maxRecords: deps.maxSnapshotRecords };
+  return notePage(toProgress(source.progress), page);
 }
 
 /** Reads an answer, and stops at the first thing that is doubted. @throws {FeedFault} */
-async function believe<T>(read: (report: Report) => Promise<T>): Promise<T> {
+async function failOnFirstFault<T>(read: (report: Report) => Promise<T>): Promise<T> {
   const faults: FeedFault[] = [];
   const found = await read((code, message) => faults.push(new FeedFault(code, message))).catch((error: unknown) => {
     throw faults[0] ?? error;
@@ -198,24 +206,28 @@ async function believe<T>(read: (report: Report) => Promise<T>): Promise<T> {
 export async function redactingOnError<T>(
   lease: Lease,
   json: unknown,
-  needs: PageNeeds,
+  deps: PageDependencies,
   take: () => Promise<T>,
 ): Promise<T> {
   try {
     return await take();
   } catch (error) {
-    if (!(error instanceof LeaseLostError) && !needs.options.signal.aborted) {
-      await carryOutRedactions(lease, json, needs);
+    if (!(error instanceof LeaseLostError) && !deps.options.signal.aborted) {
+      await carryOutRedactions(lease, json, deps);
     }
     throw error;
   }
 }
 
-async function check(lease: Lease, records: readonly FeedRecord[], needs: PageNeeds): Promise<CheckedPage> {
+async function checkRecords(
+  lease: Lease,
+  records: readonly FeedRecord[],
+  deps: PageDependencies,
+): Promise<CheckedPage> {
   const { source } = lease;
-  const { organisations, named, options } = needs;
+  const { organisations, named, options } = deps;
   const owned = new Map(organisations.map((organisation) => [organisation.organisatiecode, organisation]));
-  const takes = (code: string): Taken => {
+  const takes = (code: string): Ownership => {
     if (owned.get(code)?.aanwezig === true) return 'yes';
     // Not wanted of a source that has it is another's, as far as this source is concerned.
     return named.has(code) ? 'elsewhere' : 'unnamed';
@@ -225,11 +237,11 @@ async function check(lease: Lease, records: readonly FeedRecord[], needs: PageNe
     .filter((record) => record.op === 'redact' && resourceOf(record) === undefined);
   const page = await checkPage(records, {
     feedUrl: source.feedUrl ?? '',
-    ownFeedUrl: needs.ownFeedUrl(),
-    validate: needs.validateDraft,
-    ids: needs.ids,
-    hashKlopt: source.hashKlopt,
-    taken: unnamed.length === 0 ? new Map() : await readTaken(needs.pool, source.feedUrl ?? '', numbersIn(unnamed)),
+    ownFeedUrl: deps.ownFeedUrl(),
+    validate: deps.validateDraft,
+    ids: deps.ids,
+    hashMatches: source.hashMatches,
+    taken: unnamed.length === 0 ? new Map() : await readTaken(deps.pool, source.feedUrl ?? '', numbersIn(unnamed)),
     takes,
     owns: (code) => owned.has(code),
   });
@@ -241,7 +253,7 @@ async function check(lease: Lease, records: readonly FeedRecord[], needs: PageNe
 }
 
 /** After a page that was too large a smaller one was asked for; it grows again as long as twice as much would have fitted. */
-export function larger(limit: number, bytes: number, { maxAnswerBytes }: AggregatorNeeds): number {
+export function nextPageSize(limit: number, bytes: number, { maxAnswerBytes }: AggregatorDependencies): number {
   return bytes * 2 > maxAnswerBytes ? limit : Math.min(MAX_LIMIT, limit * 2);
 }
 
@@ -254,16 +266,16 @@ export async function publishPage(
   lease: Lease,
   page: CheckedPage & { readonly read: number },
   to: { readonly position: Position; readonly head?: number | undefined },
-  { pool, clock, log }: Pick<AggregatorNeeds, 'pool' | 'clock' | 'log'>,
+  { pool, clock, log }: Pick<AggregatorDependencies, 'pool' | 'clock' | 'log'>,
 ): Promise<number> {
   const { changes, issues, refused, refusedKeys, read, present } = page;
-  const { id, vergelijken } = lease.source;
+  const { id, isComparing } = lease.source;
   const now = clock.now();
   const outcomes = await transaction(pool, async (client) => {
     const found = changes.length === 0 ? [] : await publishBatch(client, changes, now);
-    if (vergelijken) await markSeen(client, id, present);
+    if (isComparing) await markSeen(client, id, present);
     const accepted = changes.map(({ resourceType, resource }) => resourceKey(resourceType, resource));
-    await noteRefused(client, id, { refused: refusedKeys, accepted: withoutLater(accepted, refusedKeys) });
+    await saveRefusals(client, id, { refused: refusedKeys, accepted: withoutLater(accepted, refusedKeys) });
     await addIssues(client, id, issues, now);
     const published = found.filter((outcome) => outcome !== 'no-op').length;
     // Last, in the order in which every writer takes its locks. It also finds out whether the lease still holds.
@@ -271,7 +283,8 @@ export async function publishPage(
     return found;
   });
   // It is tried again at an interval; the page is published all the same.
-  if (changes.some(({ op }, i) => op === 'redact' && outcomes[i] !== 'no-op')) await cleanFiles({ pool, log });
+  if (changes.some(({ op }, i) => op === 'redact' && outcomes[i] !== 'no-op'))
+    await rewriteRedactedFiles({ pool, log });
   return outcomes.filter((outcome) => outcome !== 'no-op').length;
 }
 

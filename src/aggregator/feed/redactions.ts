@@ -11,10 +11,10 @@ import { isResourceType, RESOURCE_TYPES, type ResourceType } from '../../raadsfe
 import { publishBatch } from '../../raadsfeed/store/publish-batch.ts';
 import { readStateHashes } from '../../raadsfeed/store/read-state-hashes.ts';
 import { rewriteParts } from '../../raadsfeed/store/text-partitions.ts';
-import type { AggregatorNeeds } from '../dependencies.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
 import { aggregatorId } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
-import { readStanding, readTaken, type TakenRecord } from '../store/comparison.ts';
+import { readCurrentSeen, readTaken, type TakenRecord } from '../store/comparison.ts';
 import { readOwnedOrganisations } from '../store/organisations.ts';
 import { countPublished } from '../store/progress.ts';
 import { cameFrom, otherMembers, reasonOf, resourceOf } from './check-record.ts';
@@ -58,14 +58,18 @@ export function redactionChanges(
     if (number !== undefined) return named;
     return [
       ...named,
-      ...listed(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) => removal(kind, of)),
+      ...resourcesByNumber(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) =>
+        removal(kind, of),
+      ),
     ];
   }
-  return listed(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) => removal(kind, of));
+  return resourcesByNumber(sourceNumbers, taken, context).map(({ resourceType: kind, resource: of }) =>
+    removal(kind, of),
+  );
 }
 
 /** The resources that a redaction reaches by its numbers alone. */
-function listed(
+function resourcesByNumber(
   numbers: readonly number[],
   taken: ReadonlyMap<number, TakenRecord>,
   { owns }: RedactionContext,
@@ -80,28 +84,28 @@ function listed(
  * Carries out the redactions of an answer that cannot be believed, and of pages that were read ahead. Those that were carried out before
  * are left: what was published since is none of their concern.
  */
-export async function carryOutRedactions(lease: Lease, json: unknown, needs: AggregatorNeeds): Promise<number> {
+export async function carryOutRedactions(lease: Lease, json: unknown, deps: AggregatorDependencies): Promise<number> {
   const records = looseRecords(json).filter(({ op }) => op === 'redact');
   if (records.length === 0) return 0;
-  const count = await transaction(needs.pool, async (client) => {
-    const context = await redactionContext(client, lease, needs);
+  const count = await transaction(deps.pool, async (client) => {
+    const context = await redactionContext(client, lease, deps);
     const taken = await readTaken(client, context.feedUrl, numbersIn(records));
     const changes = records
-      .filter((record) => !isKnown(record, taken))
+      .filter((record) => !isTaken(record, taken))
       .flatMap((record) => redactionChanges(record, taken, context));
-    const outcomes = changes.length === 0 ? [] : await publishBatch(client, changes, needs.clock.now());
+    const outcomes = changes.length === 0 ? [] : await publishBatch(client, changes, deps.clock.now());
     const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
     await countPublished(client, lease, recorded);
     return recorded;
   });
-  if (count > 0) await cleanFiles(needs);
+  if (count > 0) await rewriteRedactedFiles(deps);
   return count;
 }
 
 export async function redactionContext(
   db: Db,
   { source }: Lease,
-  { ids, ownFeedUrl }: AggregatorNeeds,
+  { ids, ownFeedUrl }: AggregatorDependencies,
 ): Promise<RedactionContext> {
   const codes = new Set((await readOwnedOrganisations(db, source.id)).map(({ organisatiecode }) => organisatiecode));
   return { feedUrl: source.feedUrl ?? '', ownFeedUrl: ownFeedUrl(), ids, owns: (code) => codes.has(code) };
@@ -116,7 +120,7 @@ export function numbersIn(records: readonly SourceRecord[]): number[] {
 }
 
 /** Whether this very redaction was taken before. */
-export function isKnown(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
+export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
   const found = taken.get(sequenceNumberOf(record) ?? 0);
   const resource = resourceOf(record);
   return (
@@ -132,23 +136,23 @@ export function isKnown(record: SourceRecord, taken: ReadonlyMap<number, TakenRe
  * stands again after it. The caller owns the transaction.
  * @returns how many records were recorded
  */
-export async function redactPast(
+export async function redactFromHistory(
   client: Db,
   lease: Lease,
   records: readonly { readonly sequenceNumber: number; readonly record: SourceRecord }[],
   taken: ReadonlyMap<number, TakenRecord>,
-  needs: AggregatorNeeds,
+  deps: AggregatorDependencies,
 ): Promise<number> {
-  const context = await redactionContext(client, lease, needs);
+  const context = await redactionContext(client, lease, deps);
   let recorded = 0;
   for (const { sequenceNumber, record } of records) {
     const changes = redactionChanges(record, taken, context);
     if (changes.length === 0) continue;
-    const reached = [...changes, ...listed(redactedNumbers(record), taken, context)];
-    const standing = (await readStanding(client, lease.source.id, reached)).filter(
+    const reached = [...changes, ...resourcesByNumber(redactedNumbers(record), taken, context)];
+    const standing = (await readCurrentSeen(client, lease.source.id, reached)).filter(
       ({ seenNumber }) => seenNumber > sequenceNumber,
     );
-    const redacted = await publishBatch(client, changes, needs.clock.now());
+    const redacted = await publishBatch(client, changes, deps.clock.now());
     const state = await readStateHashes(
       client,
       standing.map(({ change }) => change),
@@ -156,14 +160,14 @@ export async function redactPast(
     const again = standing
       .map(({ change }): Change => change)
       .filter(({ resourceType, resource }) => !state.has(resourceKey(resourceType, resource)));
-    const stood = again.length === 0 ? [] : await publishBatch(client, again, needs.clock.now());
+    const stood = again.length === 0 ? [] : await publishBatch(client, again, deps.clock.now());
     recorded += [...redacted, ...stood].filter((outcome) => outcome !== 'no-op').length;
   }
   return recorded;
 }
 
 /** Content that was redacted still stands in files: they are written anew. It is tried again at an interval. */
-export async function cleanFiles({ pool, log }: Pick<AggregatorNeeds, 'pool' | 'log'>): Promise<void> {
+export async function rewriteRedactedFiles({ pool, log }: Pick<AggregatorDependencies, 'pool' | 'log'>): Promise<void> {
   await rewriteParts(pool).catch((error: unknown) =>
     log.warn({ err: error }, 'redacted content still stands in files'),
   );

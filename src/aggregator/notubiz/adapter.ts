@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/read-config.ts';
 import type { SourceAdapter, WindowReading, WindowRequest } from '../supplier/source-adapter.ts';
-import type { CallTurns } from './call-limiter.ts';
+import type { CallSlots } from './call-limiter.ts';
 import { NotubizClient, type NotubizClientOptions } from './client.ts';
 import { type WooCategories, wooCategories } from './map/context.ts';
 import { type ReferenceData, readReference } from './read/organisation.ts';
@@ -9,19 +9,19 @@ import { readWindow } from './read/read-window.ts';
 
 /**
  * The adapter as it is configured. One of them serves a whole process: see `createNotubizAdapter`.
- * @param turns what shares the limits of the supplier with other processes
+ * @param slots share the limits of the supplier with other processes
  */
 export function openNotubiz(
   { raadsfeed, server }: Pick<Config, 'raadsfeed' | 'server'>,
   clock: Clock,
-  turns?: CallTurns,
+  slots?: CallSlots,
 ): SourceAdapter {
   const { notubizUrl, notubizWooTypes, notubizWooRegisters } = raadsfeed;
   return createNotubizAdapter({
     clock,
     proxy: server,
     categories: wooCategories(notubizWooTypes, notubizWooRegisters),
-    ...(turns === undefined ? {} : { turns }),
+    ...(slots === undefined ? {} : { slots }),
     ...(notubizUrl === undefined ? {} : { base: notubizUrl }),
   });
 }
@@ -29,8 +29,8 @@ export function openNotubiz(
 export interface NotubizAdapterOptions extends NotubizClientOptions {
   readonly categories: WooCategories;
   readonly clock?: Clock;
-  /** Milliseconds that names of an organisation are kept: its labels and bodies. Default: an hour. */
-  readonly keepReference?: number;
+  /** Milliseconds for which the labels and bodies of an organisation are cached. Default: an hour. */
+  readonly referenceMs?: number;
 }
 
 /**
@@ -39,8 +39,8 @@ export interface NotubizAdapterOptions extends NotubizClientOptions {
  */
 export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdapter {
   const client = new NotubizClient(options);
-  const { clock = systemClock, keepReference = 3_600_000, categories } = options;
-  const kept = new Map<string, { readonly data: ReferenceData; readonly until: number }>();
+  const { clock = systemClock, referenceMs = 3_600_000, categories } = options;
+  const cache = new Map<string, { readonly data: ReferenceData; readonly until: number }>();
   return {
     scheme: 'notubiz',
     close: () => client.close(),
@@ -51,10 +51,10 @@ export function createNotubizAdapter(options: NotubizAdapterOptions): SourceAdap
         categories,
         now: clock.now(),
         reference: async (issues) => {
-          const known = kept.get(organisationId);
+          const known = cache.get(organisationId);
           if (known !== undefined && known.until > clock.now().getTime()) return known.data;
           const data = await readReference({ client, issues, request }, organisationId);
-          if (data !== undefined) kept.set(organisationId, { data, until: clock.now().getTime() + keepReference });
+          if (data !== undefined) cache.set(organisationId, { data, until: clock.now().getTime() + referenceMs });
           return data;
         },
       });

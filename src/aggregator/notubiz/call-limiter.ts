@@ -1,112 +1,111 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotubizError } from './notubiz-error.ts';
 
-/** A supplier is not left alone for longer than a day, whatever it asks (milliseconds). */
-const LONGEST_CLOSURE = 86_400_000;
-/** Milliseconds at least between looks for a turn that others gave back; half as much more by chance, so that nobody is always last. */
-const LOOK_MS = 100;
-
-interface CallGateOptions {
-  /** Calls at once. */
-  readonly limit: number;
-  /** Milliseconds that a call waits for the gate to open; when it takes longer the call fails at once. */
-  readonly patience: number;
-  /** Shares the limit, and the supplier's wish to be left alone, with other processes. */
-  readonly turns?: CallTurns | undefined;
+/**
+ * Slots for calls to one supplier, shared by everything that calls it: the instances of a service, and commands beside them.
+ * Without them the limits hold for one process.
+ */
+export interface CallSlots {
+  acquire(): Promise<CallSlot>;
+  /** Nobody acquires a slot for this long (milliseconds). Never throws. */
+  pauseFor(ms: number): Promise<void>;
+  /** Stops renewing slots. */
+  close(): void;
 }
 
-/** Lets at most so many calls through at once, and none before the moment that the supplier asked for. */
-export class CallGate {
+export type CallSlot =
+  /** Never throws: a slot that cannot be released expires. */
+  | { readonly kind: 'acquired'; readonly release: () => Promise<void> }
+  /** All of them are taken. */
+  | { readonly kind: 'busy' }
+  /** The supplier asked not to be called, for so many milliseconds more. */
+  | { readonly kind: 'paused'; readonly waitMs: number };
+
+/** Longest pause that a supplier can ask for (milliseconds): a day. */
+const MAX_PAUSE_MS = 86_400_000;
+/** Milliseconds between attempts to acquire a slot; up to half as much is added at random, so that no process is always last. */
+const RETRY_MS = 100;
+
+export interface CallLimiterOptions {
+  /** Calls at once. */
+  readonly limit: number;
+  /** Milliseconds that a call waits for a pause to end; when the pause is longer the call fails at once. */
+  readonly maxWaitMs: number;
+  /** Shares the limit and the pauses with other processes. */
+  readonly slots?: CallSlots | undefined;
+}
+
+/** Lets at most so many calls run at once, and none while the supplier asked for a pause. */
+export class CallLimiter {
   readonly #limit: number;
-  readonly #patience: number;
-  readonly #turns: CallTurns | undefined;
+  readonly #maxWaitMs: number;
+  readonly #slots: CallSlots | undefined;
   #running = 0;
-  #closedUntil = 0;
-  readonly #waiting: (() => void)[] = [];
+  #pausedUntil = 0;
+  readonly #queue: (() => void)[] = [];
 
-  constructor({ limit, patience, turns }: CallGateOptions) {
+  constructor({ limit, maxWaitMs, slots }: CallLimiterOptions) {
     this.#limit = limit;
-    this.#patience = patience;
-    this.#turns = turns;
+    this.#maxWaitMs = maxWaitMs;
+    this.#slots = slots;
   }
 
-  /** Nobody calls for this long (milliseconds). */
-  async closeFor(wait: number): Promise<void> {
-    const bounded = Math.min(wait, LONGEST_CLOSURE);
-    this.#closedUntil = Math.max(this.#closedUntil, performance.now() + bounded);
-    await this.#turns?.closeFor(bounded);
+  /** No call starts for this long (milliseconds). */
+  async pauseFor(ms: number): Promise<void> {
+    const bounded = Math.min(ms, MAX_PAUSE_MS);
+    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + bounded);
+    await this.#slots?.pauseFor(bounded);
   }
 
-  /** @throws {NotubizError} `unavailable` when the supplier asked to be left alone for longer than a call waits */
+  /** @throws {NotubizError} `unavailable` when the supplier asked for a longer pause than a call waits */
   async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#enter();
+    await this.#acquireLocal();
     try {
-      const giveBack = await this.#takeTurn(signal);
+      const release = await this.#acquireShared(signal);
       try {
         return await call();
       } finally {
-        await giveBack();
+        await release();
       }
     } finally {
-      this.#leave();
+      this.#releaseLocal();
     }
   }
 
-  /** Waits until the supplier may be called, and a turn is free. @returns what gives the turn back */
-  async #takeTurn(signal: AbortSignal): Promise<() => Promise<void>> {
+  /** Waits until no pause holds and a shared slot is free. @returns what releases the slot */
+  async #acquireShared(signal: AbortSignal): Promise<() => Promise<void>> {
     for (;;) {
       signal.throwIfAborted();
-      const wait = Math.ceil(this.#closedUntil - performance.now());
+      const wait = Math.ceil(this.#pausedUntil - performance.now());
       if (wait > 0) {
         await this.#wait(wait, signal);
         continue;
       }
-      if (this.#turns === undefined) return async () => undefined;
-      const turn = await this.#turns.take();
-      if (turn.kind === 'taken') return turn.giveBack;
-      if (turn.kind === 'closed') await this.#wait(Math.ceil(turn.wait), signal);
-      else await sleep(LOOK_MS * (1 + Math.random() / 2), undefined, { signal });
+      if (this.#slots === undefined) return async () => undefined;
+      const slot = await this.#slots.acquire();
+      if (slot.kind === 'acquired') return slot.release;
+      if (slot.kind === 'paused') await this.#wait(Math.ceil(slot.waitMs), signal);
+      else await sleep(RETRY_MS * (1 + Math.random() / 2), undefined, { signal });
     }
   }
 
-  async #wait(wait: number, signal: AbortSignal): Promise<void> {
-    if (wait > this.#patience) throw new NotubizError('unavailable', 'asked to wait', { retryAfter: wait });
-    await sleep(wait, undefined, { signal });
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms > this.#maxWaitMs) throw new NotubizError('unavailable', 'asked to wait', { retryAfter: ms });
+    await sleep(ms, undefined, { signal });
   }
 
-  /** A turn is handed over by who leaves, so waiting calls go in order; an aborted one passes its turn on at once. */
-  async #enter(): Promise<void> {
+  /** A call that ends hands its slot to the next in the queue; one that was aborted meanwhile passes it on at once. */
+  async #acquireLocal(): Promise<void> {
     if (this.#running < this.#limit) {
       this.#running += 1;
       return;
     }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await new Promise<void>((resolve) => this.#queue.push(resolve));
   }
 
-  #leave(): void {
-    const next = this.#waiting.shift();
+  #releaseLocal(): void {
+    const next = this.#queue.shift();
     if (next === undefined) this.#running -= 1;
     else next();
   }
 }
-
-/**
- * Turns for calls to one supplier, shared by everything that calls it: instances of a service, and commands beside them. Without
- * them the limits hold for one process.
- */
-export interface CallTurns {
-  /** Takes a turn, if one is free and the supplier did not ask to be left alone. */
-  take(): Promise<CallTurn>;
-  /** Nobody gets a turn for this long (milliseconds). Never throws. */
-  closeFor(wait: number): Promise<void>;
-  /** Stops keeping turns alive. */
-  close(): void;
-}
-
-export type CallTurn =
-  /** Never throws: a turn that cannot be given back runs out by itself. */
-  | { readonly kind: 'taken'; readonly giveBack: () => Promise<void> }
-  /** All of them are taken. */
-  | { readonly kind: 'busy' }
-  /** The supplier asked to be left alone, for so many milliseconds more. */
-  | { readonly kind: 'closed'; readonly wait: number };

@@ -4,7 +4,7 @@ import type { ProxySettings } from '../../kernel/outbound/outbound-agent.ts';
 import { createOutboundClient, type OutboundClient } from '../../kernel/outbound/outbound-client.ts';
 import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 import { backoffMs } from '../../kernel/outbound/retry.ts';
-import { CallGate, type CallTurns } from './call-limiter.ts';
+import { CallLimiter, type CallSlots } from './call-limiter.ts';
 import { asNotubizError, NotubizError } from './notubiz-error.ts';
 
 /** The public API of NotuBiz. */
@@ -27,7 +27,7 @@ export interface NotubizClientOptions {
   /** By way of which the calls go; absent: direct. */
   readonly proxy?: ProxySettings;
   /** Turns that are shared with other processes; absent: the limits hold for this client. The client closes them. */
-  readonly turns?: CallTurns;
+  readonly slots?: CallSlots;
 }
 
 type Query = Readonly<Record<string, string>>;
@@ -36,16 +36,16 @@ type Query = Readonly<Record<string, string>>;
 export class NotubizClient {
   readonly base: string;
   readonly #retry: RetryPolicy;
-  readonly #gate: CallGate;
+  readonly #limiter: CallLimiter;
   readonly #outbound: OutboundClient;
-  readonly #turns: CallTurns | undefined;
+  readonly #slots: CallSlots | undefined;
 
   constructor(options: NotubizClientOptions = {}) {
     const connections = options.concurrency ?? 4;
     this.base = options.base ?? PUBLIC_BASE;
     this.#retry = options.retry ?? RETRY_POLICY;
-    this.#turns = options.turns;
-    this.#gate = new CallGate({ limit: connections, patience: this.#retry.maxDelay, turns: options.turns });
+    this.#slots = options.slots;
+    this.#limiter = new CallLimiter({ limit: connections, maxWaitMs: this.#retry.maxDelay, slots: options.slots });
     this.#outbound = createOutboundClient({
       clock: options.clock ?? systemClock,
       timeoutMs: options.timeout ?? 90_000,
@@ -67,13 +67,13 @@ export class NotubizClient {
     const url = new URL(this.base + path);
     const all = { ...query, format: 'json', version: VERSION };
     for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
-    const call = (): Promise<unknown> => this.#gate.run(() => this.#once(url, signal), signal);
+    const call = (): Promise<unknown> => this.#limiter.run(() => this.#once(url, signal), signal);
     const policy = { ...this.#retry, attempts: Math.min(attempts, this.#retry.attempts) };
     return await withRetries(call, policy, signal);
   }
 
   async close(): Promise<void> {
-    this.#turns?.close();
+    this.#slots?.close();
     await this.#outbound.close();
   }
 
@@ -83,7 +83,7 @@ export class NotubizClient {
       return answer.changed ? answer.json : undefined;
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      if (error.retryAfterMs !== undefined) await this.#gate.closeFor(error.retryAfterMs);
+      if (error.retryAfterMs !== undefined) await this.#limiter.pauseFor(error.retryAfterMs);
       throw asNotubizError(error);
     }
   }

@@ -1,49 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../kernel/database/db.ts';
 import type { Logger } from '../../kernel/log.ts';
-import type { CallTurn, CallTurns } from '../notubiz/call-limiter.ts';
+import type { CallSlot, CallSlots } from '../notubiz/call-limiter.ts';
 
-/** Seconds after which the turn of a process that died is another's. */
-const TURN_SECONDS = 30;
+/** Seconds after which the slot of a process that died is free again. */
+const SLOT_SECONDS = 30;
 
-/** The turns of a supplier, kept in the database. Times are the database's own. @see docs/decisions/0312-turns-at-a-supplier.md */
-export function createCallTurns(db: Db, leverancier: string, log: Logger): CallTurns {
+/** The call slots of a supplier, kept in the database. Times are the database's own. @see docs/decisions/0312-shared-call-slots.md */
+export function createCallSlots(db: Db, leverancier: string, log: Logger): CallSlots {
   const holder = randomUUID();
   let held = 0;
+  const warn = (message: string) => (error: unknown) => log.warn({ err: error, supplier: leverancier }, message);
   const renewal = setInterval(
     () => {
-      if (held === 0) return;
-      renew(db, leverancier, holder).catch((error: unknown) =>
-        log.warn({ err: error, supplier: leverancier }, 'turns at a supplier cannot be kept'),
-      );
+      if (held > 0) renewSlots(db, leverancier, holder).catch(warn('call slots cannot be renewed'));
     },
-    (TURN_SECONDS * 1000) / 3,
+    (SLOT_SECONDS * 1000) / 3,
   ).unref();
   return {
-    async take() {
-      const { turn, rest } = await takeTurn(db, leverancier, holder);
-      if (turn === null) return rest > 0 ? { kind: 'closed', wait: rest } : { kind: 'busy' };
+    async acquire(): Promise<CallSlot> {
+      const { slot, pausedMs } = await acquireSlot(db, leverancier, holder);
+      if (slot === null) return pausedMs > 0 ? { kind: 'paused', waitMs: pausedMs } : { kind: 'busy' };
       held += 1;
-      const giveBack = async (): Promise<void> => {
+      const release = async (): Promise<void> => {
         held -= 1;
-        await freeTurn(db, { leverancier, turn, holder }).catch((error: unknown) =>
-          log.warn({ err: error, supplier: leverancier }, 'a turn at a supplier cannot be given back'),
-        );
+        await releaseSlot(db, { leverancier, slot, holder }).catch(warn('a call slot cannot be released'));
       };
-      return { kind: 'taken', giveBack } satisfies CallTurn;
+      return { kind: 'acquired', release };
     },
-    closeFor: (wait) =>
-      rest(db, leverancier, wait).catch((error: unknown) =>
-        log.warn({ err: error, supplier: leverancier }, 'others cannot be told to leave a supplier alone'),
-      ),
+    pauseFor: (ms) => pauseSupplier(db, leverancier, ms).catch(warn('a pause of a supplier cannot be shared')),
     close: () => clearInterval(renewal),
   };
 }
 
-/** @returns the turn that was taken, if any, and for how many milliseconds the supplier is to be left alone */
-async function takeTurn(db: Db, leverancier: string, holder: string): Promise<{ turn: number | null; rest: number }> {
-  const { rows } = await db.query<{ turn: number | null; rest: number }>({
-    name: 'aggregator-take-turn',
+/** @returns the slot, if one was free, and for how many milliseconds the supplier may not be called */
+async function acquireSlot(
+  db: Db,
+  leverancier: string,
+  holder: string,
+): Promise<{ slot: number | null; pausedMs: number }> {
+  const { rows } = await db.query<{ slot: number | null; pausedMs: number }>({
+    name: 'aggregator-acquire-slot',
     text: `with rust as (
              select extract(epoch from tot - now())::double precision * 1000 as ms
                from aggregator.leverancier_rust where leverancier = $1::text and tot > now()
@@ -59,39 +56,39 @@ async function takeTurn(db: Db, leverancier: string, holder: string): Promise<{ 
               where b.leverancier = $1::text and b.beurt = vrij.beurt
           returning b.beurt
            )
-           select (select beurt from genomen) as turn, coalesce((select ms from rust), 0) as rest`,
-    values: [leverancier, holder, TURN_SECONDS],
+           select (select beurt from genomen) as slot, coalesce((select ms from rust), 0) as "pausedMs"`,
+    values: [leverancier, holder, SLOT_SECONDS],
   });
-  return rows[0] ?? { turn: null, rest: 0 };
+  return rows[0] ?? { slot: null, pausedMs: 0 };
 }
 
-async function freeTurn(
+async function releaseSlot(
   db: Db,
-  { leverancier, turn, holder }: { leverancier: string; turn: number; holder: string },
+  { leverancier, slot, holder }: { leverancier: string; slot: number; holder: string },
 ): Promise<void> {
   await db.query({
-    name: 'aggregator-free-turn',
+    name: 'aggregator-release-slot',
     text: `update aggregator.leverancier_beurt set houder = null, tot = null
             where leverancier = $1::text and beurt = $2::smallint and houder = $3::text`,
-    values: [leverancier, turn, holder],
+    values: [leverancier, slot, holder],
   });
 }
 
-async function renew(db: Db, leverancier: string, holder: string): Promise<void> {
+async function renewSlots(db: Db, leverancier: string, holder: string): Promise<void> {
   await db.query({
-    name: 'aggregator-renew-turns',
+    name: 'aggregator-renew-slots',
     text: `update aggregator.leverancier_beurt set tot = now() + make_interval(secs => $3::integer)
             where leverancier = $1::text and houder = $2::text`,
-    values: [leverancier, holder, TURN_SECONDS],
+    values: [leverancier, holder, SLOT_SECONDS],
   });
 }
 
-async function rest(db: Db, leverancier: string, wait: number): Promise<void> {
+async function pauseSupplier(db: Db, leverancier: string, ms: number): Promise<void> {
   await db.query({
-    name: 'aggregator-rest-supplier',
+    name: 'aggregator-pause-supplier',
     text: `insert into aggregator.leverancier_rust as r (leverancier, tot)
            values ($1::text, now() + make_interval(secs => $2::double precision / 1000))
                on conflict (leverancier) do update set tot = greatest(r.tot, excluded.tot)`,
-    values: [leverancier, wait],
+    values: [leverancier, ms],
   });
 }

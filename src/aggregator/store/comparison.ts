@@ -38,7 +38,7 @@ export async function forgetSeen(db: Db, sourceId: number): Promise<void> {
 }
 
 /** How many resources of an organisation the feed has, and how many of those were not seen. */
-export async function countGone(
+export async function countMissing(
   db: Db,
   sourceId: number,
   organisatiecodes: readonly string[],
@@ -56,7 +56,7 @@ export async function countGone(
 }
 
 /** The first `limit` resources of an organisation that the feed has and that were not seen. */
-export async function findGone(
+export async function findMissing(
   db: Db,
   sourceId: number,
   organisatiecode: string,
@@ -98,7 +98,7 @@ export async function hasRecords(db: Db, organisatiecodes: readonly string[]): P
 }
 
 /** Time in seconds after which a comparison that was withheld is made again: the source may have everything again. */
-const AGAIN_SECONDS = 3600;
+const RETRY_SECONDS = 3600;
 
 /** Ends a comparison; what was withheld is remembered by organisation. @throws {LeaseLostError} */
 export async function endComparison(
@@ -113,7 +113,7 @@ export async function endComparison(
             historie_gemist = historie_gemist and $3::boolean,
             hervergelijken = case when $3::boolean then now() + make_interval(secs => $4::integer) end
       where id = $1::integer and huur_nummer = $2::bigint`,
-    [source.id, number, withheld.length > 0, AGAIN_SECONDS],
+    [source.id, number, withheld.length > 0, RETRY_SECONDS],
   );
   if (rowCount !== 1) throw new LeaseLostError();
   await db.query(
@@ -164,17 +164,17 @@ export async function readTaken(
 }
 
 /** What stands of a resource, as it can be published again; with the number by which the snapshot shows it. */
-interface StandingRecord {
+interface CurrentRecord {
   readonly change: Upsert;
   readonly seenNumber: number;
 }
 
 /** What stands of these resources, as far as the snapshot that is being compared shows them too. */
-export async function readStanding(
+export async function readCurrentSeen(
   db: Db,
   sourceId: number,
   resources: readonly Pick<Upsert, 'resourceType' | 'resource'>[],
-): Promise<StandingRecord[]> {
+): Promise<CurrentRecord[]> {
   const { rows } = await db.query<
     Named & { readonly nummer: number; readonly kop: string; readonly rest: string; readonly hash: string }
   >({

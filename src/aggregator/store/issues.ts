@@ -2,7 +2,7 @@ import type { Db } from '../../kernel/database/db.ts';
 import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-adapter.ts';
 
 /** An issue as it is kept with its source; `times` is how often in all. */
-interface KeptIssue extends SourceIssue {
+interface StoredIssue extends SourceIssue {
   /** The window in which it was met. */
   readonly window: DateWindow;
   /** When it was met first; UTC. */
@@ -64,7 +64,7 @@ export async function readIssues(
   db: Db,
   sourceId: number,
   limit: number,
-): Promise<(Omit<KeptIssue, 'window'> & { readonly window: KeptIssue['window'] | null })[]> {
+): Promise<(Omit<StoredIssue, 'window'> & { readonly window: StoredIssue['window'] | null })[]> {
   const { rows } = await db.query<
     SourceIssue & { van: string | null; tot: string | null; since: Date; last: Date; over: Date | null }
   >(
@@ -104,7 +104,7 @@ function text(value: string): string {
  * Keeps the issues of a reading: counted when they are met again, over when a full reading of their window does not meet them. A
  * quick reading does not look at what did not change, so it ends none.
  */
-export async function keepWindowIssues(
+export async function saveWindowIssues(
   db: Db,
   sourceId: number,
   { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
@@ -146,7 +146,7 @@ export async function keepWindowIssues(
 /** Issues of one source that are kept: those that last go before those that are over, the newest before the others. */
 export const MAX_ISSUES = 1000;
 /** Days after which an issue that is over is dropped. */
-const KEPT_DAYS = 90;
+const RETENTION_DAYS = 90;
 
 /** Drops the issues of a source that there is no room for, and counts them. Follows whatever adds issues, in its transaction. */
 async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
@@ -163,7 +163,7 @@ async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
            )
            update aggregator.bron set meldingen_weggelaten = meldingen_weggelaten + (select count(*) from weg)
             where id = $1::integer and exists (select from weg)`,
-    values: [sourceId, at.toISOString(), KEPT_DAYS, MAX_ISSUES],
+    values: [sourceId, at.toISOString(), RETENTION_DAYS, MAX_ISSUES],
   });
 }
 
@@ -177,7 +177,7 @@ const OTHERS = '';
  * Keeps which resources were refused, and forgets those of which a record was taken since.
  * @param keys `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say
  */
-export async function noteRefused(
+export async function saveRefusals(
   db: Db,
   sourceId: number,
   { refused, accepted }: { readonly refused: readonly string[]; readonly accepted: readonly string[] },
@@ -200,11 +200,11 @@ export async function noteRefused(
   }
 }
 
-export async function forgetRefused(db: Db, sourceId: number): Promise<void> {
+export async function deleteRefusals(db: Db, sourceId: number): Promise<void> {
   await db.query('delete from aggregator.geweigerd where bron_id = $1::integer', [sourceId]);
 }
 
-export async function hasRefused(db: Db, sourceId: number): Promise<boolean> {
+export async function hasRefusals(db: Db, sourceId: number): Promise<boolean> {
   const { rows } = await db.query<{ found: boolean }>({
     name: 'aggregator-has-refused',
     text: 'select exists (select from aggregator.geweigerd where bron_id = $1::integer) as found',

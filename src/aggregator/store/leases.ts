@@ -101,9 +101,10 @@ export async function releaseFailed(
 
 /** The columns of a source, by the names of `Source`. */
 export const SOURCE_COLUMNS = `id, adres, soort, organisatiecodes, naam, portaal, vanaf::text as vanaf, feed_url as "feedUrl",
-  snapshot_url as "snapshotUrl", rol, document_etag as "documentEtag", document_op as "documentOp", fase, vergelijken,
-  stand_cursor as "standCursor", stand_feed_cursor as "standFeedCursor", cursor, etag, laatste_nummer as "laatsteNummer",
-  paginagrootte, mag_massaal as "magMassaal", hervergelijken, stand_begonnen as "standBegonnen", historie_lezen as "historieLezen",
-  historie_cursor as "historieCursor", historie_na as "historieNa", historie_sluit_aan as "historieSluitAan",
-  historie_gemist as "historieGemist", voortgang, vooruit, genoemd, hash_klopt as "hashKlopt", niets_te_lezen as "nietsTeLezen",
-  mislukt, fout_soort as "foutSoort"`;
+  snapshot_url as "snapshotUrl", rol, document_etag as "documentEtag", document_op as "documentReadAt", fase as phase,
+  vergelijken as "isComparing", stand_cursor as "snapshotCursor", stand_feed_cursor as "snapshotFeedCursor", cursor, etag,
+  laatste_nummer as "lastNumber", paginagrootte as "pageSize", mag_massaal as "allowMassDelete",
+  hervergelijken as "compareAgainAt", stand_begonnen as "snapshotStartedAt", historie_lezen as "mustReadHistory",
+  historie_cursor as "historyCursor", historie_na as "historyAfter", historie_sluit_aan as "historyJoins",
+  historie_gemist as "historyMissed", voortgang as progress, vooruit as "lookAhead", genoemd as named,
+  hash_klopt as "hashMatches", niets_te_lezen as "hasNothingToRead", mislukt as failures, fout_soort as "failureKind"`;

@@ -12,7 +12,7 @@ export interface OwnedOrganisation {
 }
 
 /** Notes whether all that a source has is taken from elsewhere. */
-export async function noteNothingToRead(db: Db, sourceId: number, nothing: boolean): Promise<void> {
+export async function setNothingToRead(db: Db, sourceId: number, nothing: boolean): Promise<void> {
   await db.query({
     name: 'aggregator-nothing-to-read',
     text: 'update aggregator.bron set niets_te_lezen = $2::boolean where id = $1::integer and niets_te_lezen <> $2::boolean',
@@ -45,7 +45,7 @@ export interface ElsewhereOrganisation {
  * any more nothing is published until it does.
  * @returns `added`: organisations that became its own or came back, so their state has to be read
  */
-export async function noteOrganisations(
+export async function saveOfferedOrganisations(
   db: Db,
   sourceId: number,
   offered: readonly SourceOrganisation[],
@@ -92,7 +92,7 @@ export async function noteOrganisations(
 }
 
 /** Shows in this feed's service document where its organisations come from. */
-export async function showOrigin(
+export async function saveOrigin(
   db: Db,
   organisations: readonly { readonly organisatiecode: string; readonly naam: string }[],
   origin: { readonly soort: 'feed'; readonly feedUrl: string } | { readonly soort: 'leveranciers-api' },
@@ -116,7 +116,7 @@ export async function showOrigin(
 }
 
 /** Notes until when the data of these organisations is up to date; never goes back. */
-export async function touchSourceOrganisations(
+export async function updateLastModified(
   db: Db,
   organisations: readonly { readonly organisatiecode: string; readonly at: Date }[],
 ): Promise<void> {
@@ -133,7 +133,7 @@ export async function touchSourceOrganisations(
 }
 
 /** Notes that a source was read to its end. */
-export async function noteCaughtUp(db: Db, sourceId: number, at: Date): Promise<void> {
+export async function markCaughtUp(db: Db, sourceId: number, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-caught-up',
     text: 'update aggregator.bron set bijgewerkt = greatest(bijgewerkt, $2::timestamptz) where id = $1::integer',

@@ -2,26 +2,26 @@ import type { ServiceDocument } from '../../feed-client/service-document.ts';
 import type { Db } from '../../kernel/database/db.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
 import { forgetSeen } from './comparison.ts';
-import { forgetRefused } from './issues.ts';
+import { deleteRefusals } from './issues.ts';
 
 /** How far a source was read. */
 export type Position = Pick<
   Source,
-  | 'fase'
-  | 'vergelijken'
-  | 'standCursor'
-  | 'standFeedCursor'
+  | 'phase'
+  | 'isComparing'
+  | 'snapshotCursor'
+  | 'snapshotFeedCursor'
   | 'cursor'
   | 'etag'
-  | 'laatsteNummer'
-  | 'paginagrootte'
-  | 'historieLezen'
-  | 'historieCursor'
-  | 'historieSluitAan'
-  | 'historieGemist'
-  | 'voortgang'
-  | 'vooruit'
-  | 'hashKlopt'
+  | 'lastNumber'
+  | 'pageSize'
+  | 'mustReadHistory'
+  | 'historyCursor'
+  | 'historyJoins'
+  | 'historyMissed'
+  | 'progress'
+  | 'lookAhead'
+  | 'hashMatches'
 >;
 
 export interface Counts {
@@ -30,7 +30,7 @@ export interface Counts {
   readonly refused: number;
 }
 
-const NOTHING: Counts = { read: 0, published: 0, refused: 0 };
+const NO_COUNTS: Counts = { read: 0, published: 0, refused: 0 };
 
 /**
  * Keeps how far a source was read; first thing in the transaction that publishes what was read, since it also makes sure that nobody
@@ -43,7 +43,7 @@ export async function saveProgress(
   position: Position,
   more: { readonly head?: number | undefined; readonly counts?: Counts } = {},
 ): Promise<void> {
-  const { read, published, refused } = more.counts ?? NOTHING;
+  const { read, published, refused } = more.counts ?? NO_COUNTS;
   const { rowCount } = await db.query({
     name: 'aggregator-progress',
     text: `update aggregator.bron
@@ -56,25 +56,25 @@ export async function saveProgress(
     values: [
       source.id,
       number,
-      position.fase,
-      position.vergelijken,
-      position.standCursor,
-      position.standFeedCursor,
+      position.phase,
+      position.isComparing,
+      position.snapshotCursor,
+      position.snapshotFeedCursor,
       position.cursor,
       position.etag,
-      position.laatsteNummer,
-      position.paginagrootte,
+      position.lastNumber,
+      position.pageSize,
       more.head ?? null,
       read,
       published,
       refused,
-      position.historieLezen,
-      position.historieCursor,
-      position.historieSluitAan,
-      position.historieGemist,
-      position.voortgang === null ? null : JSON.stringify(position.voortgang),
-      position.hashKlopt,
-      position.vooruit === null ? null : JSON.stringify(position.vooruit),
+      position.mustReadHistory,
+      position.historyCursor,
+      position.historyJoins,
+      position.historyMissed,
+      position.progress === null ? null : JSON.stringify(position.progress),
+      position.hashMatches,
+      position.lookAhead === null ? null : JSON.stringify(position.lookAhead),
     ],
   });
   if (rowCount !== 1) throw new LeaseLostError();
@@ -130,7 +130,7 @@ export async function restartSnapshot(db: Db, { source, number }: Lease, restart
   });
   if (rowCount !== 1) throw new LeaseLostError();
   await forgetSeen(db, source.id);
-  await forgetRefused(db, source.id);
+  await deleteRefusals(db, source.id);
 }
 
 /** Reads the history from its beginning: the source does not know our place in it. @throws {LeaseLostError} */

@@ -1,16 +1,16 @@
-/** What is remembered of a supplier: its places, and the parts that hang on each. */
+/** What is remembered of a supplier: its items, and the parts that hang on each. */
 import type { Db } from '../../kernel/database/db.ts';
 import { dataOf } from '../../raadsfeed/domain/record-text.ts';
-import type { DateWindow, KnownPlace, Part, SourceData } from '../supplier/source-adapter.ts';
+import type { DateWindow, KnownItem, Part, SourceData } from '../supplier/source-adapter.ts';
 
-const COLUMNS = `p.plaats as place, p.dag::text as day, p.ouder as parent, p.laatst_gewijzigd as "lastModified",
+const COLUMNS = `p.plaats as key, p.dag::text as day, p.ouder as parent, p.laatst_gewijzigd as "lastModified",
   p.opnieuw_na as "readAgainAfter",
   array(select d.deel from aggregator.deel d where d.bron_id = p.bron_id and d.plaats = p.plaats order by d.volgorde) as parts`;
 
-/** The places whose day is in a window. */
-export async function readPlacesIn(db: Db, sourceId: number, { from, to }: DateWindow): Promise<KnownPlace[]> {
-  const { rows } = await db.query<KnownPlace>({
-    name: 'aggregator-places-in',
+/** The items whose day is in a window. */
+export async function readItemsIn(db: Db, sourceId: number, { from, to }: DateWindow): Promise<KnownItem[]> {
+  const { rows } = await db.query<KnownItem>({
+    name: 'aggregator-items-in',
     text: `select ${COLUMNS} from aggregator.plaats p
             where p.bron_id = $1::integer and p.dag between $2::date and $3::date
             order by p.plaats`,
@@ -19,24 +19,24 @@ export async function readPlacesIn(db: Db, sourceId: number, { from, to }: DateW
   return rows;
 }
 
-/** The places with these names, as far as they are known. */
-export async function readPlaces(db: Db, sourceId: number, places: readonly string[]): Promise<KnownPlace[]> {
-  const { rows } = await db.query<KnownPlace>({
-    name: 'aggregator-places',
+/** The items with these names, as far as they are known. */
+export async function readItems(db: Db, sourceId: number, items: readonly string[]): Promise<KnownItem[]> {
+  const { rows } = await db.query<KnownItem>({
+    name: 'aggregator-items',
     text: `select ${COLUMNS} from aggregator.plaats p
             where p.bron_id = $1::integer and p.plaats = any ($2::text[])
             order by p.plaats`,
-    values: [sourceId, places],
+    values: [sourceId, items],
   });
   return rows;
 }
 
-/** The parts of other places that are the same resources as these. */
+/** The parts of other items that are the same resources as these. */
 export async function readPartsElsewhere(
   db: Db,
   sourceId: number,
   parts: readonly Part[],
-  places: readonly string[],
+  items: readonly string[],
 ): Promise<Part[]> {
   const { rows } = await db.query<{ deel: Part }>({
     name: 'aggregator-parts-elsewhere',
@@ -50,13 +50,13 @@ export async function readPartsElsewhere(
       sourceId,
       parts.map(({ resourceType }) => resourceType),
       parts.map(({ bronidentificatie }) => bronidentificatie),
-      places,
+      items,
     ],
   });
   return rows.map(({ deel }) => deel);
 }
 
-/** The meetings of agenda items: the places on which they hang. */
+/** The meetings of agenda items: the items on which they hang. */
 export async function readMeetingsOf(
   db: Db,
   sourceId: number,
@@ -72,12 +72,12 @@ export async function readMeetingsOf(
   return new Map(rows.map(({ bronidentificatie, plaats }) => [bronidentificatie, plaats]));
 }
 
-/** Remembers places; what they had before is forgotten. */
-export async function savePlaces(db: Db, sourceId: number, places: readonly KnownPlace[]): Promise<void> {
-  if (places.length === 0) return;
-  const names = places.map(({ place }) => place);
+/** Remembers items; what they had before is forgotten. */
+export async function saveItems(db: Db, sourceId: number, items: readonly KnownItem[]): Promise<void> {
+  if (items.length === 0) return;
+  const keys = items.map(({ key }) => key);
   await db.query({
-    name: 'aggregator-save-places',
+    name: 'aggregator-save-items',
     text: `insert into aggregator.plaats as p (bron_id, plaats, dag, ouder, laatst_gewijzigd, opnieuw_na)
            select $1::integer, * from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[])
                on conflict (bron_id, plaats) do update
@@ -85,26 +85,26 @@ export async function savePlaces(db: Db, sourceId: number, places: readonly Know
                   opnieuw_na = excluded.opnieuw_na`,
     values: [
       sourceId,
-      names,
-      places.map(({ day }) => day),
-      places.map(({ parent }) => parent),
-      places.map(({ lastModified }) => lastModified),
-      places.map(({ readAgainAfter }) => readAgainAfter),
+      keys,
+      items.map(({ day }) => day),
+      items.map(({ parent }) => parent),
+      items.map(({ lastModified }) => lastModified),
+      items.map(({ readAgainAfter }) => readAgainAfter),
     ],
   });
   await db.query({
     name: 'aggregator-clear-parts',
     text: 'delete from aggregator.deel where bron_id = $1::integer and plaats = any ($2::text[])',
-    values: [sourceId, names],
+    values: [sourceId, keys],
   });
-  const parts = places.flatMap(({ place, parts: own }) => own.map((part, order) => ({ place, order, part })));
+  const parts = items.flatMap(({ key, parts: own }) => own.map((part, order) => ({ key, order, part })));
   await db.query({
     name: 'aggregator-save-parts',
     text: `insert into aggregator.deel (bron_id, plaats, volgorde, resource_type, bronidentificatie, deel)
            select $1::integer, * from unnest($2::text[], $3::integer[], $4::text[], $5::text[], $6::jsonb[])`,
     values: [
       sourceId,
-      parts.map(({ place }) => place),
+      parts.map(({ key }) => key),
       parts.map(({ order }) => order),
       parts.map(({ part }) => part.resourceType),
       parts.map(({ part }) => part.bronidentificatie),
@@ -113,12 +113,12 @@ export async function savePlaces(db: Db, sourceId: number, places: readonly Know
   });
 }
 
-export async function forgetPlaces(db: Db, sourceId: number, places: readonly string[]): Promise<void> {
-  if (places.length === 0) return;
+export async function deleteItems(db: Db, sourceId: number, items: readonly string[]): Promise<void> {
+  if (items.length === 0) return;
   await db.query({
-    name: 'aggregator-forget-places',
+    name: 'aggregator-delete-items',
     text: 'delete from aggregator.plaats where bron_id = $1::integer and plaats = any ($2::text[])',
-    values: [sourceId, places],
+    values: [sourceId, items],
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Db } from '../../kernel/database/db.ts';
 import { partKey } from '../resource-key.ts';
 import { readHeldKeys } from '../store/windows.ts';
-import type { KnownPlace, WindowReading } from './source-adapter.ts';
+import type { KnownItem, WindowReading } from './source-adapter.ts';
 
 export interface MonthCoverage {
   /** `YYYY-MM`. */
@@ -25,12 +25,12 @@ export interface Coverage {
 }
 
 /**
- * Compares what the supplier shows with what the feed holds, by month. A document counts once, in the month of its first place.
- * @param known the places that were handed to the readings: those that did not change are not in the reading itself
+ * Compares what the supplier shows with what the feed holds, by month. A document counts once, in the month of its first item.
+ * @param known the items that were handed to the readings: those that did not change are not in the reading itself
  */
 export function measureCoverage(
   readings: readonly WindowReading[],
-  known: readonly KnownPlace[],
+  known: readonly KnownItem[],
   holds: (key: string) => boolean,
 ): Coverage {
   const months = new Map<string, { held: number; missing: string[]; unnamed: number }>();
@@ -40,7 +40,7 @@ export function measureCoverage(
     return found;
   };
   const counted = new Set<string>();
-  for (const { day, parts } of shownPlaces(readings, known)) {
+  for (const { day, parts } of shownItems(readings, known)) {
     for (const key of parts.map(partKey)) {
       if (counted.has(key)) continue;
       counted.add(key);
@@ -61,9 +61,9 @@ export function measureCoverage(
   );
 }
 
-function shownPlaces(readings: readonly WindowReading[], known: readonly KnownPlace[]): readonly KnownPlace[] {
+function shownItems(readings: readonly WindowReading[], known: readonly KnownItem[]): readonly KnownItem[] {
   const unchanged = new Set(readings.flatMap((reading) => reading.unchanged));
-  return [...readings.flatMap(({ places }) => places), ...known.filter(({ place }) => unchanged.has(place))].toSorted(
+  return [...readings.flatMap(({ items }) => items), ...known.filter(({ key }) => unchanged.has(key))].toSorted(
     (a, b) => a.day.localeCompare(b.day),
   );
 }
@@ -78,16 +78,16 @@ export function totalCoverage(months: readonly MonthCoverage[]): Coverage {
 
 /**
  * Compares what the supplier showed in these readings with what the feed holds now.
- * @param known the places that were handed to the readings
+ * @param known the items that were handed to the readings
  */
 export async function measureReadings(
   db: Db,
   organisatiecode: string,
   readings: readonly WindowReading[],
-  known: readonly KnownPlace[],
+  known: readonly KnownItem[],
 ): Promise<Coverage> {
-  const places = [...readings.flatMap((reading) => reading.places), ...known];
-  const keys = new Set(places.flatMap(({ parts }) => parts.map(partKey)));
+  const items = [...readings.flatMap((reading) => reading.items), ...known];
+  const keys = new Set(items.flatMap(({ parts }) => parts.map(partKey)));
   const held = await readHeldKeys(db, organisatiecode, [...keys]);
   return measureCoverage(readings, known, (key) => held.has(key));
 }

@@ -1,7 +1,7 @@
 import type { DocumentRead, Part, SourceData } from './source-adapter.ts';
 
-/** Members that one place of a document shows and another leaves out. */
-const SHOWN_IN_SOME_PLACES = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
+/** Members that one item of a document shows and another leaves out. */
+const OPTIONAL_MEMBERS = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
 
 /** Information category of the Woo for documents of which nothing says another: council documents. */
 const DEFAULT_WOO_CATEGORY = 'c_db4862c3';
@@ -11,18 +11,18 @@ export interface DocumentContext {
   readonly read: DocumentRead | undefined;
   /** As the feed has it now. */
   readonly current: SourceData | undefined;
-  /** All places where it hangs. */
+  /** All items where it hangs. */
   readonly parts: readonly Part[];
   /** The meeting of an agenda item, for those that the feed has or gets. */
   readonly meetingOf: (agendapunt: string) => string | undefined;
 }
 
 /**
- * One document with the references of all its places, in a fixed order: the same places give the same text, whichever of them
+ * One document with the references of all its items, in a fixed order: the same items give the same text, whichever of them
  * was read last.
  */
 export function joinDocument({ read, current, parts, meetingOf }: DocumentContext): SourceData | undefined {
-  const found = read === undefined ? current : freshest(read.data, current);
+  const found = read === undefined ? current : newest(read.data, current);
   if (found === undefined) return undefined;
   const agendapunten = new Set(
     parts.flatMap((part) => part.agendapunten ?? []).filter((id) => meetingOf(id) !== undefined),
@@ -30,13 +30,13 @@ export function joinDocument({ read, current, parts, meetingOf }: DocumentContex
   const vergaderingen = new Set(parts.flatMap((part) => part.vergaderingen ?? []));
   for (const id of agendapunten) vergaderingen.add(meetingOf(id) ?? '');
   const base = withDate(found, { read, current, parts });
-  const ofPlaces = parts.map((part) => part.wooinformatiecategorie).filter((category) => category !== undefined);
+  const ofItems = parts.map((part) => part.wooinformatiecategorie).filter((category) => category !== undefined);
   return {
     ...base,
     wooinformatiecategorie:
       read === undefined
         ? base.wooinformatiecategorie
-        : (read.wooinformatiecategorie ?? ofPlaces.toSorted()[0] ?? DEFAULT_WOO_CATEGORY),
+        : (read.wooinformatiecategorie ?? ofItems.toSorted()[0] ?? DEFAULT_WOO_CATEGORY),
     vergaderingen: references(vergaderingen),
     agendapunten: references(agendapunten),
   };
@@ -65,8 +65,8 @@ function withDate(
 /** Of a document of which nothing says when it is from. */
 const NO_DAY = '1970-01-01';
 
-/** Of the same file, an older description does not take the place of a newer one, and a shorter one is completed. */
-function freshest(read: SourceData, current: SourceData | undefined): SourceData {
+/** Of the same file, an older description does not take the item of a newer one, and a shorter one is completed. */
+function newest(read: SourceData, current: SourceData | undefined): SourceData {
   if (current === undefined || current.bestandsurl !== read.bestandsurl) return read;
   const { gewijzigdop: modified } = read;
   const { gewijzigdop: known } = current;
@@ -74,7 +74,7 @@ function freshest(read: SourceData, current: SourceData | undefined): SourceData
   // An address that only differs by the way it was found is no change.
   const isSame = modified === known && read.bestandsurl === undefined;
   const page = isSame && current.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
-  const absent = SHOWN_IN_SOME_PLACES.filter((member) => read[member] === undefined && current[member] !== undefined);
+  const absent = OPTIONAL_MEMBERS.filter((member) => read[member] === undefined && current[member] !== undefined);
   return { ...read, ...Object.fromEntries(absent.map((member) => [member, current[member]])), ...page };
 }
 

@@ -5,22 +5,22 @@ import { prepareChange } from '../../raadsfeed/domain/prepare-change.ts';
 import { RESOURCE_TYPES } from '../../raadsfeed/domain/resource-type.ts';
 import { publishBatch } from '../../raadsfeed/store/publish-batch.ts';
 import { BATCH_CHANGES } from '../../raadsfeed/writer/publisher.ts';
-import type { AggregatorNeeds } from '../dependencies.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
 import { aggregatorId, partKey } from '../resource-key.ts';
 import type { Lease } from '../source.ts';
 import { countPublished } from '../store/progress.ts';
 import {
   countResources,
-  forgetPlaces,
+  deleteItems,
   readCurrentDocuments,
+  readItems,
+  readItemsIn,
   readMeetingsOf,
   readPartsElsewhere,
-  readPlaces,
-  readPlacesIn,
-  savePlaces,
+  saveItems,
 } from '../store/source-items.ts';
 import type { Part, SourceIssue, WindowReading } from './source-adapter.ts';
-import { deriveChanges, type FeedState, type WindowBatch, windowBatches } from './window-changes.ts';
+import { deriveChanges, type WindowBaseline, type WindowBatch, windowBatches } from './window-changes.ts';
 
 export interface PublishedReading {
   /** Records that were recorded, the deletes included; what did not change is not. */
@@ -32,7 +32,7 @@ export interface PublishedReading {
   readonly issues: readonly SourceIssue[];
 }
 
-type PublishNeeds = Pick<AggregatorNeeds, 'pool' | 'clock' | 'validate' | 'ids'>;
+type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'validate' | 'ids'>;
 
 export interface PublishReadingOptions {
   readonly organisatiecode: string;
@@ -44,27 +44,27 @@ export interface PublishReadingOptions {
 }
 
 /**
- * Publishes what follows from a reading and remembers its places: in one transaction, or in several in an order that may stop anywhere.
+ * Publishes what follows from a reading and remembers its items: in one transaction, or in several in an order that may stop anywhere.
  * @throws {LeaseLostError} when the source is somebody else's now
  */
 export async function publishReading(
   lease: Lease,
   reading: WindowReading,
   { organisatiecode, deletedBefore, allowMassDelete, batch = BATCH_CHANGES }: PublishReadingOptions,
-  needs: PublishNeeds,
+  deps: PublishNeeds,
 ): Promise<PublishedReading> {
   const sourceId = lease.source.id;
-  const state = await readFeedState(needs.pool, { sourceId, organisatiecode }, reading);
+  const state = await readWindowBaseline(deps.pool, { sourceId, organisatiecode }, reading);
   const changes = deriveChanges(reading, { ...state, deletedBefore, allowMassDelete });
   const issues: SourceIssue[] = [];
   let published = 0;
   for (const part of windowBatches(changes, batch)) {
-    const prepared = prepare(part, needs, issues);
-    published += await transaction(needs.pool, async (client) => {
-      const outcomes = prepared.length === 0 ? [] : await publishBatch(client, prepared, needs.clock.now());
+    const prepared = prepare(part, deps, issues);
+    published += await transaction(deps.pool, async (client) => {
+      const outcomes = prepared.length === 0 ? [] : await publishBatch(client, prepared, deps.clock.now());
       const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
-      await savePlaces(client, sourceId, part.places);
-      await forgetPlaces(client, sourceId, part.forget);
+      await saveItems(client, sourceId, part.items);
+      await deleteItems(client, sourceId, part.obsolete);
       // Last: it also finds out whether the lease still holds.
       await countPublished(client, lease, recorded);
       return recorded;
@@ -90,17 +90,17 @@ function prepare({ lines }: WindowBatch, { validate, ids }: PublishNeeds, issues
 }
 
 /** What the feed and the memory of a source hold, as far as it matters to a reading. */
-async function readFeedState(
+async function readWindowBaseline(
   db: Db,
   { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },
   reading: WindowReading,
-): Promise<Omit<FeedState, 'deletedBefore' | 'allowMassDelete'>> {
-  const inWindow = await readPlacesIn(db, sourceId, reading.window);
-  const names = reading.places.map(({ place }) => place);
-  const found = new Set(inWindow.map(({ place }) => place));
-  const known = [...inWindow, ...(await readPlaces(db, sourceId, names)).filter(({ place }) => !found.has(place))];
-  const parts = [...reading.places, ...known].flatMap((place) => place.parts);
-  const own = [...new Set([...names, ...known.map(({ place }) => place)])];
+): Promise<Omit<WindowBaseline, 'deletedBefore' | 'allowMassDelete'>> {
+  const inWindow = await readItemsIn(db, sourceId, reading.window);
+  const names = reading.items.map(({ key }) => key);
+  const found = new Set(inWindow.map(({ key }) => key));
+  const known = [...inWindow, ...(await readItems(db, sourceId, names)).filter(({ key }) => !found.has(key))];
+  const parts = [...reading.items, ...known].flatMap((item) => item.parts);
+  const own = [...new Set([...names, ...known.map(({ key }) => key)])];
   const wanted = [...parts, ...reading.hidden.map(toPart)];
   const elsewhere = await readPartsElsewhere(db, sourceId, wanted, own);
   const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');

@@ -1,10 +1,10 @@
 import { transaction } from '../../kernel/database/transaction.ts';
-import type { AggregatorNeeds } from '../dependencies.ts';
+import type { SupplierDependencies } from '../dependencies.ts';
 import { type Lease, parseSourceAddress, type Source } from '../source.ts';
-import { keepWindowIssues } from '../store/issues.ts';
+import { saveWindowIssues } from '../store/issues.ts';
 import { rereadLease } from '../store/leases.ts';
-import { noteCaughtUp, showOrigin, touchSourceOrganisations } from '../store/organisations.ts';
-import { readPlacesIn } from '../store/source-items.ts';
+import { markCaughtUp, saveOrigin, updateLastModified } from '../store/organisations.ts';
+import { readItemsIn } from '../store/source-items.ts';
 import {
   completeSince,
   countSupplierRead,
@@ -18,16 +18,8 @@ import {
 } from '../store/windows.ts';
 import { type Coverage, measureReadings } from './coverage.ts';
 import { publishReading } from './publish-window.ts';
-import type { AdapterSource, KnownPlace, SourceAdapter, SourceIssue, WindowReading } from './source-adapter.ts';
+import type { AdapterSource, KnownItem, SourceAdapter, SourceIssue, WindowReading } from './source-adapter.ts';
 import { roundWindows } from './windows.ts';
-
-export interface SupplierNeeds extends AggregatorNeeds {
-  readonly adapters: readonly SourceAdapter[];
-  /** Milliseconds between quick readings of the current windows. */
-  readonly quickAgainMs: number;
-  /** Milliseconds in which all of history is read again. */
-  readonly fullAgainMs: number;
-}
 
 /** What reading one window came to. */
 interface WindowOutcome {
@@ -42,15 +34,19 @@ interface WindowOutcome {
 }
 
 /** One turn at a source of a supplier: reads the window that is due, and publishes it. */
-export async function readSupplier(lease: Lease, needs: SupplierNeeds, signal: AbortSignal): Promise<{ inMs: number }> {
-  const { pool, clock } = needs;
+export async function readSupplier(
+  lease: Lease,
+  deps: SupplierDependencies,
+  signal: AbortSignal,
+): Promise<{ inMs: number }> {
+  const { pool, clock } = deps;
   const { id } = lease.source;
-  const of = supplierSource(lease.source, needs.adapters);
+  const of = supplierSource(lease.source, deps.adapters);
   const { all, current } = roundWindows(of.from, clock.now());
   await ensureWindows(pool, id, all);
   const currentFrom = current.map(({ from }) => from);
   const due = await nextWindow(pool, id, currentFrom);
-  if (due !== undefined) await readOneWindow(lease, of, due, needs, { signal, allowMassDelete: false });
+  if (due !== undefined) await readOneWindow(lease, of, due, deps, { signal, allowMassDelete: false });
   return { inMs: await untilNextWindow(pool, id, currentFrom) };
 }
 
@@ -59,51 +55,51 @@ export async function readOneWindow(
   lease: Lease,
   of: SupplierSource,
   window: DueWindow,
-  needs: SupplierNeeds,
+  deps: SupplierDependencies,
   { signal, allowMassDelete }: { readonly signal: AbortSignal; readonly allowMassDelete: boolean },
 ): Promise<WindowOutcome> {
-  const { pool, clock } = needs;
+  const { pool, clock } = deps;
   const { id } = lease.source;
   const { organisatiecode, naam } = of.source;
   // The organisation is this source's from its first word on, and shows where it comes from.
-  await showOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
+  await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
   const begun = clock.now();
-  const { reading, known } = await askWindow(lease, of, window, needs, signal);
-  const deletedBefore = await readRound(pool, lease, needs.fullAgainMs);
-  const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, needs);
+  const { reading, known } = await fetchWindow(lease, of, window, deps, signal);
+  const deletedBefore = await readRound(pool, lease, deps.fullAgainMs);
+  const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, deps);
   const issues = [...reading.issues, ...done.issues, ...withheldIssues(done.withheld)];
   const complete = reading.complete && done.issues.length === 0 && done.withheld === 0;
   const coverage = await measureReadings(pool, organisatiecode, [reading], known);
   const current = roundWindows(of.from, clock.now()).current.map(({ from }) => from);
-  const read = reading.documents.length + reading.places.reduce((sum, { records }) => sum + records.length, 0);
+  const read = reading.documents.length + reading.items.reduce((sum, { records }) => sum + records.length, 0);
   await transaction(pool, async (client) => {
-    await keepWindowIssues(client, id, { ...reading, issues }, begun);
+    await saveWindowIssues(client, id, { ...reading, issues }, begun);
     await saveCoverage(client, id, coverage, reading.window, begun);
-    await saveWindow(client, id, { ...window, complete, withheld: done.withheld, ...needs }, begun);
+    await saveWindow(client, id, { ...window, complete, withheld: done.withheld, ...deps }, begun);
     const since = await completeSince(client, id, current);
     if (since !== undefined) {
-      await noteCaughtUp(client, id, since);
-      await touchSourceOrganisations(client, [{ organisatiecode, at: since }]);
+      await markCaughtUp(client, id, since);
+      await updateLastModified(client, [{ organisatiecode, at: since }]);
     }
     await countSupplierRead(client, lease, { read, published: 0, refused: done.issues.length, deleted: done.deleted });
   });
   if (!complete || coverage.percentage < 100) {
     const told = { source: lease.source.adres, from: window.from, to: window.to, coverage: coverage.percentage };
-    needs.log.warn({ ...told, issues: issues.length }, 'a window is not complete');
+    deps.log.warn({ ...told, issues: issues.length }, 'a window is not complete');
   }
   const { published, deleted, withheld } = done;
   return { complete, read, published, deleted, withheld, issues, coverage };
 }
 
 /** Reads one window, and nothing more. @throws {LeaseLostError} when the source was taken over meanwhile */
-async function askWindow(
+async function fetchWindow(
   lease: Lease,
   of: SupplierSource,
   { from, to, depth }: DueWindow,
-  { pool }: Pick<SupplierNeeds, 'pool'>,
+  { pool }: Pick<SupplierDependencies, 'pool'>,
   signal: AbortSignal,
-): Promise<{ reading: WindowReading; known: readonly KnownPlace[] }> {
-  const known = await readPlacesIn(pool, lease.source.id, { from, to });
+): Promise<{ reading: WindowReading; known: readonly KnownItem[] }> {
+  const known = await readItemsIn(pool, lease.source.id, { from, to });
   const reading = await of.adapter.readWindow({ source: of.source, window: { from, to }, depth, known, signal });
   await rereadLease(pool, lease);
   return { reading, known };

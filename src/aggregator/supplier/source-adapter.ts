@@ -4,10 +4,10 @@ import type { ResourceType } from '../../raadsfeed/domain/resource-type.ts';
 
 /**
  * What the aggregator asks of a source that is not a feed. An adapter reads; it publishes nothing and keeps nothing: what it
- * has to remember is handed in (`known`) and handed out (`places`).
+ * has to remember is handed in (`known`) and handed out (`items`).
  *
- * A source of this kind is read in windows of days. In a window stand places (a meeting, an entry of a register); on a place
- * hang parts (the resources that exist because of it). A resource lives as long as one place has it.
+ * A source of this kind is read in windows of days. In a window stand items (a meeting, an entry of a register); on a item
+ * hang parts (the resources that exist because of it). A resource lives as long as one item has it.
  */
 /** Days as `YYYY-MM-DD` in Dutch time; both are part of the window. */
 export interface DateWindow {
@@ -24,31 +24,31 @@ export interface AdapterSource {
   readonly portaal?: string;
 }
 
-/** A resource as a place has it. Only documents carry references: one document can hang in many places. */
+/** A resource as a item has it. Only documents carry references: one document can hang in many items. */
 export interface Part {
   readonly resourceType: ResourceType;
   readonly bronidentificatie: string;
   readonly vergaderingen?: readonly string[];
   /** Also agenda items that are only mentioned: a reference is published when the feed has that agenda item. */
   readonly agendapunten?: readonly string[];
-  /** The Woo category that this place gives to the document. */
+  /** The Woo category that this item gives to the document. */
   readonly wooinformatiecategorie?: string;
   /** The days of the meeting and of the register item where it hangs: its date, when it has none of its own. */
   readonly vergaderdag?: string;
   readonly registerdag?: string;
 }
 
-/** What is remembered of a place; the key is `place`. */
-export interface KnownPlace {
+/** What is remembered of a item; the key is `item`. */
+export interface KnownItem {
   /** `meeting-<id>` or `register-<register>-<id>`. */
-  readonly place: string;
-  /** The day that decides in which windows the place is expected; the first of the window where the supplier gives none. */
+  readonly key: string;
+  /** The day that decides in which windows the item is expected; the first of the window where the supplier gives none. */
   readonly day: string;
-  /** The place that this one is a part of. */
+  /** The item that this one is a part of. */
   readonly parent: string | null;
-  /** As the supplier wrote it; `null`: read this place again whatever the supplier says. */
+  /** As the supplier wrote it; `null`: read this item again whatever the supplier says. */
   readonly lastModified: string | null;
-  /** Moment (UTC) after which the place is different although nothing was modified; `null`: never. */
+  /** Moment (UTC) after which the item is different although nothing was modified; `null`: never. */
   readonly readAgainAfter: string | null;
   readonly parts: readonly Part[];
 }
@@ -63,10 +63,10 @@ export interface UpsertLine {
   readonly data: SourceData;
 }
 
-export interface ReadPlace extends KnownPlace {
+export interface ReadItem extends KnownItem {
   /** Everything of it was read. */
   readonly complete: boolean;
-  /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they belong to more places. */
+  /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they belong to more items. */
   readonly records: readonly UpsertLine[];
 }
 
@@ -79,7 +79,7 @@ export interface DocumentRead {
   /** Its own day of submission, and the day on which it was modified; its date otherwise follows from its places. */
   readonly date?: string | undefined;
   readonly modifiedDay?: string | undefined;
-  /** By its own type; goes before that of a place. */
+  /** By its own type; goes before that of a item. */
   readonly wooinformatiecategorie?: string;
 }
 
@@ -97,9 +97,9 @@ export interface SourceIssue {
   readonly blocking: boolean;
 }
 
-/** Why a known place is not shown any more. */
-export interface GonePlace {
-  readonly place: string;
+/** Why a known item is not shown any more. */
+export interface RemovedItem {
+  readonly key: string;
   readonly verwijderreden: Extract<Verwijderreden, 'niet_langer_openbaar' | 'ingetrokken'>;
 }
 
@@ -117,15 +117,15 @@ export interface WindowReading {
   readonly depth: 'quick' | 'full';
   /** Everything in the window was read without an error: only then may something be deleted. */
   readonly complete: boolean;
-  readonly places: readonly ReadPlace[];
-  /** Known places that are still shown and were not read again, because they did not change. */
+  readonly items: readonly ReadItem[];
+  /** Known items that are still shown and were not read again, because they did not change. */
   readonly unchanged: readonly string[];
-  readonly gone: readonly GonePlace[];
+  readonly removed: readonly RemovedItem[];
   readonly documents: readonly DocumentRead[];
   /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public: it goes, wherever it hangs. */
   readonly hidden: readonly string[];
   /** The same of what hangs on something that is not public: when it hangs nowhere else, that is why it goes. */
-  readonly shielded: readonly string[];
+  readonly underHidden: readonly string[];
   readonly unread: readonly UnreadCount[];
   readonly issues: readonly SourceIssue[];
 }
@@ -135,8 +135,8 @@ export interface WindowRequest {
   readonly window: DateWindow;
   /** `quick` skips what was not modified since it was last read; `full` reads everything. */
   readonly depth: 'quick' | 'full';
-  /** The remembered places whose `day` is in the window. */
-  readonly known: readonly KnownPlace[];
+  /** The remembered items whose `day` is in the window. */
+  readonly known: readonly KnownItem[];
   readonly signal: AbortSignal;
 }
 

@@ -2,22 +2,22 @@ import type { PubliceerRegel } from '../../raadsfeed/domain/publiceer-regel.ts';
 import { partKey } from '../resource-key.ts';
 import { joinDocument } from './join-document.ts';
 import type {
-  GonePlace,
-  KnownPlace,
+  KnownItem,
   Part,
-  ReadPlace,
+  ReadItem,
+  RemovedItem,
   SourceData,
   UpsertLine,
   WindowReading,
 } from './source-adapter.ts';
 
 /** What the feed and the memory of a source hold, as far as it matters to one reading. */
-export interface FeedState {
+export interface WindowBaseline {
   readonly organisatiecode: string;
-  /** The remembered places that were handed to the reading, and those with the key of a place in it. */
-  readonly known: readonly KnownPlace[];
+  /** The remembered items that were handed to the reading, and those with the key of a item in it. */
+  readonly known: readonly KnownItem[];
   /**
-   * By `partKey`, of every part of the reading and of `known`, and of what the reading calls hidden: the parts of remembered places
+   * By `partKey`, of every part of the reading and of `known`, and of what the reading calls hidden: the parts of remembered items
    * that are not in `known`.
    */
   readonly elsewhere: ReadonlyMap<string, readonly Part[]>;
@@ -36,7 +36,7 @@ export interface FeedState {
 /** A line that removes a resource. */
 type DeleteLine = Extract<PubliceerRegel, { op: 'delete' | 'redact' }> & {
   readonly op: 'delete';
-  readonly verwijderreden: GonePlace['verwijderreden'];
+  readonly verwijderreden: RemovedItem['verwijderreden'];
 };
 
 export interface WindowChanges {
@@ -46,41 +46,41 @@ export interface WindowChanges {
   /** Deletes that would be more than a tenth of the organisation: nothing is deleted without an operator's word. */
   readonly withheld: readonly DeleteLine[];
   /** To remember. */
-  readonly places: readonly KnownPlace[];
+  readonly items: readonly KnownItem[];
   /**
    * To remember first, where the changes take more than one transaction: everything that is being published, to be read again
    * whatever the supplier says. Whenever it stops, nothing is in the feed that is not remembered, nor taken for read.
    */
-  readonly drafts: readonly KnownPlace[];
-  /** To forget. */
-  readonly forget: readonly string[];
+  readonly provisional: readonly KnownItem[];
+  /** To obsolete. */
+  readonly obsolete: readonly string[];
 }
 
-/** What follows from a reading: records to publish and places to remember. Only a complete window deletes. */
-export function deriveChanges(reading: WindowReading, state: FeedState): WindowChanges {
+/** What follows from a reading: records to publish and items to remember. Only a complete window deletes. */
+export function deriveChanges(reading: WindowReading, state: WindowBaseline): WindowChanges {
   const deletes = reading.complete ? findDeletes(reading, state) : [];
   const tooMany = (state.deletedBefore + deletes.length) * 10 > state.total;
   const withheld = tooMany && !state.allowMassDelete ? deletes : [];
   const mayDelete = reading.complete && withheld.length === 0;
-  const known = new Map(state.known.map((place) => [place.place, place]));
-  const places = reading.places.map((place) => mergePlace(place, known.get(place.place), mayDelete));
-  const forget = mayDelete ? reading.gone.map(({ place }) => place) : [];
+  const known = new Map(state.known.map((item) => [item.key, item]));
+  const items = reading.items.map((item) => mergeItem(item, known.get(item.key), mayDelete));
+  const obsolete = mayDelete ? reading.removed.map(({ key }) => key) : [];
   const published = mayDelete ? deletes : [];
-  const touched = new Set([...forget, ...places.map(({ place }) => place)]);
-  const remaining = [...places, ...state.known.filter(({ place }) => !touched.has(place))];
+  const touched = new Set([...obsolete, ...items.map(({ key }) => key)]);
+  const remaining = [...items, ...state.known.filter(({ key }) => !touched.has(key))];
   return {
     upserts: [
-      ...reading.places.flatMap(({ records }) => records),
+      ...reading.items.flatMap(({ records }) => records),
       ...documentUpserts(reading, state, remaining, new Set(published.map(keyOf))),
     ],
     deletes: published,
     withheld,
-    places,
-    drafts: reading.places.map((place) => ({
-      ...mergePlace(place, known.get(place.place), false),
+    items,
+    provisional: reading.items.map((item) => ({
+      ...mergeItem(item, known.get(item.key), false),
       lastModified: null,
     })),
-    forget,
+    obsolete,
   };
 }
 
@@ -88,20 +88,20 @@ function keyOf({ resourceType, resource }: DeleteLine): string {
   return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
 }
 
-/** What no place has any more, and what the supplier marks as not public wherever it still hangs. */
-function findDeletes(reading: WindowReading, state: FeedState): readonly DeleteLine[] {
-  const gone = new Map(reading.gone.map(({ place, verwijderreden }) => [place, verwijderreden]));
-  const read = new Set(reading.places.map(({ place }) => place));
+/** What no item has any more, and what the supplier marks as not public wherever it still hangs. */
+function findDeletes(reading: WindowReading, state: WindowBaseline): readonly DeleteLine[] {
+  const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
+  const read = new Set(reading.items.map(({ key }) => key));
   const hidden = new Set(reading.hidden);
-  const shielded = new Set(reading.shielded);
-  const remaining = [...reading.places, ...state.known.filter(({ place }) => !gone.has(place) && !read.has(place))];
+  const underHidden = new Set(reading.underHidden);
+  const remaining = [...reading.items, ...state.known.filter(({ key }) => !removed.has(key) && !read.has(key))];
   const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
   const deletes = new Map<string, DeleteLine>();
-  // Only documents hang in several places; those that went before are still among the parts of a window that was not read since.
+  // Only documents hang in several items; those that went before are still among the parts of a window that was not read since.
   const elsewhere = reading.hidden
     .flatMap((key) => state.elsewhere.get(key) ?? [])
     .filter(({ bronidentificatie }) => state.documents.has(bronidentificatie));
-  for (const { place, parts } of [...state.known, { place: '', parts: elsewhere }]) {
+  for (const { key: itemKey, parts } of [...state.known, { key: '', parts: elsewhere }]) {
     for (const part of parts) {
       const key = partKey(part);
       const isHidden = hidden.has(key);
@@ -109,7 +109,7 @@ function findDeletes(reading: WindowReading, state: FeedState): readonly DeleteL
       const { resourceType, bronidentificatie } = part;
       const before = deletes.get(key)?.verwijderreden;
       const verwijderreden =
-        isHidden || shielded.has(key) ? 'niet_langer_openbaar' : (before ?? gone.get(place) ?? 'ingetrokken');
+        isHidden || underHidden.has(key) ? 'niet_langer_openbaar' : (before ?? removed.get(itemKey) ?? 'ingetrokken');
       const resource = { organisatiecode: state.organisatiecode, bronidentificatie };
       deletes.set(key, { op: 'delete', resourceType, resource, verwijderreden });
     }
@@ -117,17 +117,17 @@ function findDeletes(reading: WindowReading, state: FeedState): readonly DeleteL
   return [...deletes.values()];
 }
 
-/** Documents that were read, and those of which a place in the window let go. */
+/** Documents that were read, and those of which a item in the window let go. */
 function documentUpserts(
   reading: WindowReading,
-  state: FeedState,
-  remaining: readonly KnownPlace[],
+  state: WindowBaseline,
+  remaining: readonly KnownItem[],
   deleted: ReadonlySet<string>,
 ): readonly UpsertLine[] {
   const read = new Map(reading.documents.map((document) => [document.bronidentificatie, document]));
   const meetings = meetingsOfAgendapunten(reading, state, deleted);
   const parts = documentParts(remaining);
-  const touched = new Set([...read.keys(), ...letGo(reading, state)]);
+  const touched = new Set([...read.keys(), ...affectedDocuments(reading, state)]);
   const upserts: UpsertLine[] = [];
   for (const id of touched) {
     const key = partKey({ resourceType: 'Informatieobject', bronidentificatie: id });
@@ -143,26 +143,24 @@ function documentUpserts(
   return upserts;
 }
 
-function documentParts(places: readonly KnownPlace[]): ReadonlyMap<string, readonly Part[]> {
-  const parts = places
-    .flatMap((place) => place.parts)
-    .filter(({ resourceType }) => resourceType === 'Informatieobject');
+function documentParts(items: readonly KnownItem[]): ReadonlyMap<string, readonly Part[]> {
+  const parts = items.flatMap((item) => item.parts).filter(({ resourceType }) => resourceType === 'Informatieobject');
   return Map.groupBy(parts, ({ bronidentificatie }) => bronidentificatie);
 }
 
-function letGo(reading: WindowReading, state: FeedState): readonly string[] {
-  const changed = new Set([...reading.places, ...reading.gone].map(({ place }) => place));
-  return [...documentParts(state.known.filter(({ place }) => changed.has(place))).keys()];
+function affectedDocuments(reading: WindowReading, state: WindowBaseline): readonly string[] {
+  const changed = new Set([...reading.items, ...reading.removed].map(({ key }) => key));
+  return [...documentParts(state.known.filter(({ key }) => changed.has(key))).keys()];
 }
 
 function meetingsOfAgendapunten(
   reading: WindowReading,
-  state: FeedState,
+  state: WindowBaseline,
   deleted: ReadonlySet<string>,
 ): ReadonlyMap<string, string> {
   const meetings = new Map(state.agendapunten);
-  for (const { place, parts } of reading.places) {
-    for (const part of parts) if (part.resourceType === 'Agendapunt') meetings.set(part.bronidentificatie, place);
+  for (const { key, parts } of reading.items) {
+    for (const part of parts) if (part.resourceType === 'Agendapunt') meetings.set(part.bronidentificatie, key);
   }
   for (const id of [...meetings.keys()]) {
     if (deleted.has(partKey({ resourceType: 'Agendapunt', bronidentificatie: id }))) meetings.delete(id);
@@ -174,8 +172,8 @@ function meetingsOfAgendapunten(
 export interface WindowBatch {
   /** Lines for the writer of the feed. */
   readonly lines: readonly (UpsertLine | DeleteLine)[];
-  readonly places: readonly KnownPlace[];
-  readonly forget: readonly string[];
+  readonly items: readonly KnownItem[];
+  readonly obsolete: readonly string[];
 }
 
 /**
@@ -183,42 +181,42 @@ export interface WindowBatch {
  * The last one, with the deletes, makes it final.
  */
 export function windowBatches(changes: WindowChanges, maxLines: number): readonly WindowBatch[] {
-  const { upserts, deletes, places, drafts, forget } = changes;
+  const { upserts, deletes, items, provisional, obsolete } = changes;
   const lines: WindowBatch['lines'] = [...upserts, ...deletes];
-  if (lines.length <= maxLines) return [{ lines, places, forget }];
+  if (lines.length <= maxLines) return [{ lines, items, obsolete }];
   const cut = Math.ceil(lines.length / maxLines);
   const parts = Array.from({ length: cut }, (_, index) => lines.slice(index * maxLines, (index + 1) * maxLines));
   return [
-    { lines: [], places: drafts, forget: [] },
-    ...parts.slice(0, -1).map((part) => ({ lines: part, places: [], forget: [] })),
-    { lines: parts.at(-1) ?? [], places, forget },
+    { lines: [], items: provisional, obsolete: [] },
+    ...parts.slice(0, -1).map((part) => ({ lines: part, items: [], obsolete: [] })),
+    { lines: parts.at(-1) ?? [], items, obsolete },
   ];
 }
 
 /**
- * What is remembered of a place that was read. Where nothing may be deleted it keeps the parts that it had: they are still in
- * the feed, and a later reading has to find that they are gone.
+ * What is remembered of a item that was read. Where nothing may be deleted it keeps the parts that it had: they are still in
+ * the feed, and a later reading has to find that they are removed.
  */
-function mergePlace(read: ReadPlace, known: KnownPlace | undefined, mayDelete: boolean): KnownPlace {
-  const { complete: _complete, records: _records, ...place } = read;
-  if (mayDelete || known === undefined) return place;
-  const parts = new Map(place.parts.map((part) => [partKey(part), part]));
+function mergeItem(read: ReadItem, known: KnownItem | undefined, mayDelete: boolean): KnownItem {
+  const { complete: _complete, records: _records, ...key } = read;
+  if (mayDelete || known === undefined) return key;
+  const parts = new Map(key.parts.map((part) => [partKey(part), part]));
   let kept = false;
   for (const part of known.parts) {
     const same = parts.get(partKey(part));
-    const joined = same === undefined ? part : join(same, part);
-    kept ||= same === undefined || size(joined) > size(same);
+    const joined = same === undefined ? part : joinParts(same, part);
+    kept ||= same === undefined || referenceCount(joined) > referenceCount(same);
     parts.set(partKey(part), joined);
   }
-  // Something may be gone: the place has to be read again, whatever the supplier says about modifications.
-  return { ...place, parts: [...parts.values()], lastModified: kept ? null : place.lastModified };
+  // Something may be removed: the item has to be read again, whatever the supplier says about modifications.
+  return { ...key, parts: [...parts.values()], lastModified: kept ? null : key.lastModified };
 }
 
-function size({ vergaderingen = [], agendapunten = [] }: Part): number {
+function referenceCount({ vergaderingen = [], agendapunten = [] }: Part): number {
   return vergaderingen.length + agendapunten.length;
 }
 
-function join(read: Part, known: Part): Part {
+function joinParts(read: Part, known: Part): Part {
   if (read.resourceType !== 'Informatieobject') return read;
   const registerdag = read.registerdag ?? known.registerdag;
   return {

@@ -41,7 +41,7 @@ describe('a window that takes several transactions', () => {
       supplier.organisation.registers.clear();
       await feed.round();
       expect(feed.keys()).toEqual([]);
-      expect(feed.places.size).toBe(0);
+      expect(feed.items.size).toBe(0);
     },
   );
 
@@ -60,7 +60,7 @@ it('counts the deletes of a whole round for the tenth that may go', async () => 
   await feed.round();
   supplier.organisation.remove(20);
   const round = await feed.round({ allowMassDelete: false, deletedBefore: 2 });
-  expect(round).toMatchObject({ deletes: [], withheld: [{ resourceType: 'Vergadering' }], forget: [] });
+  expect(round).toMatchObject({ deletes: [], withheld: [{ resourceType: 'Vergadering' }], obsolete: [] });
   expect((await feed.round({ allowMassDelete: false, deletedBefore: 1 })).deletes).toHaveLength(1);
 });
 
@@ -91,7 +91,7 @@ describe('coverage', () => {
     supplier.organisation.addMeeting(meetingOf(21, { documents: [documentOf(2)], agenda_items: [agendaItemOf(201)] }));
     supplier.rule = ({ path }) => (path === '/events/meetings/21' ? { status: 500 } : undefined);
     const { reading } = await feed.round({ depth: 'quick' });
-    const coverage = measureCoverage([reading], [...feed.places.values()], (key) => feed.resources.has(key));
+    const coverage = measureCoverage([reading], [...feed.items.values()], (key) => feed.resources.has(key));
     expect(coverage.months).toEqual([{ month: '2025-01', shown: 5, held: 2, missing: [], unnamed: 3 }]);
     expect(coverage.percentage).toBe(40);
   });

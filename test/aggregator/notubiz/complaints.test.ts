@@ -64,12 +64,12 @@ describe('the five complaints about harvesters', () => {
 
   it('2: what is remembered and what is published come out together, so that neither can be stored without the other', async () => {
     hangEverywhere();
-    const { places, upserts } = await feed.round();
+    const { items, upserts } = await feed.round();
     const published = new Set(upserts.map(({ resourceType, data }) => `${resourceType}/${data.bronidentificatie}`));
-    const remembered = new Set(places.flatMap(({ parts }) => parts.map(partKey)));
+    const remembered = new Set(items.flatMap(({ parts }) => parts.map(partKey)));
     expect(published).toEqual(remembered);
     // Of a window that could not be stored nothing is remembered: the next reading gives all of it again.
-    feed.places.clear();
+    feed.items.clear();
     feed.resources.clear();
     const again = await feed.round({ depth: 'quick' });
     expect(again.upserts).toEqual(upserts);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   addIssues,
-  keepWindowIssues,
   MAX_ISSUES,
   readIssues,
   resolveIssues,
+  saveWindowIssues,
 } from '../../../src/aggregator/store/issues.ts';
 import { addSource, findSource, readSourceStates } from '../../../src/aggregator/store/sources.ts';
 import { readCoverage, readHeldKeys, saveCoverage } from '../../../src/aggregator/store/windows.ts';
@@ -45,8 +45,8 @@ describe('issues', () => {
 
   it('are kept with what, where, since when and how often', async () => {
     const source = await newSource();
-    await keepWindowIssues(pool, source, { ...full, issues: [issue] }, first);
-    await keepWindowIssues(pool, source, { ...quick, issues: [{ ...issue, times: 2 }] }, later);
+    await saveWindowIssues(pool, source, { ...full, issues: [issue] }, first);
+    await saveWindowIssues(pool, source, { ...quick, issues: [{ ...issue, times: 2 }] }, later);
     expect(await readIssues(pool, source, 10)).toEqual([
       {
         ...issue,
@@ -62,13 +62,13 @@ describe('issues', () => {
   it('are over when a full reading of the same window does not meet them, and come back', async () => {
     const source = await newSource();
     const resolved = async () => (await readIssues(pool, source, 10)).map((kept) => kept.resolved);
-    await keepWindowIssues(pool, source, { ...full, issues: [issue] }, first);
-    await keepWindowIssues(pool, source, { ...quick, issues: [] }, later);
-    await keepWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: [] }, later);
+    await saveWindowIssues(pool, source, { ...full, issues: [issue] }, first);
+    await saveWindowIssues(pool, source, { ...quick, issues: [] }, later);
+    await saveWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: [] }, later);
     expect(await resolved()).toEqual([null]);
-    await keepWindowIssues(pool, source, { ...full, issues: [] }, later);
+    await saveWindowIssues(pool, source, { ...full, issues: [] }, later);
     expect(await resolved()).toEqual([later.toISOString()]);
-    await keepWindowIssues(pool, source, { ...full, issues: [issue] }, later);
+    await saveWindowIssues(pool, source, { ...full, issues: [issue] }, later);
     expect(await readIssues(pool, source, 10)).toMatchObject([
       { resolved: null, times: 2, since: first.toISOString() },
     ]);
@@ -77,7 +77,7 @@ describe('issues', () => {
   it('are kept in a text that the database can hold', async () => {
     const source = await newSource();
     const detail = `a\0b\ud800${'x'.repeat(2000)}`;
-    await keepWindowIssues(pool, source, { ...full, issues: [{ ...issue, detail }] }, first);
+    await saveWindowIssues(pool, source, { ...full, issues: [{ ...issue, detail }] }, first);
     const [kept] = await readIssues(pool, source, 10);
     expect(kept?.detail).toHaveLength(1000);
     expect(kept?.detail.slice(0, 3)).toBe('ab\ufffd');
@@ -101,9 +101,9 @@ describe('issues', () => {
 
   it('are no more than a thousand of a supplier: the newest, and how many were dropped', async () => {
     const source = await newSource();
-    await keepWindowIssues(pool, source, { ...full, issues: many(600, 'old') }, day(0));
+    await saveWindowIssues(pool, source, { ...full, issues: many(600, 'old') }, day(0));
     expect(await keptAt(source)).toMatchObject({ dropped: 0 });
-    await keepWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: many(700, 'new') }, day(1));
+    await saveWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: many(700, 'new') }, day(1));
     const { kept, dropped } = await keptAt(source);
     expect(kept).toHaveLength(MAX_ISSUES);
     expect(kept.filter((where) => where.startsWith('/new/'))).toHaveLength(700);

@@ -4,7 +4,7 @@ import { createNotubizAdapter } from '../../../src/aggregator/notubiz/adapter.ts
 import { wooCategories } from '../../../src/aggregator/notubiz/map/context.ts';
 import { type Lease, LeaseLostError } from '../../../src/aggregator/source.ts';
 import { takeLease } from '../../../src/aggregator/store/leases.ts';
-import { readPlacesIn } from '../../../src/aggregator/store/source-items.ts';
+import { readItemsIn } from '../../../src/aggregator/store/source-items.ts';
 import { addSource, findSource } from '../../../src/aggregator/store/sources.ts';
 import {
   type PublishedReading,
@@ -65,7 +65,7 @@ async function round(
   more: Partial<PublishReadingOptions> & Partial<WindowRequest> = {},
 ): Promise<PublishedReading> {
   const { depth = 'full', ...options } = more;
-  const known = await readPlacesIn(pool, held.source.id, window);
+  const known = await readItemsIn(pool, held.source.id, window);
   const { signal } = new AbortController();
   const reading = await adapter.readWindow({ source: SOURCE, window, depth, known, signal });
   const word = { organisatiecode: SOURCE.organisatiecode, deletedBefore: 0, allowMassDelete: true, ...options };
@@ -131,7 +131,7 @@ it('publishes nothing and remembers nothing once somebody else has the source', 
   const held = await lease();
   await expect(round(lost, QUARTER)).rejects.toThrow(LeaseLostError);
   expect(await feedKeys()).toEqual([]);
-  expect(await readPlacesIn(pool, held.source.id, QUARTER)).toEqual([]);
+  expect(await readItemsIn(pool, held.source.id, QUARTER)).toEqual([]);
 });
 
 it('does not publish what the contract does not allow, and says so', async () => {
@@ -139,13 +139,13 @@ it('does not publish what the contract does not allow, and says so', async () =>
   const held = await lease();
   const { signal } = new AbortController();
   const reading = await adapter.readWindow({ source: SOURCE, window: QUARTER, depth: 'full', known: [], signal });
-  const [place] = reading.places;
-  const [record] = place?.records ?? [];
-  if (place === undefined || record === undefined) throw new Error('nothing was read');
-  const bad = { ...place, records: [{ ...record, data: { ...record.data, naam: '' } }] };
+  const [item] = reading.items;
+  const [record] = item?.records ?? [];
+  if (item === undefined || record === undefined) throw new Error('nothing was read');
+  const bad = { ...item, records: [{ ...record, data: { ...record.data, naam: '' } }] };
   const word = { organisatiecode: SOURCE.organisatiecode, deletedBefore: 0, allowMassDelete: false };
   const needs = { pool, clock, validate, ids: false };
-  const { published, issues } = await publishReading(held, { ...reading, places: [bad] }, word, needs);
+  const { published, issues } = await publishReading(held, { ...reading, items: [bad] }, word, needs);
   expect(published).toBe(0);
   expect(issues).toMatchObject([{ what: 'invalid-record', where: 'Vergadering/meeting-20' }]);
 });

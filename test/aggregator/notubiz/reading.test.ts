@@ -31,7 +31,7 @@ describe('a complete window', () => {
       'Informatieobject/document-1 ingetrokken',
     ]);
     expect(feed.keys()).toEqual(['Vergadering/meeting-21']);
-    expect([...feed.places.keys()]).toEqual(['meeting-21']);
+    expect([...feed.items.keys()]).toEqual(['meeting-21']);
   });
 
   it('deletes what a meeting that is still there lost', async () => {
@@ -187,7 +187,7 @@ describe('an incomplete window', () => {
     supplier.rule = ({ path }) => (path === '/events/meetings/22' ? FAILS : undefined);
     const round = await feed.round({ allowMassDelete: false });
     expect(round.reading.complete).toBe(false);
-    expect(round).toMatchObject({ deletes: [], withheld: [], forget: [] });
+    expect(round).toMatchObject({ deletes: [], withheld: [], obsolete: [] });
     expect(feed.keys()).toContain('Vergadering/meeting-23');
     supplier.rule = undefined;
     // Quick: meeting 20 has to be looked at again although it was not modified since.
@@ -238,7 +238,7 @@ describe('a quick round', () => {
 
   it('does not read again what was not modified, and yet knows that it is there', async () => {
     const round = await feed.round({ depth: 'quick' });
-    expect(round.reading).toMatchObject({ complete: true, unchanged: ['meeting-20', 'meeting-21'], places: [] });
+    expect(round.reading).toMatchObject({ complete: true, unchanged: ['meeting-20', 'meeting-21'], items: [] });
     expect(round.deletes).toEqual([]);
     expect(supplier.calls.some(({ path }) => path.startsWith('/events/meetings'))).toBe(false);
   });

@@ -31,7 +31,7 @@ it('opens the adapter as it is configured', async () => {
         { bronidentificatie: 'document-2' },
       ],
     });
-    expect(reading.places.find(({ place }) => place === 'register-6-900')?.parts).toMatchObject([
+    expect(reading.items.find(({ key }) => key === 'register-6-900')?.parts).toMatchObject([
       { wooinformatiecategorie: 'c_3' },
     ]);
   } finally {

@@ -1,7 +1,7 @@
 /** The limits of a supplier hold for all instances, and for the commands beside them: each has a client of its own here. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NotubizClient } from '../../../src/aggregator/notubiz/client.ts';
-import { createCallTurns } from '../../../src/aggregator/store/call-slots.ts';
+import { createCallSlots } from '../../../src/aggregator/store/call-slots.ts';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
 import { quiet, servicePool } from '../../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -38,7 +38,7 @@ function instance(maxDelay = 5000): NotubizClient {
   const client = new NotubizClient({
     base: supplier.base,
     retry: { attempts: 3, firstDelay: 1, maxDelay },
-    turns: createCallTurns(pool, 'notubiz', quiet),
+    slots: createCallSlots(pool, 'notubiz', quiet),
   });
   clients.push(client);
   return client;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readMoment } from '../../../src/aggregator/notubiz/parse/moment.ts';
-import { mendUrl } from '../../../src/aggregator/notubiz/parse/values.ts';
+import { fixUrl } from '../../../src/aggregator/notubiz/parse/values.ts';
 import { halves, quarters, roundWindows } from '../../../src/aggregator/supplier/windows.ts';
 
 describe('times', () => {
@@ -67,13 +67,13 @@ describe('addresses', () => {
     ['//www.voorbeeld.nl/a', 'https://www.voorbeeld.nl/a'],
     ['api.notubiz.nl/document/1', 'https://api.notubiz.nl/document/1'],
   ])('mends %s', (broken, mended) => {
-    expect(mendUrl(broken)).toBe(mended);
+    expect(fixUrl(broken)).toBe(mended);
   });
 
   it.each(['', 'geen adres', 'http://', 'javascript:alert(1)', 'ftp://voorbeeld.nl/a', 'https://a:b@voorbeeld.nl/'])(
     'does not make an address of %j',
     (broken) => {
-      expect(mendUrl(broken)).toBeUndefined();
+      expect(fixUrl(broken)).toBeUndefined();
     },
   );
 });

@@ -2,7 +2,7 @@ import type { DocumentRead } from '../../supplier/source-adapter.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { modulePath, type NotubizDocument, type RegisterItem } from '../parse/document.ts';
 import { momentOf, timeOf } from '../parse/moment.ts';
-import { mendUrl } from '../parse/values.ts';
+import { fixUrl } from '../parse/values.ts';
 import {
   categoryOfType,
   documentId,
@@ -63,7 +63,7 @@ export function mapInformatieObject(
 
 function usableUrl(url: string | undefined, issue: IssueSink): string | undefined {
   if (url === undefined) return undefined;
-  const mended = mendUrl(url);
+  const mended = fixUrl(url);
   if (mended === undefined) issue('unusable-value', `url cannot be mended: ${url.slice(0, 100)}`);
   return mended;
 }

@@ -2,7 +2,7 @@ import type { UpsertLine } from '../../supplier/source-adapter.ts';
 import type { IssueSink } from '../issue-log.ts';
 import type { AgendaItem, Meeting } from '../parse/meeting.ts';
 import { momentOf, timeOf } from '../parse/moment.ts';
-import { type Attributes, attributeText, mendUrl } from '../parse/values.ts';
+import { type Attributes, attributeText, fixUrl } from '../parse/values.ts';
 import type { Names } from '../read/organisation.ts';
 import { agendapuntId, type MappingContext, mapOrganisatie, meetingId, meetingPage, withoutAbsent } from './context.ts';
 
@@ -91,7 +91,7 @@ function statusOf(
 
 function ownPage(url: string | undefined, issue: IssueSink): string | undefined {
   if (url === undefined) return undefined;
-  const mended = mendUrl(url);
+  const mended = fixUrl(url);
   if (mended === undefined) issue('unusable-value', `url cannot be mended: ${url.slice(0, 100)}`);
   return mended;
 }

@@ -236,7 +236,7 @@ function isSubheading(type: unknown, typeData: JsonObject, issue: IssueSink): bo
  * An assembly has two answers. Its documents and register items are in the one of a meeting; what only the other one shows is
  * taken too, so that nothing hangs where nobody looks.
  */
-export function addFromAssembly(meeting: Meeting, assembly: JsonObject, issue: IssueSink): Meeting {
+export function mergeAssembly(meeting: Meeting, assembly: JsonObject, issue: IssueSink): Meeting {
   const { documents, module_items } = assembly;
   const known = new Set(meeting.documents.map(({ id }) => id));
   const referred = new Set(meeting.moduleItems.map(({ id }) => id));
@@ -249,21 +249,21 @@ export function addFromAssembly(meeting: Meeting, assembly: JsonObject, issue: I
   };
 }
 
-interface PlacedItem {
+interface AgendaEntry {
   readonly item: AgendaItem;
   readonly parent: string | undefined;
 }
 
 interface FlatAgenda {
   /** Items that may be published, each once, in the order of the agenda: an item before what is nested in it. */
-  readonly shown: readonly PlacedItem[];
+  readonly shown: readonly AgendaEntry[];
   /** Items that may not, and those that only hang on such items. */
   readonly hidden: readonly AgendaItem[];
 }
 
 /** Makes one list of a nested agenda. An item that comes twice counts once, with the parent that either place gives. */
 export function flattenAgenda(items: readonly AgendaItem[]): FlatAgenda {
-  const placed = new Map<string, PlacedItem>();
+  const placed = new Map<string, AgendaEntry>();
   const walk = (level: readonly AgendaItem[], nestedIn: string | undefined): void => {
     for (const item of level) {
       const known = placed.get(item.id);
@@ -285,7 +285,7 @@ export function flattenAgenda(items: readonly AgendaItem[]): FlatAgenda {
 }
 
 /** What is hidden, and what hangs on it. A parent is followed at most as far as there are items: they may go round. */
-function hiddenIds(placed: ReadonlyMap<string, PlacedItem>): ReadonlySet<string> {
+function hiddenIds(placed: ReadonlyMap<string, AgendaEntry>): ReadonlySet<string> {
   const hidden = new Set([...placed.values()].filter(({ item }) => item.hidden).map(({ item }) => item.id));
   for (let before = -1; before !== hidden.size; ) {
     before = hidden.size;

@@ -88,12 +88,12 @@ export function attributeText(attributes: Attributes, id: string, issue: IssueSi
  * @param group whether this kind of thing has a `permission_group` of its own
  */
 export function isHidden(holder: JsonObject, group: boolean, issue: IssueSink): boolean {
-  const confidential = mark(holder, 'confidential', issue);
-  const template = holder.template !== undefined && holder.template !== null && mark(holder, 'template', issue);
+  const confidential = isMarked(holder, 'confidential', issue);
+  const template = holder.template !== undefined && holder.template !== null && isMarked(holder, 'template', issue);
   return confidential || template || !isPublic(holder, group, issue);
 }
 
-function mark(holder: JsonObject, name: string, issue: IssueSink): boolean {
+function isMarked(holder: JsonObject, name: string, issue: IssueSink): boolean {
   const value = holder[name];
   if (value === undefined || value === null) {
     issue('unusable-value', `does not say whether it is ${name}`);
@@ -116,7 +116,7 @@ function isPublic(holder: JsonObject, group: boolean, issue: IssueSink): boolean
 /**
  * Mends an address the way NotuBiz breaks them: `httphttp://`, spaces, no scheme. `undefined` when nothing usable is left.
  */
-export function mendUrl(value: string): string | undefined {
+export function fixUrl(value: string): string | undefined {
   const bare = value
     .trim()
     .replaceAll(/\s/g, '%20')

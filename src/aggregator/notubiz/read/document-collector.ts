@@ -6,7 +6,7 @@ import { mapInformatieObject, mapRegisterItem } from '../map/informatieobject.ts
 import type { NotubizDocument, RegisterItem } from '../parse/document.ts';
 
 /** Where a document hangs. */
-export interface Hook {
+export interface Attachment {
   /** bronidentificaties. */
   readonly vergaderingen: readonly string[];
   readonly agendapunten: readonly string[];
@@ -17,9 +17,9 @@ export interface Hook {
 }
 
 /** What hangs in one place: documents, or a register item that has none. */
-export interface HungThings {
+export interface AttachedDocuments {
   readonly documents: readonly NotubizDocument[];
-  readonly hook: Hook;
+  readonly attachment: Attachment;
   readonly item?: RegisterItem;
   /** Name of its register, where that is known. */
   readonly register?: string | undefined;
@@ -33,42 +33,42 @@ export class DocumentCollector {
   readonly #context: MappingContext;
   readonly #documents = new Map<string, DocumentRead>();
   readonly #hidden = new Set<string>();
-  readonly #shielded = new Set<string>();
+  readonly #underHidden = new Set<string>();
 
   constructor(context: MappingContext) {
     this.#context = context;
   }
 
   /** Takes in the documents of one place, and gives its parts. */
-  take(hung: readonly HungThings[], issue: IssueSink): readonly Part[] {
+  add(hung: readonly AttachedDocuments[], issue: IssueSink): readonly Part[] {
     const parts = new Map<string, Part>();
-    const put = (read: DocumentRead, hook: Hook): void => {
+    const put = (read: DocumentRead, attachment: Attachment): void => {
       this.#keepNewest(read);
-      parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, hook));
+      parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, attachment));
     };
-    for (const { documents, item, register, hook } of hung) {
+    for (const { documents, item, register, attachment } of hung) {
       if (item !== undefined && documents.length === 0) {
-        put(mapRegisterItem(item, register, this.#context, issue), hook);
+        put(mapRegisterItem(item, register, this.#context, issue), attachment);
       }
       for (const document of documents) {
         if (document.hidden) {
           this.#hidden.add(documentId(document.id));
           continue;
         }
-        put(mapInformatieObject(document, this.#context, issue), hook);
+        put(mapInformatieObject(document, this.#context, issue), attachment);
       }
     }
     return [...parts.values()];
   }
 
   /** Takes note of documents that hang on something that is not public. */
-  shield(documents: readonly NotubizDocument[]): void {
-    for (const { id, hidden } of documents) (hidden ? this.#hidden : this.#shielded).add(documentId(id));
+  addUnderHidden(documents: readonly NotubizDocument[]): void {
+    for (const { id, hidden } of documents) (hidden ? this.#hidden : this.#underHidden).add(documentId(id));
   }
 
   /** Takes note of a register item that is not public. */
-  shieldItem({ id, documents }: RegisterItem): void {
-    this.shield(documents);
+  addHiddenRegisterItem({ id, documents }: RegisterItem): void {
+    this.addUnderHidden(documents);
     if (documents.length === 0) this.#hidden.add(registerItemId(id));
   }
 
@@ -85,8 +85,8 @@ export class DocumentCollector {
     return [...this.#hidden].map(keyOf);
   }
 
-  shieldedKeys(): readonly string[] {
-    return [...this.#shielded].map(keyOf);
+  underHiddenKeys(): readonly string[] {
+    return [...this.#underHidden].map(keyOf);
   }
 
   #keepNewest(read: DocumentRead): void {
@@ -106,15 +106,15 @@ function isNewer(read: DocumentRead, known: DocumentRead): boolean {
   return Object.keys(read.data).length > Object.keys(known.data).length;
 }
 
-function join(known: Part | undefined, bronidentificatie: string, hook: Hook): Part {
-  const vergaderdag = earliest(known?.vergaderdag, hook.vergaderdag);
-  const registerdag = earliest(known?.registerdag, hook.registerdag);
-  const category = known?.wooinformatiecategorie ?? hook.wooinformatiecategorie;
+function join(known: Part | undefined, bronidentificatie: string, attachment: Attachment): Part {
+  const vergaderdag = earliest(known?.vergaderdag, attachment.vergaderdag);
+  const registerdag = earliest(known?.registerdag, attachment.registerdag);
+  const category = known?.wooinformatiecategorie ?? attachment.wooinformatiecategorie;
   return {
     resourceType: 'Informatieobject',
     bronidentificatie,
-    vergaderingen: [...new Set([...(known?.vergaderingen ?? []), ...hook.vergaderingen])],
-    agendapunten: [...new Set([...(known?.agendapunten ?? []), ...hook.agendapunten])],
+    vergaderingen: [...new Set([...(known?.vergaderingen ?? []), ...attachment.vergaderingen])],
+    agendapunten: [...new Set([...(known?.agendapunten ?? []), ...attachment.agendapunten])],
     ...(category === undefined ? {} : { wooinformatiecategorie: category }),
     ...(vergaderdag === undefined ? {} : { vergaderdag }),
     ...(registerdag === undefined ? {} : { registerdag }),

@@ -30,11 +30,11 @@ class ListRefusedError extends Error {
 export async function listWindow(session: ReadingSession, list: ListSpecification): Promise<readonly JsonObject[]> {
   const { issues, request } = session;
   try {
-    const found = await listInHalves(request.window, {
+    const found = await listByHalves(request.window, {
       list: (window, divisible) => listPages(session, list, window, divisible),
       unread: ({ from, to }, reason) => issues.add('unread-days', list.path, `${from} to ${to}: ${reason}`),
     });
-    return once(found, issues.at(list.path), list.member);
+    return distinctById(found, issues.at(list.path), list.member);
   } catch (error) {
     if (!(error instanceof ListRefusedError) && !(error instanceof NotubizError)) throw error;
     const refused = error instanceof ListRefusedError && list.mayBeRefused;
@@ -108,7 +108,7 @@ async function getPage(
   }
 }
 
-function once(found: readonly JsonObject[], issue: IssueSink, member: string): readonly JsonObject[] {
+function distinctById(found: readonly JsonObject[], issue: IssueSink, member: string): readonly JsonObject[] {
   const byId = new Map<string, JsonObject>();
   for (const raw of found) {
     const id = identifier(raw.id);
@@ -129,21 +129,21 @@ interface ListCalls<T> {
 }
 
 /** Single days in a row that may be unavailable before the supplier is taken to be away. */
-const MAX_AWAY = 3;
+const MAX_UNAVAILABLE = 3;
 /** Single days that may fail in another way before anything was listed at all. */
-const MAX_BAD = 7;
+const MAX_FAILED = 7;
 
 /**
  * Lists a window, in halves where the supplier cannot serve it whole, down to a day. When it serves nothing at all, the rest is
  * left for another time: a quarter would otherwise be asked for in a hundred and eighty ways while the supplier is down.
  * @throws {NotubizError} for a failure that a smaller window does not mend
  */
-async function listInHalves<T>(window: DateWindow, calls: ListCalls<T>): Promise<readonly T[]> {
+async function listByHalves<T>(window: DateWindow, calls: ListCalls<T>): Promise<readonly T[]> {
   let away = 0;
   let bad = 0;
   let listed = false;
   const read = async (part: DateWindow): Promise<readonly T[]> => {
-    if (away >= MAX_AWAY || (bad >= MAX_BAD && !listed)) {
+    if (away >= MAX_UNAVAILABLE || (bad >= MAX_FAILED && !listed)) {
       calls.unread(part, 'left unread: the supplier does not answer');
       return [];
     }
@@ -154,7 +154,7 @@ async function listInHalves<T>(window: DateWindow, calls: ListCalls<T>): Promise
       listed = true;
       return found;
     } catch (error) {
-      if (!(error instanceof NotubizError) || !mayBeTooMuch(error)) throw error;
+      if (!(error instanceof NotubizError) || !mayBeTooLarge(error)) throw error;
       if (parts !== undefined) return [...(await read(parts[0])), ...(await read(parts[1]))];
       away = error.passing ? away + 1 : 0;
       bad += 1;
@@ -166,6 +166,6 @@ async function listInHalves<T>(window: DateWindow, calls: ListCalls<T>): Promise
 }
 
 /** Wide windows fail with 404, time out, or come as something that cannot be read. */
-function mayBeTooMuch(error: NotubizError): boolean {
+function mayBeTooLarge(error: NotubizError): boolean {
   return error.passing || error.kind === 'unreadable' || error.status === 404;
 }

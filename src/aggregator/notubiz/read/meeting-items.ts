@@ -1,58 +1,58 @@
 import { partKey } from '../../resource-key.ts';
-import type { GonePlace, ReadPlace } from '../../supplier/source-adapter.ts';
+import type { ReadItem, RemovedItem } from '../../supplier/source-adapter.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { agendapuntId, type MappingContext, meetingId } from '../map/context.ts';
 import { mapAgendapunt, mapVergadering } from '../map/vergadering.ts';
 import type { ModuleItemReference, RegisterItem } from '../parse/document.ts';
 import { flattenAgenda, type Meeting } from '../parse/meeting.ts';
 import { readMoment } from '../parse/moment.ts';
-import type { DocumentCollector, Hook, HungThings } from './document-collector.ts';
+import type { AttachedDocuments, Attachment, DocumentCollector } from './document-collector.ts';
 import type { WindowMeeting } from './read-events.ts';
 import { meetingPath } from './read-meeting.ts';
 import type { ReadingSession } from './session.ts';
 
-interface PlacedMeetings {
-  readonly places: readonly ReadPlace[];
+interface MeetingItems {
+  readonly items: readonly ReadItem[];
   readonly unchanged: readonly string[];
   /** What is not public (any more). */
-  readonly gone: readonly GonePlace[];
+  readonly removed: readonly RemovedItem[];
   readonly hidden: readonly string[];
   /** Places that the supplier showed, in whatever state. */
   readonly seen: readonly string[];
 }
 
 /** Makes places of the meetings that may be published, once it is known of all of them whether they may. */
-export function placeMeetings(
+export function meetingItems(
   session: ReadingSession,
   meetings: ReadonlyMap<string, WindowMeeting>,
   collector: DocumentCollector,
-): PlacedMeetings {
+): MeetingItems {
   const all = [...meetings.values()];
-  const places: ReadPlace[] = [];
+  const items: ReadItem[] = [];
   const hidden: string[] = [];
   for (const found of all) {
     const { id, outcome } = found;
     if (outcome.kind === 'hidden' || outcome.kind === 'refused')
       hidden.push(partKey({ resourceType: 'Vergadering', bronidentificatie: meetingId(id) }));
-    if (outcome.kind === 'hidden') collector.shield(outcome.meeting?.documents ?? []);
+    if (outcome.kind === 'hidden') collector.addUnderHidden(outcome.meeting?.documents ?? []);
     if (outcome.kind !== 'read') continue;
     const relations = relate(session, found, outcome.meeting.parentId, meetings);
-    const placed = placeMeeting(
+    const placed = meetingItem(
       { ...outcome, ...relations, day: dayOf(session, found), complete: isComplete(session, id, outcome) },
       session.context,
       collector,
       session.issues.at(meetingPath(id)),
     );
-    places.push(placed.place);
+    items.push(placed.item);
     hidden.push(...placed.hidden);
   }
   return {
-    places,
+    items,
     hidden,
     unchanged: all.filter(({ outcome }) => outcome.kind === 'unchanged').map(({ id }) => meetingId(id)),
-    gone: all
+    removed: all
       .filter(({ outcome }) => outcome.kind === 'hidden' || outcome.kind === 'refused')
-      .map(({ id }) => ({ place: meetingId(id), verwijderreden: 'niet_langer_openbaar' })),
+      .map(({ id }) => ({ key: meetingId(id), verwijderreden: 'niet_langer_openbaar' })),
     seen: all.map(({ id }) => meetingId(id)),
   };
 }
@@ -64,7 +64,7 @@ function relate(
   parentId: string | undefined,
   meetings: ReadonlyMap<string, WindowMeeting>,
 ): { parent: string | undefined; children: readonly string[] | undefined } {
-  const known = new Set(session.request.known.map(({ place }) => place));
+  const known = new Set(session.request.known.map(({ key }) => key));
   const isPublished = (id: string): boolean => {
     const kind = meetings.get(id)?.outcome.kind;
     return kind === 'read' || kind === 'unchanged' || (kind === 'failed' && known.has(meetingId(id)));
@@ -90,7 +90,7 @@ function dayOf({ request }: ReadingSession, { event }: WindowMeeting): string {
   return readMoment(event.plannings[0]?.start).moment?.day ?? request.window.from;
 }
 
-interface MeetingToPlace {
+interface FoundMeeting {
   readonly meeting: Meeting;
   readonly items: ReadonlyMap<string, RegisterItem>;
   readonly complete: boolean;
@@ -103,12 +103,12 @@ interface MeetingToPlace {
 }
 
 /** Makes the place of a meeting that may be published, and gives its documents to the collector. */
-function placeMeeting(
-  found: MeetingToPlace,
+function meetingItem(
+  found: FoundMeeting,
   context: MappingContext,
   collector: DocumentCollector,
   issue: IssueSink,
-): { readonly place: ReadPlace; readonly hidden: readonly string[] } {
+): { readonly item: ReadItem; readonly hidden: readonly string[] } {
   const { meeting, parent, children, day, complete } = found;
   const { shown, hidden } = flattenAgenda(meeting.agendaItems);
   const relations = { parent, children, agendaItems: shown.map(({ item }) => item.id) };
@@ -118,20 +118,25 @@ function placeMeeting(
     return mapAgendapunt(item, { meeting: meeting.id, parent: above, children: nested }, context, issue);
   });
   const records = [mapped.record, ...agenda];
-  for (const item of hidden) collector.shield(item.documents);
+  for (const item of hidden) collector.addUnderHidden(item.documents);
   const vergaderdag = mapped.day ?? day;
   const vergaderingen = [meetingId(meeting.id)];
-  const documents = collector.take(
+  const documents = collector.add(
     [
-      ...hang(meeting, found.items, { vergaderingen, agendapunten: [], vergaderdag }, collector),
+      ...attachmentsOf(meeting, found.items, { vergaderingen, agendapunten: [], vergaderdag }, collector),
       ...shown.flatMap(({ item }) =>
-        hang(item, found.items, { vergaderingen, agendapunten: [agendapuntId(item.id)], vergaderdag }, collector),
+        attachmentsOf(
+          item,
+          found.items,
+          { vergaderingen, agendapunten: [agendapuntId(item.id)], vergaderdag },
+          collector,
+        ),
       ),
     ],
     issue,
   );
-  const place = {
-    place: meetingId(meeting.id),
+  const item = {
+    key: meetingId(meeting.id),
     day,
     parent: parent === undefined ? null : meetingId(parent),
     lastModified: complete ? (meeting.lastModified ?? null) : null,
@@ -144,30 +149,30 @@ function placeMeeting(
     records,
   };
   return {
-    place,
+    item,
     hidden: hidden.map(({ id }) => partKey({ resourceType: 'Agendapunt', bronidentificatie: agendapuntId(id) })),
   };
 }
 
 /** What hangs on a meeting or agenda item, directly or through a register item. */
-function hang(
+function attachmentsOf(
   holder: { documents: Meeting['documents']; moduleItems: readonly ModuleItemReference[] },
   items: ReadonlyMap<string, RegisterItem>,
-  hook: Hook,
+  attachment: Attachment,
   collector: DocumentCollector,
-): HungThings[] {
+): AttachedDocuments[] {
   const registered = holder.moduleItems.map(({ path }) => items.get(path)).filter((item) => item !== undefined);
-  for (const item of registered.filter(({ hidden }) => hidden)) collector.shieldItem(item);
+  for (const item of registered.filter(({ hidden }) => hidden)) collector.addHiddenRegisterItem(item);
   return [
-    { documents: holder.documents, hook },
+    { documents: holder.documents, attachment },
     ...registered
       .filter(({ hidden }) => !hidden)
       .map((item) => ({
         documents: item.documents,
         item,
-        hook: {
-          ...hook,
-          agendapunten: [...hook.agendapunten, ...item.agendaItems.map(agendapuntId)],
+        attachment: {
+          ...attachment,
+          agendapunten: [...attachment.agendapunten, ...item.agendaItems.map(agendapuntId)],
           registerdag: readMoment(item.date).moment?.day,
         },
       })),

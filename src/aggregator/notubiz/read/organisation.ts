@@ -2,7 +2,7 @@ import { isRecord } from '../../../kernel/is-record.ts';
 import type { IssueSink } from '../issue-log.ts';
 import { NotubizError } from '../notubiz-error.ts';
 import { identifier, type JsonObject, requiredObjects, text } from '../parse/values.ts';
-import type { Asker } from './session.ts';
+import type { Fetcher } from './session.ts';
 
 /** What an organisation calls its things. */
 export interface ReferenceData {
@@ -14,7 +14,7 @@ export interface ReferenceData {
  * Reads the labels and the names of the bodies. Without an answer nothing can be mapped truthfully: `undefined`, and an issue
  * says so. An organisation that the supplier does not list is asked for directly; one that is nowhere has no labels.
  */
-export async function readReference(asker: Asker, organisationId: string): Promise<ReferenceData | undefined> {
+export async function readReference(asker: Fetcher, organisationId: string): Promise<ReferenceData | undefined> {
   const [labels, gremia] = await Promise.all([
     readLabelsOf(asker, organisationId),
     readGremiaOf(asker, organisationId),
@@ -22,7 +22,7 @@ export async function readReference(asker: Asker, organisationId: string): Promi
   return labels === 'failed' || gremia === 'failed' ? undefined : { labels: labels ?? undefined, gremia };
 }
 
-async function readLabelsOf(asker: Asker, id: string): Promise<Names | null | 'failed'> {
+async function readLabelsOf(asker: Fetcher, id: string): Promise<Names | null | 'failed'> {
   const list = await get(asker, '/organisations');
   const listed =
     list.kind === 'answered' ? findOrganisation(list.answer, id, asker.issues.at('/organisations')) : undefined;
@@ -47,7 +47,7 @@ async function readLabelsOf(asker: Asker, id: string): Promise<Names | null | 'f
   return null;
 }
 
-async function readGremiaOf(asker: Asker, id: string): Promise<Names | 'failed'> {
+async function readGremiaOf(asker: Fetcher, id: string): Promise<Names | 'failed'> {
   const path = `/organisations/${id}/gremia`;
   const outcome = await get(asker, path);
   if (outcome.kind === 'failed') {
@@ -61,7 +61,7 @@ async function readGremiaOf(asker: Asker, id: string): Promise<Names | 'failed'>
 
 type GetOutcome = { kind: 'answered'; answer: unknown } | { kind: 'missing' } | { kind: 'failed'; reason: string };
 
-async function get({ client, request }: Asker, path: string): Promise<GetOutcome> {
+async function get({ client, request }: Fetcher, path: string): Promise<GetOutcome> {
   try {
     return { kind: 'answered', answer: await client.get(path, {}, request.signal) };
   } catch (error) {

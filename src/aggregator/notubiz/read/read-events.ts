@@ -4,7 +4,7 @@ import { readMoment } from '../parse/moment.ts';
 import { isHidden } from '../parse/values.ts';
 import { listWindow } from './list-window.ts';
 import { countMeeting, type MeetingOutcome, meetingPath, readNamedMeeting } from './read-meeting.ts';
-import { askNamed, type ReadingSession } from './session.ts';
+import { fetchNamed, type ReadingSession } from './session.ts';
 
 /** A meeting of the window with where it stands. */
 export interface WindowMeeting {
@@ -58,7 +58,7 @@ async function readListed(session: ReadingSession, event: EventSummary): Promise
 /** In a quick round, a meeting that was not modified since it was last read as a whole is not read again. */
 function isUnchanged({ request, context }: ReadingSession, { id, lastModified }: EventSummary): boolean {
   if (request.depth === 'full' || lastModified === undefined) return false;
-  const known = request.known.find(({ place }) => place === `meeting-${id}`);
+  const known = request.known.find(({ key }) => key === `meeting-${id}`);
   if (known === undefined || known.lastModified !== lastModified) return false;
   return known.readAgainAfter === null || Date.parse(known.readAgainAfter) > context.now.getTime();
 }
@@ -72,7 +72,7 @@ async function readAssembly(session: ReadingSession, event: EventSummary): Promi
   if (event.hidden) return [{ ...own, children: undefined, outcome: { kind: 'hidden' } }];
   const path = `/events/assemblies/${event.id}`;
   const issue = session.issues.at(path);
-  const asked = await askNamed(session, path, 'assembly');
+  const asked = await fetchNamed(session, path, 'assembly');
   if (asked.kind !== 'found') {
     const kind = asked.kind === 'refused' ? 'refused' : 'failed';
     return [{ ...own, children: undefined, outcome: { kind } }];

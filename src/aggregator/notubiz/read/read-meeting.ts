@@ -1,7 +1,7 @@
 import type { ModuleItemReference, RegisterItem } from '../parse/document.ts';
-import { type AgendaItem, addFromAssembly, flattenAgenda, type Meeting, readMeeting } from '../parse/meeting.ts';
+import { type AgendaItem, flattenAgenda, type Meeting, mergeAssembly, readMeeting } from '../parse/meeting.ts';
 import type { JsonObject } from '../parse/values.ts';
-import { askNamed, askOne, type OneOutcome, type ReadingSession, readItem } from './session.ts';
+import { fetchNamed, fetchOne, type OneOutcome, type ReadingSession, readRegisterEntry } from './session.ts';
 
 /**
  * What became of a meeting.
@@ -36,12 +36,12 @@ export async function readNamedMeeting(
   id: string,
   assembly?: JsonObject,
 ): Promise<MeetingOutcome> {
-  return await judge(session, id, await askNamed(session, meetingPath(id), 'meeting'), assembly);
+  return await judge(session, id, await fetchNamed(session, meetingPath(id), 'meeting'), assembly);
 }
 
 /** Reads a meeting that the supplier named before, and perhaps does not have any more. */
-export async function readFormerMeeting(session: ReadingSession, id: string): Promise<MeetingOutcome> {
-  return await judge(session, id, await askOne(session, meetingPath(id), 'meeting'));
+export async function readMissingMeeting(session: ReadingSession, id: string): Promise<MeetingOutcome> {
+  return await judge(session, id, await fetchOne(session, meetingPath(id), 'meeting'));
 }
 
 async function judge(
@@ -66,7 +66,7 @@ async function judge(
     issue('other-organisation', `is of organisation ${meeting.organisationId}`);
     return { kind: 'failed' };
   }
-  const whole = assembly === undefined ? meeting : addFromAssembly(meeting, assembly, issue);
+  const whole = assembly === undefined ? meeting : mergeAssembly(meeting, assembly, issue);
   return whole.hidden ? { kind: 'hidden', meeting: whole } : await withItems(session, whole);
 }
 
@@ -75,7 +75,7 @@ async function withItems(session: ReadingSession, meeting: Meeting): Promise<Mee
   const references = [...meeting.moduleItems, ...shown.flatMap(({ item }) => item.moduleItems)];
   const items = new Map<string, RegisterItem>();
   const read = async (reference: ModuleItemReference): Promise<boolean> => {
-    const outcome = await readItem(session, reference);
+    const outcome = await readRegisterEntry(session, reference);
     if (outcome.kind === 'read') items.set(reference.path, outcome.item);
     return outcome.kind !== 'failed';
   };

@@ -1,4 +1,4 @@
-import type { ReadPlace } from '../../supplier/source-adapter.ts';
+import type { ReadItem } from '../../supplier/source-adapter.ts';
 import { inWindow } from '../../supplier/windows.ts';
 import { agendapuntId, categoryOfRegister } from '../map/context.ts';
 import { NotubizError } from '../notubiz-error.ts';
@@ -8,7 +8,7 @@ import type { JsonObject } from '../parse/values.ts';
 import type { DocumentCollector } from './document-collector.ts';
 import { listWindow } from './list-window.ts';
 import { readModules } from './organisation.ts';
-import { type ReadingSession, readItem } from './session.ts';
+import { type ReadingSession, readRegisterEntry } from './session.ts';
 
 export interface RegisterEntry {
   readonly register: string;
@@ -61,37 +61,37 @@ async function readEntry(
   if (raw.attributes !== undefined || raw.attachments !== undefined) return readRegisterItem(raw, issue);
   const named = { ...raw, self: raw.self ?? modulePath(register, String(raw.id)) };
   const reference = readModuleItemReference(named, issue);
-  const outcome = reference === undefined ? undefined : await readItem(session, reference);
+  const outcome = reference === undefined ? undefined : await readRegisterEntry(session, reference);
   return outcome?.kind === 'read' ? outcome.item : undefined;
 }
 
-export function registerPlace(register: string, id: string): string {
+export function registerKey(register: string, id: string): string {
   return `register-${register}-${id}`;
 }
 
 /** Makes the place of a register entry that may be published. */
-export function placeEntry(
+export function registerItem(
   { register, id }: RegisterEntry,
   item: RegisterItem,
   session: ReadingSession,
   collector: DocumentCollector,
-): ReadPlace {
+): ReadItem {
   const { context, issues, registers, request } = session;
   const day = ownDay(item, session) ?? request.window.from;
-  const hook = {
+  const attachment = {
     vergaderingen: [],
     agendapunten: item.agendaItems.map(agendapuntId),
     registerdag: readMoment(item.date).moment?.day,
     wooinformatiecategorie: categoryOfRegister(context.categories, register, registers.get(register) ?? ''),
   };
   return {
-    place: registerPlace(register, id),
+    key: registerKey(register, id),
     day,
     parent: null,
     lastModified: item.lastModified ?? null,
     readAgainAfter: null,
-    parts: collector.take(
-      [{ documents: item.documents, item, register: registers.get(register), hook }],
+    parts: collector.add(
+      [{ documents: item.documents, item, register: registers.get(register), attachment }],
       issues.at(`/modules/${register}/items/${id}`),
     ),
     complete: true,

@@ -32,14 +32,14 @@ export type OneOutcome =
   | { readonly kind: 'found'; readonly raw: JsonObject }
   | { readonly kind: 'refused' | 'failed' | 'missing' };
 
-export interface Asker {
+export interface Fetcher {
   readonly client: NotubizClient;
   readonly issues: IssueLog;
   readonly request: { readonly signal: AbortSignal };
 }
 
 /** Asks for the thing that stands under `member` in the answer of a path. A refusal is status 401 or 403, or 200 with a message. */
-export async function askOne(asker: Asker, path: string, member: string): Promise<OneOutcome> {
+export async function fetchOne(asker: Fetcher, path: string, member: string): Promise<OneOutcome> {
   const { client, issues, request } = asker;
   try {
     const answer = await client.get(path, {}, request.signal);
@@ -65,24 +65,24 @@ export async function askOne(asker: Asker, path: string, member: string): Promis
 }
 
 /** As `askOne`, for a thing that the supplier itself named: that it is missing is an issue. */
-export async function askNamed(asker: Asker, path: string, member: string): Promise<OneOutcome> {
-  const outcome = await askOne(asker, path, member);
+export async function fetchNamed(asker: Fetcher, path: string, member: string): Promise<OneOutcome> {
+  const outcome = await fetchOne(asker, path, member);
   if (outcome.kind !== 'missing') return outcome;
   asker.issues.add('call-failed', path, 'the supplier names it and does not have it');
   return { kind: 'failed' };
 }
 
 /** Reads a register item that something refers to; once in a reading, whoever refers to it. */
-export function readItem(session: ReadingSession, reference: ModuleItemReference): Promise<ItemOutcome> {
+export function readRegisterEntry(session: ReadingSession, reference: ModuleItemReference): Promise<ItemOutcome> {
   const asked = session.items.get(reference.path);
   if (asked !== undefined) return asked;
-  const outcome = askItem(session, reference);
+  const outcome = fetchRegisterItem(session, reference);
   session.items.set(reference.path, outcome);
   return outcome;
 }
 
-async function askItem(session: ReadingSession, { id, path }: ModuleItemReference): Promise<ItemOutcome> {
-  const outcome = await askNamed(session, path, 'item');
+async function fetchRegisterItem(session: ReadingSession, { id, path }: ModuleItemReference): Promise<ItemOutcome> {
+  const outcome = await fetchNamed(session, path, 'item');
   if (outcome.kind !== 'found') return { kind: outcome.kind === 'refused' ? 'refused' : 'failed' };
   const issue = session.issues.at(path);
   const item = readRegisterItem(outcome.raw, issue);
