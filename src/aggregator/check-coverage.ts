@@ -19,7 +19,7 @@ export interface CheckOptions {
 /** What the feed has of what the supplier shows; not `complete` when not all of it could be read. */
 export type CheckedCoverage = Coverage & { readonly complete: boolean };
 
-/** Counts what a supplier shows and what the feed has, without publishing anything; keeps the figure, and logs it when it is not all. */
+/** Counts what a supplier shows and what the feed has, without publishing anything; stores the result, and logs it when something is missing. */
 export async function checkCoverage(
   platform: Platform,
   source: Source,
@@ -39,7 +39,7 @@ export async function checkCoverage(
       const known = await readItemsIn(pool, source.id, window);
       const request = { source: of.source, window, depth: 'full', known, signal: options.signal } as const;
       const reading = await of.adapter.readWindow(request);
-      // Only names are counted: what was read of years of meetings need not stay in memory.
+      // Only names are counted: the content of years of meetings need not stay in memory.
       const items = reading.items.map((item) => ({ ...item, records: [] }));
       readings.push({ ...reading, items, documents: [] });
       everyKnown.push(...known);

@@ -3,19 +3,19 @@ import type { Db } from '../kernel/database/db.ts';
 import { readSourceStates, type SourceState } from './store/sources.ts';
 
 export interface AggregatorMetrics {
-  /** Turns at sources, by what came of them. */
+  /** Runs of sources, by result. */
   readonly runs: Counter<'result'>;
 }
 
-/** Metrics of the aggregator; those of each source are read from the database when they are asked for, by any instance. */
+/** Metrics of the aggregator. Those of each source are read from the database when they are scraped, from any instance. */
 export function createAggregatorMetrics(registry: Registry, db: Db): AggregatorMetrics {
-  let asked: Promise<SourceState[]> | undefined;
-  // Every gauge is asked at the same moment: one look serves them all.
+  let reading: Promise<SourceState[]> | undefined;
+  // All gauges are collected at the same moment: one query serves them all.
   const states = (): Promise<SourceState[]> => {
-    asked ??= readSourceStates(db).finally(() => {
-      asked = undefined;
+    reading ??= readSourceStates(db).finally(() => {
+      reading = undefined;
     });
-    return asked;
+    return reading;
   };
   const perSource = (name: string, help: string, value: (state: SourceState) => number | null): void => {
     new Gauge({
@@ -44,7 +44,7 @@ export function createAggregatorMetrics(registry: Registry, db: Db): AggregatorM
     ({ openGeweigerd }) => openGeweigerd,
   );
   perSource('withheld_deletes', 'Deletes that wait for an operator.', ({ achtergehouden }) => achtergehouden);
-  perSource('issues', 'Issues of the source that last.', ({ meldingen }) => meldingen);
+  perSource('issues', 'Open issues of the source.', ({ meldingen }) => meldingen);
   perSource(
     'issues_dropped',
     'Issues dropped to keep room for newer ones.',
@@ -54,7 +54,7 @@ export function createAggregatorMetrics(registry: Registry, db: Db): AggregatorM
   return {
     runs: new Counter({
       name: 'koppelvlak_aggregator_turns_total',
-      help: 'Turns at sources, by what came of them.',
+      help: 'Runs of sources, by result.',
       labelNames: ['result'],
       registers: [registry],
     }),

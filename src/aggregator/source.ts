@@ -1,4 +1,4 @@
-/** A source as the aggregator keeps it. */
+/** A source as the aggregator stores it. */
 export interface Source {
   readonly id: number;
   /** Address of a service document, or `<scheme>:<organisation>` of a supplier's API. */
@@ -17,53 +17,53 @@ export interface Source {
   readonly documentReadAt: Date | null;
   /** `stand`: the snapshot is being read; `historie`: the history for redactions that were missed; `feed`: the log after both. */
   readonly phase: 'stand' | 'historie' | 'feed';
-  /** What is not seen in the snapshot and the feed after it is gone. */
+  /** Resources that neither the snapshot nor the feed after it shows will be deleted. */
   readonly isComparing: boolean;
   readonly snapshotCursor: string | null;
   readonly snapshotFeedCursor: string | null;
   readonly cursor: string | null;
   readonly etag: string | null;
-  /** Number of the last record that was looked at; `null` when the place is known by its cursor alone. */
+  /** Number of the last record that was read; `null` when only the cursor is known. */
   readonly lastNumber: number | null;
   readonly pageSize: number;
-  /** A place in the feed was given up, so its history is read for redactions. */
+  /** A cursor of the feed was given up, so its history is read for redactions. */
   readonly mustReadHistory: boolean;
-  /** Where; `null`: from its beginning. */
+  /** From where; `null`: from its beginning. */
   readonly historyCursor: string | null;
   /** The last number that was read before. */
   readonly historyAfter: number | null;
   /** Whether that history reaches back to that number; `null` while nothing says so. */
   readonly historyJoins: boolean | null;
-  /** It does not: what disappears may have been redacted. */
+  /** It does not: resources that disappear may have been redacted. */
   readonly historyMissed: boolean;
   /** As JSON; see `ReadingProgress`. */
   readonly progress: unknown;
   /** As JSON; see `LookAhead`. */
   readonly lookAhead: unknown;
-  /** A hash of this source was the one that we would make. */
+  /** A hash of this source equalled the one that we compute. */
   readonly hashMatches: boolean;
   /** Organisations that its service document names. */
   readonly named: readonly string[];
-  /** All of them are taken from elsewhere. */
+  /** All of them are taken from other sources. */
   readonly hasNothingToRead: boolean;
   readonly allowMassDelete: boolean;
-  /** When a comparison that was withheld is tried again. */
+  /** When a comparison with withheld deletes is repeated. */
   readonly compareAgainAt: Date | null;
-  /** When the snapshot was last begun. */
+  /** When the snapshot was last started. */
   readonly snapshotStartedAt: Date | null;
   /** Failures in a row, and the kind of the last one. */
   readonly failures: number;
   readonly failureKind: string | null;
 }
 
-/** The right to work on a source: whoever takes it over makes the number of the one before him worthless. */
+/** The right to read a source. Taking it over raises the number, so that the previous holder cannot publish any more. */
 export interface Lease {
   readonly source: Source;
   readonly number: number;
   readonly holder: string;
 }
 
-/** The lease was taken over, or the source paused or removed: what was being done is dropped. */
+/** The lease was taken over, or the source paused or removed: the work in progress is dropped. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
   constructor() {

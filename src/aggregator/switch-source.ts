@@ -1,4 +1,4 @@
-/** Goes over from one source to another for the same organisations. Identities are kept: what both have is not published again. */
+/** Switches organisations from one source to another. Identities stay: what both have is not published again. */
 import { askPage } from '../feed-client/client.ts';
 import { FeedFault } from '../feed-client/feed-fault.ts';
 import { readSnapshotPage } from '../feed-client/page.ts';
@@ -21,7 +21,7 @@ interface OrganisationSwitch extends IdentityComparison {
 
 interface SwitchPlan {
   readonly organisations: readonly OrganisationSwitch[];
-  /** More than a tenth of an organisation would go: it takes an operator's word. */
+  /** More than a tenth of an organisation would be deleted: that needs an operator's consent. */
   readonly isMassDelete: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function planSwitch(
   }
 }
 
-/** Carries a switch out: from now on the organisations of the plan are the new source's, which is compared with what the feed has. */
+/** Switches: the organisations of the plan are taken from the new source, which is compared with what the feed has. */
 export async function carryOutSwitch(
   { pool }: Platform,
   { from, to, plan, allowMassDelete }: { from: Source; to: string; plan: SwitchPlan; allowMassDelete: boolean },
@@ -106,13 +106,13 @@ function addIdentity(record: unknown, found: ReadonlyMap<string, Set<string>>): 
 
 /** What a change of source would do to the feed of an organisation. */
 interface IdentityComparison {
-  /** Keys that both have: nothing changes but where they come from, when the content is the same too. */
+  /** Keys that both have: with the same content only their origin changes. */
   readonly same: number;
   /** Keys that the feed has and the new source does not: they would be deleted. */
   readonly deleted: readonly string[];
   /** Keys that only the new source has. */
   readonly added: readonly string[];
-  /** Whether so much would go that it takes an operator's word: more than a tenth. */
+  /** Whether more than a tenth would be deleted: that needs an operator's consent. */
   readonly isMassDelete: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Reads one source now, on the word of an operator. */
+/** Reads one source now, as an operator asked. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../kernel/outbound/retry.ts';
@@ -42,7 +42,7 @@ const LEASE_SECONDS = 60;
 const ATTEMPTS = 4;
 const BACKOFF = { firstMs: 500, maxMs: 10_000 };
 
-/** Takes the source over from whoever reads it, reads it to its end, and gives it back. */
+/** Takes over the lease of a source, reads it to its end, and releases it. */
 export async function syncSource(platform: Platform, sourceId: number, options: SyncOptions): Promise<SyncOutcome> {
   const { pool } = platform;
   const deps = openDependencies(platform);
@@ -65,7 +65,7 @@ export async function syncSource(platform: Platform, sourceId: number, options: 
       return outcome;
     }
     const { failure, ...outcome } = await syncFeed(lease, deps, options);
-    await (failure === undefined ? noteSuccess(lease, deps) : noteFailure(lease, failure, deps));
+    await (failure === undefined ? saveSuccess(lease, deps) : saveFailure(lease, failure, deps));
     return failure === undefined ? outcome : { ...outcome, reason: `${failure.kind}: ${failure.message}` };
   } catch (error) {
     // Stopped, or a fault of our own: nothing is wrong with the source.
@@ -77,13 +77,13 @@ export async function syncSource(platform: Platform, sourceId: number, options: 
   }
 }
 
-async function noteSuccess(lease: Lease, { pool, clock }: SupplierDependencies): Promise<void> {
+async function saveSuccess(lease: Lease, { pool, clock }: SupplierDependencies): Promise<void> {
   await resolveIssues(pool, lease.source.id, clock.now());
   await releaseSource(pool, lease, { inMs: 0 });
 }
 
-/** As the service notes it; the service may try again at once. */
-async function noteFailure(
+/** Stores the failure as the service does; the service may try again at once. */
+async function saveFailure(
   lease: Lease,
   { kind, message }: Failure,
   { pool, clock }: SupplierDependencies,
@@ -93,7 +93,7 @@ async function noteFailure(
   await releaseFailed(pool, lease, { inMs: 0, kind, message, pageSize });
 }
 
-function nothing(): Sum {
+function emptySum(): Sum {
   return { complete: false, read: 0, published: 0, deleted: 0, withheld: 0, refused: 0, issues: 0 };
 }
 
@@ -102,7 +102,7 @@ async function syncFeed(
   deps: SupplierDependencies,
   { signal, progress }: SyncOptions,
 ): Promise<SyncOutcome & { readonly failure?: Failure }> {
-  const sum = nothing();
+  const sum = emptySum();
   let last: string | undefined;
   for (let failures = 0; ; ) {
     signal.throwIfAborted();
@@ -138,7 +138,7 @@ async function syncSupplier(lease: Lease, deps: SupplierDependencies, options: S
   const last = to ?? all.at(-1)?.to ?? first;
   // Newest first: that is what people look for.
   const windows = (from === undefined && to === undefined ? all : quarters({ from: first, to: last })).toReversed();
-  const sum = { ...nothing(), complete: true };
+  const sum = { ...emptySum(), complete: true };
   for (const [i, window] of windows.entries()) {
     signal.throwIfAborted();
     const done = await readOneWindow(lease, of, { ...window, depth: 'full' }, deps, { signal, allowMassDelete });

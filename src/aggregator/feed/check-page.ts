@@ -9,50 +9,50 @@ import type { SourceIssue } from '../supplier/source-adapter.ts';
 import { type CheckedRecord, cameFrom, checkRecord, keyOf, type RecordContext, resourceOf } from './check-record.ts';
 import { type RedactionContext, redactionChanges } from './redactions.ts';
 
-/** What the records of a page come to. */
+/** The changes that follow from the records of a page. */
 export interface CheckedPage {
   readonly changes: readonly Change[];
   readonly refused: number;
-  /** `organisatiecode/resourceType/bronidentificatie` of what was refused and is taken from this source; empty where it does not say. */
+  /** `organisatiecode/resourceType/bronidentificatie` of refused records of organisations of this source; empty where a record does not say. */
   readonly refusedKeys: readonly string[];
   readonly issues: readonly SourceIssue[];
-  /** Resources that the source has, also those whose record is refused: they are not gone. */
+  /** Resources that the source has, also those whose record is refused: they are not missing. */
   readonly present: readonly SeenResource[];
   /** A hash of this source was the one that we would make, here or before. */
   readonly hashMatches: boolean;
 }
 
-/** Refused records of one page that are told one by one. */
+/** Refused records of one page that are reported one by one. */
 const MAX_DETAILED = 20;
 
 /**
- * Records that are judged without letting others have their turn: who publishes holds the lock of the feed, and each of its statements
- * would wait for a whole page.
+ * Records that are checked before the event loop is yielded: a publisher holds the lock of the feed, and each of its statements would
+ * wait for a whole page.
  */
 const BATCH = 50;
 
 export interface PageContext extends RecordContext, RedactionContext {
   readonly hashMatches: boolean;
-  /** What was taken of the numbers that redactions without a resource name. */
+  /** The records that were taken from the numbers in redactions without a resource. */
   readonly taken: ReadonlyMap<number, TakenRecord>;
 }
 
 export async function checkPage(records: readonly FeedRecord[], context: PageContext): Promise<CheckedPage> {
-  const judged: (FeedRecord & { readonly checked: CheckedRecord | readonly Change[] })[] = [];
+  const results: (FeedRecord & { readonly checked: CheckedRecord | readonly Change[] })[] = [];
   for (const [i, { sequenceNumber, record }] of records.entries()) {
     if (i > 0 && i % BATCH === 0) await pause();
-    judged.push({ sequenceNumber, record, checked: judge(record, sequenceNumber, context) });
+    results.push({ sequenceNumber, record, checked: checkOne(record, sequenceNumber, context) });
   }
   const hashMatches =
     context.hashMatches ||
-    judged.some(({ checked }) => 'kind' in checked && 'hash' in checked && checked.hash === 'matches');
+    results.some(({ checked }) => 'kind' in checked && 'hash' in checked && checked.hash === 'matches');
   const changes: Change[] = [];
   const present: SeenResource[] = [];
   const refusedKeys = new Set<string>();
   const issues: SourceIssue[] = [];
   const hashes = new Set<string>();
   let refused = 0;
-  for (const { sequenceNumber, record, checked } of judged) {
+  for (const { sequenceNumber, record, checked } of results) {
     if (!('kind' in checked)) {
       changes.push(...checked);
       for (const change of checked) refusedKeys.delete(resourceKey(change.resourceType, change.resource));
@@ -85,8 +85,8 @@ export async function checkPage(records: readonly FeedRecord[], context: PageCon
   return { changes, refused, refusedKeys: [...refusedKeys], issues, present, hashMatches };
 }
 
-/** What cannot even be judged is refused by itself: it holds up neither the page nor the redactions on it. */
-function judge(
+/** A record that cannot be checked is refused alone: it holds up neither the page nor the redactions on it. */
+function checkOne(
   record: FeedRecord['record'],
   sequenceNumber: number,
   context: PageContext,
@@ -99,7 +99,7 @@ function judge(
   }
 }
 
-/** A redaction is not judged: only one that reaches nothing is told of. */
+/** A redaction needs no valid content: it is refused only when it reaches nothing. */
 function checkRedaction(record: FeedRecord['record'], context: PageContext): CheckedRecord | readonly Change[] {
   const changes = redactionChanges(record, context.taken, context);
   if (changes.length > 0) return changes;

@@ -1,6 +1,6 @@
 /**
- * Judges single records of a source, by the published draft and not by our stricter contract: whatever that allows passes unchanged, and
- * what cannot be taken over is refused by itself.
+ * Checks single records of a source by the published draft, not by our stricter contract: whatever the draft allows passes unchanged, and
+ * an invalid record is refused alone.
  */
 import { judgeHash } from '../../feed-client/page.ts';
 import { isRecord } from '../../kernel/is-record.ts';
@@ -27,7 +27,7 @@ export interface RecordContext {
   readonly takes: (organisatiecode: string) => Ownership;
 }
 
-/** What one record of a source comes to. */
+/** The result of checking one record of a source. */
 export type CheckedRecord =
   /** `hash`: what that of an upsert says of its data. */
   | { readonly kind: 'change'; readonly change: Change; readonly hash?: 'matches' | 'differs' | 'absent' | undefined }
@@ -39,7 +39,7 @@ type SourceRecord = Readonly<Record<string, unknown>>;
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
-/** Judges an upsert or a delete; redactions are not judged but carried out (`redactions.ts`). */
+/** Checks an upsert or a delete; redactions are carried out unchecked (`redactions.ts`). */
 export function checkRecord(record: SourceRecord, sequenceNumber: number, context: RecordContext): CheckedRecord {
   const { op, resourceType, gewijzigdOp } = record;
   if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over', why: 'loop' };
@@ -82,7 +82,7 @@ function checkUpsert(
   if (address !== undefined) return refused(`${address} is no address of the web (http or https)`);
   const checked = validate({ op: 'upsert', resourceType: record.resourceType, data });
   if ('faults' in checked) return { kind: 'refused', faults: checked.faults };
-  // Of the data as the source has them: the codes in them are no reason to doubt its hash.
+  // Of the data as the source wrote it, before its codes were changed.
   const hash = judgeHash(record);
   const foreign = hash === 'differs' && typeof record.contentHash === 'string' ? record.contentHash : undefined;
   if (foreign !== undefined && !isPrintable(foreign)) return refused('contentHash is no hash');
@@ -137,7 +137,7 @@ const KNOWN_MEMBERS = new Set([
   ...['herkomst', 'aggregatorId', 'data', 'verwijderreden', 'toelichting', 'geredigeerdeSequenceNumbers'],
 ]);
 
-/** Bytes of the members of a record that we do not know, as JSON: they stand in every answer that holds the record. */
+/** Bytes of the members of a record that we do not know, as JSON: they are in every response with the record. */
 const MAX_OTHER_BYTES = 65_536;
 
 /** The members that we do not know, if the database can hold them; `fault`: why they cannot be published as they are. */
@@ -155,7 +155,7 @@ export function otherMembers(record: SourceRecord): {
 }
 
 /**
- * Why something was removed. It is removed even when the reason is none that we know: what must be gone there must not stay here for a
+ * Why something was removed. It is removed even when we do not know the reason: what had to disappear there must not stay here for a
  * matter of form.
  */
 export function reasonOf(
@@ -196,16 +196,16 @@ function withLowerCodes(data: Record<string, unknown>): Record<string, unknown> 
   return changed ? Object.fromEntries(members) : data;
 }
 
-/** How deep addresses are looked for: references hold one, and nobody publishes what lies deeper as a link. */
+/** Depth to which addresses are searched: references have one, and deeper values are not published as links. */
 const MAX_DEPTH = 8;
 
-/** The first member that says to be an address and is none of the web: readers would follow it. */
+/** The first member that is named as an address and is no web address: readers would follow it. */
 function invalidAddress(value: unknown, at = 'data', depth = 0): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
   for (const [name, member] of Object.entries(value)) {
-    const place = `${at}.${name}`;
-    if (typeof member === 'string' && /(url|link)$/i.test(name) && !isWebAddress(member)) return place;
-    const inner = invalidAddress(member, place, depth + 1);
+    const path = `${at}.${name}`;
+    if (typeof member === 'string' && /(url|link)$/i.test(name) && !isWebAddress(member)) return path;
+    const inner = invalidAddress(member, path, depth + 1);
     if (inner !== undefined) return inner;
   }
   return undefined;

@@ -13,26 +13,26 @@ import type { Lease } from '../source.ts';
 import type { PageDependencies } from './read-page.ts';
 import { carryOutRedactions } from './redactions.ts';
 
-/** How far was looked for the redactions that name what is missing before a page; kept when the turn ends over it. */
+/** How far the feed was read ahead for redactions that explain the gaps of a page; stored between runs. */
 export interface LookAhead {
-  /** Of the page that numbers are missing on: where it ends. */
+  /** The end cursor of the page with the gaps. */
   readonly of: string;
-  /** Where to look on. */
+  /** Where to read on. */
   readonly cursor: string;
   readonly gaps: readonly Gap[];
   /** Pages that were read. */
   readonly pages: number;
 }
 
-/** Pages that are read ahead at most, in one turn or in several. */
+/** Pages that are read ahead at most, in one run or in several. */
 const MAX_AHEAD = 100;
 
 /**
- * Looks further in the feed for the redactions that name the missing numbers of a page: the draft lets them be absent, and the redaction
- * may stand anywhere after them.
- * @param most pages to read now: they are part of the turn
- * @returns how many were read, and where to look on when that is not the end of it
- * @throws {FeedFault} `numbers`, when no redaction names them; those that were met are carried out
+ * Reads ahead in the feed for the redactions that name the missing numbers of a page: the draft lets these be absent, and the redaction
+ * may come anywhere after them.
+ * @param most pages to read in this run
+ * @returns how many were read, and where to read on when that was not enough
+ * @throws {FeedFault} `numbers`, when no redaction names them; redactions on the way are carried out
  */
 export async function explainGaps(
   lease: Lease,
@@ -53,7 +53,7 @@ export async function explainGaps(
     const json = answer.changed ? answer.json : undefined;
     const gaps = withoutNamed(ahead.gaps, namedNumbers(looseRecords(json)));
     if (gaps.length === 0) return { pages, ahead: null };
-    // They stand behind a page that cannot be believed.
+    // They come after a page that may be invalid.
     await carryOutRedactions(lease, json, deps);
     const next = isRecord(json) && typeof json.cursor === 'string' ? json.cursor : cursor;
     hasMore = isRecord(json) && json.hasMore === true && next !== cursor;
@@ -64,7 +64,7 @@ export async function explainGaps(
   return { pages, ahead: null };
 }
 
-/** Goes on where an earlier turn ended over the same page, else begins behind it. */
+/** Resumes where an earlier run stopped over the same page, else starts after it. */
 function resume(kept: unknown, { cursor, gaps }: FeedPage): LookAhead {
   const begin = { of: cursor, cursor, gaps, pages: 0 };
   if (!isRecord(kept) || kept.of !== cursor || typeof kept.cursor !== 'string') return begin;

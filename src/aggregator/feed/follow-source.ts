@@ -1,6 +1,6 @@
 /**
- * One turn at a source that is a feed: its service document when it is time, then pages of its snapshot, then of its feed, until its
- * end or the end of the turn. Whatever is believed is published in the transaction that remembers how far it was read.
+ * One run of a source that is a feed: its service document when that is due, then pages of its snapshot, then of its feed, to its end or
+ * to the limit of the run. Pages are published in the transaction that stores how far the source was read.
  */
 import { FeedFault, type FeedFaultCode } from '../../feed-client/feed-fault.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
@@ -27,16 +27,16 @@ import { rewriteRedactedFiles } from './redactions.ts';
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Pages of one turn; then others get theirs. */
+  /** Pages of one run at most. */
   readonly maxPages: number;
-  /** Refused records do not hold up the page that they are on: it was tried before. */
+  /** Refused records do not hold up their page: it was refused before. */
   readonly tolerant: boolean;
 }
 
 interface FollowResult {
   /** The source was read to its end. */
   readonly caughtUp: boolean;
-  /** Milliseconds until it is worth looking again. */
+  /** Milliseconds until the source is due again. */
   readonly inMs: number;
   readonly read: number;
   readonly published: number;
@@ -45,7 +45,7 @@ interface FollowResult {
   readonly withheld: number;
 }
 
-/** Failures in a row of numbers that cannot be believed, after which the snapshot is asked for what is true. */
+/** Consecutive failures of the same kind after which the snapshot is read again. */
 const FAILURES_BEFORE_RESTART = 3;
 
 /** @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays */
@@ -80,7 +80,7 @@ export async function followSource(
     sum.published += page.published;
     sum.refused += page.refused;
     if (page.moved) lease = await rereadLease(deps.pool, lease);
-    if (page.state === 'cannot-go-on') return { ...sum, caughtUp: false, inMs: wait(page, deps) };
+    if (page.state === 'stuck') return { ...sum, caughtUp: false, inMs: wait(page, deps) };
     if (page.state === 'more') continue;
     if (lease.source.isComparing) {
       const present = organisations.filter(({ aanwezig }) => aanwezig);
@@ -93,8 +93,8 @@ export async function followSource(
 }
 
 /**
- * All that the document names is taken from elsewhere, or it is of an aggregator that has nothing yet: so it is for two aggregators that
- * follow each other.
+ * Everything that the document names is taken from other sources, or it is of an aggregator that has nothing yet: the case of two
+ * aggregators that follow each other.
  */
 function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]): boolean {
   const wanted = new Set(source.organisatiecodes);
@@ -125,8 +125,8 @@ async function readOrRestart(
 }
 
 /**
- * A cursor that is refused (twice, when the answer does not say that it is the cursor), and whatever else stays wrong with the pages
- * themselves, needs a new snapshot. Not again and again, if that does not help.
+ * A cursor that is refused (twice, when the response does not say that it is the cursor), and pages that stay invalid, need a new
+ * snapshot. At most once per `restartMs`, in case that does not help.
  */
 function mayRestart({ source }: Lease, fault: FeedFault, { clock, restartMs }: AggregatorDependencies): boolean {
   const begun = source.snapshotStartedAt?.getTime() ?? 0;
@@ -149,7 +149,7 @@ function persists({ failureKind, failures }: Source, code: string): boolean {
   return failureKind === code && failures >= FAILURES_BEFORE_RESTART - 1;
 }
 
-/** The history is read from its beginning where its cursor is refused, and left alone where it stays unreadable: the feed goes on. */
+/** Reads the history from its beginning when its cursor is refused, and skips it when it stays unreadable: the feed goes on. */
 async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
   const { source } = lease;
   if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
@@ -175,14 +175,14 @@ async function restart(
   });
 }
 
-/** Says in the service document until when the data of the source is up to date; not while records of it are refused. */
+/** Sets `laatstBijgewerkt` of the source's organisations in our service document; not while records of it are refused. */
 async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependencies, at: Date): Promise<void> {
   const { id, rol } = lease.source;
   await transaction(pool, async (client) => {
     await markCaughtUp(client, id, at);
     if (await hasRefusals(client, id)) return;
     await resolveRefusals(client, id, at);
-    // What an aggregator has is no newer than it says itself.
+    // The data of an aggregator is no newer than its own service document says.
     const organisations = (await readOwnedOrganisations(client, id))
       .filter(({ aanwezig, achtergehouden }) => aanwezig && achtergehouden === 0)
       .flatMap(({ organisatiecode, bronBijgewerkt }) => {
@@ -193,13 +193,13 @@ async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependenc
   });
 }
 
-/** More than this part of an organisation goes only with an operator's word. */
+/** Deleting more than this part of an organisation (one in …) needs an operator's consent. */
 const MASS_DELETE = 10;
 
 /**
- * Deletes what a new snapshot, and the feed after it, did not show any more. It is done when the feed has been read to its end: what
- * changes while a snapshot is read may stand in the feed only.
- * @returns how many deletes were published, and how many wait for an operator's word
+ * Deletes what a new snapshot, and the feed after it, do not show any more. Only when the feed has been read to its end: what changed
+ * while the snapshot was read may be in the feed only.
+ * @returns how many deletes were published, and how many wait for an operator's consent
  */
 async function finishComparison(
   lease: Lease,
@@ -222,7 +222,7 @@ async function finishComparison(
     const issues = tooMany.map(({ organisatiecode, total, gone }) => ({
       what: 'mass-delete-withheld',
       where: organisatiecode,
-      detail: `${gone} of ${total} resources are not in the source any more; deleting them takes an operator's word`,
+      detail: `${gone} of ${total} resources are not in the source any more; deleting them needs an operator's consent`,
       times: 1,
       blocking: true,
     }));
@@ -245,7 +245,7 @@ async function deleteMissing(lease: Lease, organisatiecode: string, deps: Aggreg
       const removals = gone.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
       );
-      // What of its history was not seen may have been a redaction: it must not stay readable here.
+      // The part of its history that was missed may have held a redaction: the text must not stay readable here.
       const redactions = lease.source.historyMissed
         ? gone.map(
             (named): Removal => ({

@@ -10,12 +10,12 @@ import { readOwnedOrganisations, saveOfferedOrganisations, saveOrigin } from '..
 import { findFeedHolder, restartSnapshot, saveDocument } from '../store/progress.ts';
 import type { SourceIssue } from '../supplier/source-adapter.ts';
 
-/** Milliseconds that a service document is believed. */
+/** Milliseconds for which a service document is not read again. */
 const DOCUMENT_MS = 60_000;
 
 /**
- * Reads the service document of a source when it is time to, or something went wrong: where its feed is, and of which organisations.
- * @returns the lease with what is known now
+ * Reads the service document of a source at an interval and after a failure: the address of its feed, and its organisations.
+ * @returns the lease with the source as it is stored now
  * @throws {OutboundError} {FeedFault} {LeaseLostError}
  */
 export async function readDocument(lease: Lease, deps: AggregatorDependencies, signal: AbortSignal): Promise<Lease> {
@@ -73,8 +73,8 @@ async function keepDocument(
     const owned = await readOwnedOrganisations(client, source.id);
     await saveOrigin(client, owned, { soort: 'feed', feedUrl: document.feedUrl });
     const moved = source.feedUrl !== null && source.feedUrl !== document.feedUrl;
-    // What was passed over of an organisation before it was this source's is found in the snapshot only, and in the history its
-    // redactions. A cursor means nothing at another address, even where it is taken.
+    // Records of an organisation that were ignored before it was taken from this source are in the snapshot only, and their redactions
+    // in the history. A cursor has no meaning at another address, even where it is accepted.
     if (added.length > 0 || moved) {
       const codes = owned.map(({ organisatiecode }) => organisatiecode);
       const wholeHistory = moved || (await hasRecords(client, added));

@@ -10,8 +10,8 @@ import { nextPageSize, type PageDependencies, type PageOutcome, positionOf, reda
 import { isTaken, numbersIn, redactFromHistory, rewriteRedactedFiles } from './redactions.ts';
 
 /**
- * Reads a page of the history of a source whose snapshot was read anew, for its redactions alone: those between the place that was given
- * up and the snapshot stand nowhere else. Whether that history is the one that was read before is found out on the way.
+ * Reads a page of the history of a source whose snapshot was read again, for its redactions alone: those between the cursor that was
+ * given up and the snapshot are nowhere else. On the way it checks whether this is the history that was read before.
  */
 export async function readHistoryPage(lease: Lease, deps: PageDependencies): Promise<PageOutcome> {
   const { source } = lease;
@@ -19,7 +19,7 @@ export async function readHistoryPage(lease: Lease, deps: PageDependencies): Pro
   const { signal } = deps.options;
   const answer = await askPage(deps.client, { url: feedUrl ?? '', cursor: at, limit, redirects: 'same-host', signal });
   if (!answer.changed) throw new FeedFault('page', 'not modified, and nothing was asked that could be');
-  // What its numbers say is judged when they are read for their content.
+  // Gaps in the numbers are checked when the feed is read for its content.
   const { records, cursor, hasMore, head } = await redactingOnError(lease, answer.json, deps, async () =>
     readFeedPage(answer.json, { cursor: at, after: undefined }, () => undefined),
   );
@@ -29,7 +29,7 @@ export async function readHistoryPage(lease: Lease, deps: PageDependencies): Pro
   const taken = await readTaken(deps.pool, feedUrl ?? '', [...new Set([...numbers, ...named])]);
   const joins = joinsOn(source, records, taken);
   const isOver = !hasMore || (records.length === 0 && cursor === at);
-  // Whatever was taken before is past the end of what the source has now.
+  // Numbers that were taken before may be past the end of what the source has now.
   const reached = joins === true && (source.historyAfter ?? 0) <= head;
   const position: Position = {
     ...positionOf(source),
@@ -67,15 +67,15 @@ export async function readHistoryPage(lease: Lease, deps: PageDependencies): Pro
 }
 
 /**
- * Whether this history is the one that was read before, by what was taken of it: the same numbers are of the same resources. One that
- * differs is enough to say no.
+ * Whether this history is the one that was read before: numbers that were taken from it must be of the same resources. One that differs
+ * is enough to say no.
  */
 function joinsOn(
   { historyJoins, historyAfter }: Source,
   records: readonly FeedRecord[],
   taken: ReadonlyMap<number, TakenRecord>,
 ): boolean | null {
-  // Read on from the place itself it needs no number.
+  // Read on from the cursor itself, it needs no number.
   if (historyAfter === null) return historyJoins === true;
   let joins = historyJoins;
   for (const { sequenceNumber, record } of records) {

@@ -1,4 +1,4 @@
-/** Reads one page where a source stands: of its snapshot, of its history for redactions that were missed, or of its feed. */
+/** Reads the next page of a source: of its snapshot, of its history for redactions that were missed, or of its feed. */
 import { askPage } from '../../feed-client/client.ts';
 import { FeedFault } from '../../feed-client/feed-fault.ts';
 import { type FeedRecord, type Report, readFeedPage, readSnapshotPage } from '../../feed-client/page.ts';
@@ -20,17 +20,17 @@ import type { FollowOptions } from './follow-source.ts';
 import { readHistoryPage } from './read-history.ts';
 import { carryOutRedactions, numbersIn, rewriteRedactedFiles } from './redactions.ts';
 
-/** What one page came to. */
+/** The result of one page. */
 export interface PageOutcome {
-  /** `cannot-go-on`: the source says that there is more, and gives nothing. */
-  readonly state: 'more' | 'head' | 'cannot-go-on';
-  /** Whether the place in the source moved. */
+  /** `stuck`: the source says that there is more, and gives nothing. */
+  readonly state: 'more' | 'head' | 'stuck';
+  /** Whether the position in the source was stored anew. */
   readonly moved: boolean;
   readonly read: number;
   readonly published: number;
   readonly refused: number;
   readonly freshForMs: number;
-  /** Pages that were asked of the source for it. */
+  /** Pages that were requested of the source for it. */
   readonly pages: number;
 }
 
@@ -48,8 +48,8 @@ export interface PageDependencies extends AggregatorDependencies {
 }
 
 /**
- * Reads one page, judges it and publishes it. The redactions on it are carried out even when the rest cannot be believed.
- * @param pagesLeft of this turn; it may take several, and takes two where it must
+ * Reads one page, checks it and publishes it. The redactions on it are carried out even when the rest is invalid.
+ * @param pagesLeft of this run; a page with gaps takes several
  * @throws {FeedFault} {OutboundError} {LeaseLostError}
  */
 export async function readPage(lease: Lease, deps: PageDependencies, pagesLeft: number): Promise<PageOutcome> {
@@ -58,7 +58,7 @@ export async function readPage(lease: Lease, deps: PageDependencies, pagesLeft: 
   return phase === 'historie' ? await readHistoryPage(lease, deps) : await readFeed(lease, deps, pagesLeft);
 }
 
-/** The place of a source as it is, for what a page changes of it. */
+/** The position of a source, for what a page changes of it. */
 export function positionOf(source: Source): Position {
   const { phase, isComparing, snapshotCursor, snapshotFeedCursor, cursor, etag, lastNumber, pageSize } = source;
   const { mustReadHistory, historyCursor, historyJoins, historyMissed, progress, lookAhead, hashMatches } = source;
@@ -99,7 +99,7 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
     ...positionOf(source),
     phase: isLast ? (source.mustReadHistory ? 'historie' : 'feed') : 'stand',
     snapshotCursor: cursor,
-    // The history is read between the two: until then it is kept where the feed goes on.
+    // The history is read in between: until then the cursor of the feed is kept.
     snapshotFeedCursor: isLast && !source.mustReadHistory ? null : feedCursor,
     cursor: isLast && !source.mustReadHistory ? feedCursor : null,
     etag: null,
@@ -123,7 +123,7 @@ async function takeSnapshot(lease: Lease, answer: ChangedAnswer, deps: PageDepen
 async function readFeed(lease: Lease, deps: PageDependencies, pagesLeft: number): Promise<PageOutcome> {
   const { source } = lease;
   const { feedUrl, cursor: at, pageSize: limit } = source;
-  if (feedUrl === null || at === null) throw new TypeError('a feed is read from a place that is not known');
+  if (feedUrl === null || at === null) throw new TypeError('a feed is read without an address or cursor');
   const { signal } = deps.options;
   const etag = source.etag ?? undefined;
   const answer = await askPage(deps.client, { url: feedUrl, cursor: at, limit, etag, redirects: 'same-host', signal });
@@ -157,7 +157,7 @@ async function takeFeed(
   const position: Position = {
     ...positionOf(source),
     cursor,
-    // A tag belongs to one address: that of the end of the feed, which is asked for again as it is.
+    // An ETag belongs to one address: that of the end of the feed, which is requested again unchanged.
     etag: atEnd && pageSize === limit ? (answer.etag ?? null) : null,
     lastNumber: records.at(-1)?.sequenceNumber ?? lastNumber ?? (hasMore ? null : head),
     pageSize,
@@ -172,23 +172,23 @@ async function takeFeed(
       position.lastNumber === lastNumber &&
       position.pageSize === limit;
     const stuck = hasMore && cursor === at;
-    // How far behind we are is told, also when nothing moves.
+    // How far behind we are is stored, also when nothing moves.
     if (!isSame || stuck) await saveProgress(deps.pool, lease, position, { head });
-    return { ...UNCHANGED, moved: !isSame, state: stuck ? 'cannot-go-on' : hasMore ? 'more' : 'head', freshForMs };
+    return { ...UNCHANGED, moved: !isSame, state: stuck ? 'stuck' : hasMore ? 'more' : 'head', freshForMs };
   }
   const published = await publishPage(lease, { ...page, read: records.length }, { position, head }, deps);
   const outcome = { moved: true, read: records.length, published, refused: page.refused, freshForMs, pages: 1 + pages };
   return { ...outcome, state: hasMore ? 'more' : 'head' };
 }
 
-/** What a page of the feed adds to what is remembered; records are an advance by themselves, since their numbers ascend. */
+/** The progress after a page of the feed; a page with records is always progress, since their numbers ascend. */
 function progressAfter(source: Source, cursor: string, records: readonly FeedRecord[], deps: PageDependencies) {
   if (records.length > 0) return NO_PROGRESS;
   const page = { cursor, numbers: [], isSnapshot: false, maxRecords: deps.maxSnapshotRecords };
   return notePage(toProgress(source.progress), page);
 }
 
-/** Reads an answer, and stops at the first thing that is doubted. @throws {FeedFault} */
+/** Reads a response, and throws the first fault that is reported. @throws {FeedFault} */
 async function failOnFirstFault<T>(read: (report: Report) => Promise<T>): Promise<T> {
   const faults: FeedFault[] = [];
   const found = await read((code, message) => faults.push(new FeedFault(code, message))).catch((error: unknown) => {
@@ -200,8 +200,8 @@ async function failOnFirstFault<T>(read: (report: Report) => Promise<T>): Promis
 }
 
 /**
- * Takes an answer; when anything goes wrong with it, at the source or here, the redactions on it are carried out all the same. Not when
- * the source is another's by now, or this process stops: then they are read again.
+ * Processes a response; when that fails, through the source or through us, the redactions in it are carried out all the same. Not when
+ * the lease was lost, or this process stops: then they are read again.
  */
 export async function redactingOnError<T>(
   lease: Lease,
@@ -229,7 +229,7 @@ async function checkRecords(
   const owned = new Map(organisations.map((organisation) => [organisation.organisatiecode, organisation]));
   const takes = (code: string): Ownership => {
     if (owned.get(code)?.aanwezig === true) return 'yes';
-    // Not wanted of a source that has it is another's, as far as this source is concerned.
+    // An organisation that the operator left out of this source counts as another's.
     return named.has(code) ? 'elsewhere' : 'unnamed';
   };
   const unnamed = records
@@ -245,21 +245,21 @@ async function checkRecords(
     takes,
     owns: (code) => owned.has(code),
   });
-  // It may have been spoiled on its way: only when it stays wrong the rest goes on without it.
+  // The page may have been damaged in transit: only when it stays invalid are the other records published without these.
   if (page.refused > 0 && !options.tolerant) {
     throw new FeedFault('records', `${page.refused} records are refused: ${page.issues[0]?.detail ?? ''}`);
   }
   return page;
 }
 
-/** After a page that was too large a smaller one was asked for; it grows again as long as twice as much would have fitted. */
+/** The page size is reduced after a response that was too large; it grows again while twice as much would have fitted. */
 export function nextPageSize(limit: number, bytes: number, { maxAnswerBytes }: AggregatorDependencies): number {
   return bytes * 2 > maxAnswerBytes ? limit : Math.min(MAX_LIMIT, limit * 2);
 }
 
 /**
- * Publishes a page and keeps how far the source was read, both or neither.
- * @returns how many records were recorded
+ * Publishes a page and stores how far the source was read, in one transaction.
+ * @returns how many records were published
  * @throws {LeaseLostError} and then nothing was published
  */
 export async function publishPage(
@@ -278,17 +278,17 @@ export async function publishPage(
     await saveRefusals(client, id, { refused: refusedKeys, accepted: withoutLater(accepted, refusedKeys) });
     await addIssues(client, id, issues, now);
     const published = found.filter((outcome) => outcome !== 'no-op').length;
-    // Last, in the order in which every writer takes its locks. It also finds out whether the lease still holds.
+    // Last, in the order in which every writer takes its locks. It also checks the lease.
     await saveProgress(client, lease, to.position, { head: to.head, counts: { read, published, refused } });
     return found;
   });
-  // It is tried again at an interval; the page is published all the same.
+  // A failure is retried at an interval; the page stays published.
   if (changes.some(({ op }, i) => op === 'redact' && outcomes[i] !== 'no-op'))
     await rewriteRedactedFiles({ pool, log });
   return outcomes.filter((outcome) => outcome !== 'no-op').length;
 }
 
-/** A record of a resource was taken, and a later one on the same page refused. */
+/** Without resources of which a later record on the same page was refused. */
 function withoutLater(accepted: readonly string[], refused: readonly string[]): readonly string[] {
   const wrong = new Set(refused);
   return wrong.size === 0 ? accepted : accepted.filter((key) => !wrong.has(key));

@@ -1,6 +1,6 @@
 /**
- * The redactions of a source. They are carried out whatever else is wrong with the page that they are on: what had to disappear there
- * must not stay readable here.
+ * The redactions of a source. They are carried out whatever else is wrong with their page: what had to disappear there must not stay
+ * readable here.
  */
 import { looseRecords, redactedNumbers, sequenceNumberOf } from '../../feed-client/page.ts';
 import type { Db } from '../../kernel/database/db.ts';
@@ -29,7 +29,7 @@ export interface RedactionContext {
   readonly owns: (organisatiecode: string) => boolean;
 }
 
-/** The changes that one redaction comes to; none when it is of another's organisation, or came from this feed itself. */
+/** The changes that follow from a redaction; none when it is of an organisation of another source, or came from this feed itself. */
 export function redactionChanges(
   record: SourceRecord,
   taken: ReadonlyMap<number, TakenRecord>,
@@ -45,14 +45,14 @@ export function redactionChanges(
     ...reasonOf(record),
     ...(number === undefined ? {} : { herkomst: { feedUrl: context.feedUrl, sequenceNumber: number }, sourceNumbers }),
     ...(context.ids ? { aggregatorId: aggregatorId(resourceType, resource) } : {}),
-    // What of it cannot be published is left out: the redaction itself is not held up by it.
+    // Members that cannot be published are left out: they do not hold up the redaction.
     other: otherMembers(record).members,
   });
   const resource = resourceOf(record);
   if (resource !== undefined) {
     if (!context.owns(resource.organisatiecode)) return [];
     const { resourceType } = record;
-    // With a kind that we do not know it may be any of ours; where there is nothing, nothing happens.
+    // An unknown type may be any of ours; where there is no such resource nothing happens.
     const kinds = isResourceType(resourceType) ? [resourceType] : RESOURCE_TYPES;
     const named = kinds.map((kind) => removal(kind, resource));
     if (number !== undefined) return named;
@@ -81,8 +81,8 @@ function resourcesByNumber(
 }
 
 /**
- * Carries out the redactions of an answer that cannot be believed, and of pages that were read ahead. Those that were carried out before
- * are left: what was published since is none of their concern.
+ * Carries out the redactions of an invalid response, and of pages that were read ahead. Those that were carried out before are skipped:
+ * they must not remove what was published since.
  */
 export async function carryOutRedactions(lease: Lease, json: unknown, deps: AggregatorDependencies): Promise<number> {
   const records = looseRecords(json).filter(({ op }) => op === 'redact');
@@ -119,7 +119,7 @@ export function numbersIn(records: readonly SourceRecord[]): number[] {
   ]);
 }
 
-/** Whether this very redaction was taken before. */
+/** Whether this redaction was taken before. */
 export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRecord>): boolean {
   const found = taken.get(sequenceNumberOf(record) ?? 0);
   const resource = resourceOf(record);
@@ -132,9 +132,9 @@ export function isTaken(record: SourceRecord, taken: ReadonlyMap<number, TakenRe
 }
 
 /**
- * Carries out redactions out of the history of a source whose snapshot has been read since: what the snapshot shows by a later record
- * stands again after it. The caller owns the transaction.
- * @returns how many records were recorded
+ * Carries out redactions from the history of a source whose snapshot has been read since: a resource that the snapshot shows by a later
+ * record is published again afterwards. The caller owns the transaction.
+ * @returns how many records were published
  */
 export async function redactFromHistory(
   client: Db,
@@ -166,9 +166,9 @@ export async function redactFromHistory(
   return recorded;
 }
 
-/** Content that was redacted still stands in files: they are written anew. It is tried again at an interval. */
+/** Rewrites the partitions that still hold redacted text. A failure is retried at an interval. */
 export async function rewriteRedactedFiles({ pool, log }: Pick<AggregatorDependencies, 'pool' | 'log'>): Promise<void> {
   await rewriteParts(pool).catch((error: unknown) =>
-    log.warn({ err: error }, 'redacted content still stands in files'),
+    log.warn({ err: error }, 'redacted text is still in files of the database'),
   );
 }

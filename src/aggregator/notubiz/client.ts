@@ -26,7 +26,7 @@ export interface NotubizClientOptions {
   readonly clock?: Clock;
   /** By way of which the calls go; absent: direct. */
   readonly proxy?: ProxySettings;
-  /** Turns that are shared with other processes; absent: the limits hold for this client. The client closes them. */
+  /** Call slots that are shared with other processes; absent: the limits hold for this client. The client closes them. */
   readonly slots?: CallSlots;
 }
 
@@ -58,9 +58,9 @@ export class NotubizClient {
   }
 
   /**
-   * One answer, parsed but not judged. Redirects are not followed: the address was configured.
+   * The response as JSON, unchecked. Redirects are not followed: the address was configured.
    * @param path from the base, with a leading slash
-   * @param attempts calls at most, where that is less than usual: for an answer that can be asked for in parts
+   * @param attempts calls at most, where that is less than usual: for a list that can be requested in parts
    * @throws {NotubizError} when no usable answer came, after the retries; the signal's reason when it is aborted
    */
   async get(path: string, query: Query, signal: AbortSignal, attempts = this.#retry.attempts): Promise<unknown> {
@@ -102,7 +102,7 @@ interface RetryPolicy {
 export const RETRY_POLICY: RetryPolicy = { attempts: 4, firstDelay: 1000, maxDelay: 300_000 };
 
 /**
- * Calls again while the failure is a passing one: exponential backoff, half of it by chance, never sooner than `Retry-After`.
+ * Retries temporary failures: exponential backoff, half of it random, never sooner than `Retry-After`.
  * @throws {NotubizError} the last failure
  */
 export async function withRetries<T>(call: () => Promise<T>, policy: RetryPolicy, signal: AbortSignal): Promise<T> {

@@ -15,10 +15,10 @@ const KINDS = {
 
 export type IssueKind = keyof typeof KINDS;
 
-/** Distinct issues of a reading at most; what comes on top is counted by kind. A register of thousands has one fault thousands of times. */
+/** Distinct issues of a reading at most; further ones are counted by kind. A register of thousands has one fault thousands of times. */
 const MAX_DISTINCT = 1000;
 
-/** Collects the issues of one reading; the same one met again is counted. */
+/** Collects the issues of one reading; repeated ones are counted. */
 export class IssueLog {
   readonly #issues = new Map<string, SourceIssue>();
   readonly #blocked = new Set<string>();
@@ -37,7 +37,7 @@ export class IssueLog {
     this.#issues.set(key, { ...issue, times: issue.times + 1 });
   }
 
-  /** The log as one place sees it. */
+  /** Adds issues about one call or resource. */
   at(where: string): IssueSink {
     return (what, detail) => this.add(what, where, detail);
   }
@@ -47,7 +47,7 @@ export class IssueLog {
     return this.#blocked.size > 0;
   }
 
-  /** Whether something at this place does. */
+  /** Whether an issue about this call or resource does. */
   blockedAt(where: string): boolean {
     return this.#blocked.has(where);
   }

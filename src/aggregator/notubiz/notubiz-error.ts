@@ -2,10 +2,10 @@ import { isRecord } from '../../kernel/is-record.ts';
 import type { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 
 /**
- * Why a call gave no answer that can be used.
+ * Why a call gave no usable response.
  * - `status`: an HTTP status other than 200
  * - `unavailable`: no connection, no answer in time, or it broke off
- * - `unreadable`: too large, or not JSON, or not what was asked for
+ * - `unreadable`: too large, or not JSON, or not what was requested
  */
 type NotubizErrorKind = 'status' | 'unavailable' | 'unreadable';
 

@@ -1,4 +1,4 @@
-/** What was seen while the state of a source is compared with ours. */
+/** Compares the state of a source with what the feed has of it: resources seen in its snapshot, and records taken from it. */
 
 import { arrayOf } from '../../kernel/database/array-of.ts';
 import type { Db } from '../../kernel/database/db.ts';
@@ -9,7 +9,7 @@ import type { Resource } from '../../raadsfeed/domain/resource.ts';
 import type { ResourceType } from '../../raadsfeed/domain/resource-type.ts';
 import { type Lease, LeaseLostError } from '../source.ts';
 
-/** A resource that a source has; `number` is that of the record that says so. */
+/** A resource of a source; `number` is the number of its record. */
 export interface SeenResource extends Pick<Change, 'resourceType' | 'resource'> {
   readonly number: number;
 }
@@ -97,10 +97,10 @@ export async function hasRecords(db: Db, organisatiecodes: readonly string[]): P
   return rows[0]?.found ?? false;
 }
 
-/** Time in seconds after which a comparison that was withheld is made again: the source may have everything again. */
+/** Seconds after which a comparison with withheld deletes is repeated: the source may have everything again. */
 const RETRY_SECONDS = 3600;
 
-/** Ends a comparison; what was withheld is remembered by organisation. @throws {LeaseLostError} */
+/** Ends a comparison, and stores by organisation how many deletes were withheld. @throws {LeaseLostError} */
 export async function endComparison(
   db: Db,
   { source, number }: Lease,
@@ -109,7 +109,7 @@ export async function endComparison(
   const { rowCount } = await db.query(
     `update aggregator.bron
         set vergelijken = false, mag_massaal = false,
-            -- What was withheld is compared again, and must then be taken out of our history all the same.
+            -- Withheld deletes are compared again, and must then be redacted from our history as well.
             historie_gemist = historie_gemist and $3::boolean,
             hervergelijken = case when $3::boolean then now() + make_interval(secs => $4::integer) end
       where id = $1::integer and huur_nummer = $2::bigint`,
@@ -125,8 +125,6 @@ export async function endComparison(
   );
   await forgetSeen(db, source.id);
 }
-
-/** What our own feed has of a source: which of its records, and what stands of them now. */
 
 export interface TakenRecord {
   readonly op: 'upsert' | 'delete' | 'redact';
@@ -144,7 +142,7 @@ function toResource({ organisatiecode, bronidentificatie }: Named): Resource {
   return { organisatiecode, bronidentificatie };
 }
 
-/** The records that were taken of these numbers of a feed, by number; of one that was taken twice the last. */
+/** The records that were taken from these numbers of a feed, by number; the last one when a number was taken twice. */
 export async function readTaken(
   db: Db,
   feedUrl: string,
@@ -163,13 +161,13 @@ export async function readTaken(
   );
 }
 
-/** What stands of a resource, as it can be published again; with the number by which the snapshot shows it. */
+/** The current record of a resource, in a form that can be published again, with its number in the snapshot. */
 interface CurrentRecord {
   readonly change: Upsert;
   readonly seenNumber: number;
 }
 
-/** What stands of these resources, as far as the snapshot that is being compared shows them too. */
+/** The current records of those resources that the snapshot being compared shows too. */
 export async function readCurrentSeen(
   db: Db,
   sourceId: number,
@@ -203,12 +201,20 @@ function toUpsert(
   named: Pick<Upsert, 'resourceType' | 'resource'>,
   { kop, dataText, contentHash }: { kop: string; dataText: string; contentHash: string },
 ): Upsert {
-  // The stored text stops where the address of this service comes.
-  const said: unknown = JSON.parse(`${kop}"}`);
+  // The stored prefix ends where the address of this service is inserted.
+  const prefix: unknown = JSON.parse(`${kop}"}`);
   const data: unknown = JSON.parse(dataText);
-  if (!isRecord(said)) throw new TypeError('a stored record is no object');
-  const { sequenceNumber: _n, op: _o, resourceType: _t, resource: _r, storedAt: _s, resourceUrl: _u, ...kept } = said;
-  const { contentHash: published, gewijzigdOp, herkomst, aggregatorId, ...other } = kept;
+  if (!isRecord(prefix)) throw new TypeError('a stored record is no object');
+  const {
+    sequenceNumber: _n,
+    op: _o,
+    resourceType: _t,
+    resource: _r,
+    storedAt: _s,
+    resourceUrl: _u,
+    ...members
+  } = prefix;
+  const { contentHash: published, gewijzigdOp, herkomst, aggregatorId, ...other } = members;
   const organisatie = isRecord(data) && isRecord(data.organisatie) ? data.organisatie : {};
   return {
     op: 'upsert',

@@ -1,21 +1,21 @@
 import type { Db } from '../../kernel/database/db.ts';
 import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-adapter.ts';
 
-/** An issue as it is kept with its source; `times` is how often in all. */
+/** An issue as it is stored with its source; `times` is the total. */
 interface StoredIssue extends SourceIssue {
-  /** The window in which it was met. */
+  /** The window in which it was found. */
   readonly window: DateWindow;
-  /** When it was met first; UTC. */
+  /** When it was first found; UTC. */
   readonly since: string;
   readonly lastSeen: string;
-  /** When a full reading of the same window did not meet it any more; `null` while it lasts. */
+  /** When a full reading of the same window did not find it any more; `null` while it is open. */
   readonly resolved: string | null;
 }
 
 /** Characters that are stored of a text at most. */
 const MAX_TEXT = 1000;
 
-/** Keeps issues of a source that is a feed: counted when they are met again, and no more than there is room for. */
+/** Stores issues of a source that is a feed: known ones are counted, and the oldest make room. */
 export async function addIssues(db: Db, sourceId: number, issues: readonly SourceIssue[], at: Date): Promise<void> {
   if (issues.length === 0) return;
   const rows = storable(issues);
@@ -39,7 +39,7 @@ export async function addIssues(db: Db, sourceId: number, issues: readonly Sourc
   await trimIssues(db, sourceId, at);
 }
 
-/** What kept a source from being read is over. */
+/** Resolves the issues that kept a source from being read. */
 export async function resolveIssues(db: Db, sourceId: number, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-resolve-issues',
@@ -49,7 +49,7 @@ export async function resolveIssues(db: Db, sourceId: number, at: Date): Promise
   });
 }
 
-/** Records that were refused have been followed by better ones. */
+/** Resolves refused records: every resource has a record that was accepted since. */
 export async function resolveRefusals(db: Db, sourceId: number, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-resolve-refusals',
@@ -59,7 +59,7 @@ export async function resolveRefusals(db: Db, sourceId: number, at: Date): Promi
   });
 }
 
-/** The issues of a source, those that last first, then the newest. */
+/** The issues of a source: open ones first, then the newest. */
 export async function readIssues(
   db: Db,
   sourceId: number,
@@ -101,8 +101,8 @@ function text(value: string): string {
 }
 
 /**
- * Keeps the issues of a reading: counted when they are met again, over when a full reading of their window does not meet them. A
- * quick reading does not look at what did not change, so it ends none.
+ * Stores the issues of a reading: known ones are counted, and those that a full reading of their window does not find are resolved. A
+ * quick reading skips what did not change, so it resolves none.
  */
 export async function saveWindowIssues(
   db: Db,
@@ -143,12 +143,12 @@ export async function saveWindowIssues(
   await trimIssues(db, sourceId, at);
 }
 
-/** Issues of one source that are kept: those that last go before those that are over, the newest before the others. */
+/** Issues that are stored of one source: open ones before resolved ones, the newest first. */
 export const MAX_ISSUES = 1000;
-/** Days after which an issue that is over is dropped. */
+/** Days after which a resolved issue is dropped. */
 const RETENTION_DAYS = 90;
 
-/** Drops the issues of a source that there is no room for, and counts them. Follows whatever adds issues, in its transaction. */
+/** Drops issues beyond the limit, and counts them. Called after adding issues, in the same transaction. */
 async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-trim-issues',
@@ -169,12 +169,12 @@ async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
 
 /** Resources whose last record was refused: while there are any, the source is not up to date. */
 
-/** Of one source at most; beyond it one entry stands for the others, until the next snapshot. */
+/** Of one source at most; beyond it one entry represents the others, until the next snapshot. */
 const MAX_REFUSED = 10_000;
 const OTHERS = '';
 
 /**
- * Keeps which resources were refused, and forgets those of which a record was taken since.
+ * Stores which resources were refused, and deletes those of which a record was accepted since.
  * @param keys `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say
  */
 export async function saveRefusals(

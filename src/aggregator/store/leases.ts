@@ -1,6 +1,6 @@
 /**
- * Who works on which source. Times are those of the database, so that the clocks of instances need not agree. A lease is a number
- * on the source: taking it raises the number, and whatever is published goes in under it (`saveProgress`).
+ * Which process reads which source. Times are those of the database, so that the clocks of instances need not agree. A lease is a
+ * number on the source: taking it raises the number, and publishing checks it (`saveProgress`).
  */
 import type { Db } from '../../kernel/database/db.ts';
 import { type Lease, LeaseLostError, type Source } from '../source.ts';
@@ -11,7 +11,7 @@ function toLease({ number, ...source }: Row, holder: string): Lease {
   return { source, number, holder };
 }
 
-/** Takes sources of one kind that are due and that nobody is at work on. */
+/** Takes sources of one kind that are due and have no lease. */
 export async function claimDueSources(
   db: Db,
   holder: string,
@@ -19,7 +19,7 @@ export async function claimDueSources(
 ): Promise<Lease[]> {
   const { rows } = await db.query<Row>({
     name: 'aggregator-claim',
-    // Found once, and only then changed: a plan that looked again for every row would take more than the limit.
+    // Materialised: a plan that repeated the subquery for every row would take more than the limit.
     text: `with klaar as materialized (
              select id from aggregator.bron
               where soort = $4::text and toestand = 'actief' and volgende <= now() and (huur_tot is null or huur_tot < now())
@@ -36,7 +36,7 @@ export async function claimDueSources(
   return rows.map((row) => toLease(row, holder));
 }
 
-/** Takes one source at once, whoever was at work on it: what he does from now on fails. */
+/** Takes one source, also from another holder, whose next write then fails. */
 export async function takeLease(db: Db, id: number, holder: string, leaseSeconds: number): Promise<Lease | undefined> {
   const { rows } = await db.query<Row>(
     `update aggregator.bron
@@ -48,7 +48,7 @@ export async function takeLease(db: Db, id: number, holder: string, leaseSeconds
   return rows[0] && toLease(rows[0], holder);
 }
 
-/** Makes the leases of a holder last longer. */
+/** Extends the leases of a holder. */
 export async function renewLeases(db: Db, holder: string, leaseSeconds: number): Promise<void> {
   await db.query({
     name: 'aggregator-renew',
@@ -70,7 +70,7 @@ export async function rereadLease(db: Db, { source, number, holder }: Lease): Pr
   return toLease(row, holder);
 }
 
-/** Gives a source back after a turn that went well. `inMs`: when it is due again. */
+/** Releases a source that was read without failure. `inMs`: when it is due again. */
 export async function releaseSource(db: Db, lease: Lease, { inMs }: { inMs: number }): Promise<void> {
   await db.query({
     name: 'aggregator-release',
@@ -82,7 +82,7 @@ export async function releaseSource(db: Db, lease: Lease, { inMs }: { inMs: numb
   });
 }
 
-/** Gives a source back after a failure. */
+/** Releases a source after a failure. */
 export async function releaseFailed(
   db: Db,
   lease: Lease,

@@ -11,7 +11,7 @@ export interface OwnedOrganisation {
   readonly achtergehouden: number;
 }
 
-/** Notes whether all that a source has is taken from elsewhere. */
+/** Stores whether everything that a source has is taken from other sources. */
 export async function setNothingToRead(db: Db, sourceId: number, nothing: boolean): Promise<void> {
   await db.query({
     name: 'aggregator-nothing-to-read',
@@ -41,9 +41,9 @@ export interface ElsewhereOrganisation {
 }
 
 /**
- * Notes what the document of a source names: organisations that nobody has yet become its own; of those that it has and does not name
- * any more nothing is published until it does.
- * @returns `added`: organisations that became its own or came back, so their state has to be read
+ * Stores which organisations the document of a source names. Those without a source are taken from this one; of those that it has and
+ * does not name any more nothing is published until it does.
+ * @returns `added`: organisations that are new or came back, so their state has to be read
  */
 export async function saveOfferedOrganisations(
   db: Db,
@@ -91,7 +91,7 @@ export async function saveOfferedOrganisations(
   return { added: added.map(({ organisatiecode }) => organisatiecode), elsewhere };
 }
 
-/** Shows in this feed's service document where its organisations come from. */
+/** Sets where organisations come from, as this feed's service document shows it. */
 export async function saveOrigin(
   db: Db,
   organisations: readonly { readonly organisatiecode: string; readonly naam: string }[],
@@ -115,7 +115,7 @@ export async function saveOrigin(
   });
 }
 
-/** Notes until when the data of these organisations is up to date; never goes back. */
+/** Sets `laatstBijgewerkt` of these organisations; it never goes back. */
 export async function updateLastModified(
   db: Db,
   organisations: readonly { readonly organisatiecode: string; readonly at: Date }[],
@@ -132,7 +132,7 @@ export async function updateLastModified(
   });
 }
 
-/** Notes that a source was read to its end. */
+/** Stores when a source was last read to its end. */
 export async function markCaughtUp(db: Db, sourceId: number, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-caught-up',

@@ -33,9 +33,8 @@ export interface Counts {
 const NO_COUNTS: Counts = { read: 0, published: 0, refused: 0 };
 
 /**
- * Keeps how far a source was read; first thing in the transaction that publishes what was read, since it also makes sure that nobody
- * else can be publishing it.
- * @throws {LeaseLostError} when the source is somebody else's now: the transaction must not go on
+ * Stores how far a source was read; last in the transaction that publishes what was read, so that nothing is published without the lease.
+ * @throws {LeaseLostError} when another worker has the source now: the transaction must roll back
  */
 export async function saveProgress(
   db: Db,
@@ -91,19 +90,19 @@ export async function countPublished(db: Db, { source, number }: Lease, publishe
 }
 
 interface Restart {
-  /** What is not seen in the new snapshot is gone. */
+  /** Resources that the new snapshot does not show are deleted. */
   readonly compare: boolean;
   /**
-   * Its history is read from the beginning: it does not know our place in it any more, or it was not read up to there for all that is
-   * taken from it now.
+   * Its history is read from the beginning: the source does not know our cursor any more, or that history was not read for all
+   * organisations that are taken from it now.
    */
   readonly wholeHistory: boolean;
 }
 
 /**
- * Begins the snapshot of a source anew. The place in its feed that is given up with it is remembered, so that the redactions after it
- * are found in the history; also when what we have came from elsewhere: the source was removed and added again, it moved to another
- * address, or its organisations were another source's.
+ * Starts the snapshot of a source again. The cursor that is given up is stored, so that the redactions after it are found in the
+ * history; also when our data came from elsewhere: the source was removed and added again, it moved to another address, or its
+ * organisations belonged to another source.
  * @throws {LeaseLostError}
  */
 export async function restartSnapshot(db: Db, { source, number }: Lease, restart: Restart): Promise<void> {
@@ -115,7 +114,7 @@ export async function restartSnapshot(db: Db, { source, number }: Lease, restart
                   laatste_nummer = null, hervergelijken = null, stand_begonnen = now(), voortgang = null, vooruit = null, hash_klopt = false,
                   historie_cursor = case when $4::boolean then null when b.historie_lezen then b.historie_cursor else b.cursor end,
                   historie_na = case when b.historie_lezen then b.historie_na else coalesce(b.laatste_nummer, eigen.hoogste) end,
-                  -- Nothing of a feed was published before: no redaction of one can have been missed.
+                  -- Nothing from a feed was published before, so no redaction can have been missed.
                   historie_sluit_aan = case when not eigen.van_feed then true when $4::boolean then null
                                             when b.historie_lezen then b.historie_sluit_aan when b.cursor is not null then true end,
                   historie_lezen = b.historie_lezen or b.cursor is not null or eigen.hoogste is not null or eigen.iets
@@ -133,7 +132,7 @@ export async function restartSnapshot(db: Db, { source, number }: Lease, restart
   await deleteRefusals(db, source.id);
 }
 
-/** Reads the history from its beginning: the source does not know our place in it. @throws {LeaseLostError} */
+/** Reads the history from its beginning: the source does not know our cursor. @throws {LeaseLostError} */
 export async function restartHistory(db: Db, { source, number }: Lease): Promise<void> {
   const { rowCount } = await db.query({
     name: 'aggregator-restart-history',
@@ -144,7 +143,7 @@ export async function restartHistory(db: Db, { source, number }: Lease): Promise
   if (rowCount !== 1) throw new LeaseLostError();
 }
 
-/** Leaves the history for what it is: it cannot be read, so redactions may have been missed. @throws {LeaseLostError} */
+/** Stops reading the history: it is unreadable, so redactions may have been missed. @throws {LeaseLostError} */
 export async function giveUpHistory(db: Db, { source, number }: Lease): Promise<void> {
   const { rowCount } = await db.query({
     name: 'aggregator-give-up-history',
@@ -157,7 +156,7 @@ export async function giveUpHistory(db: Db, { source, number }: Lease): Promise<
   if (rowCount !== 1) throw new LeaseLostError();
 }
 
-/** Keeps what a source says of itself; without a document only that it was looked at. @throws {LeaseLostError} */
+/** Stores the service document of a source; without one, only when it was read. @throws {LeaseLostError} */
 export async function saveDocument(
   db: Db,
   { source, number }: Lease,
@@ -182,12 +181,12 @@ export async function saveDocument(
   if (rowCount !== 1) throw new LeaseLostError();
 }
 
-/** Every document that names a feed takes its turn here: of two that name the same one, the second sees the first. */
+/** Serialises the documents that name a feed: of two that name the same one, the second sees the first. */
 const FEED_URL_LOCK = 'aggregator.bron.feed_url';
 
 /**
- * The address of another source whose feed is at this address; its numbers and redactions are that one's. Within a transaction nobody
- * else comes between this and what is written.
+ * The address of another source with this feed: numbers and redactions belong to one source. The lock lasts until the end of the
+ * transaction, so nothing changes between this query and what is written after it.
  */
 export async function findFeedHolder(db: Db, feedUrl: string, sourceId: number | null): Promise<string | undefined> {
   await db.query('select pg_advisory_xact_lock(hashtext($1::text))', [FEED_URL_LOCK]);

@@ -1,4 +1,4 @@
-/** What is remembered of a supplier: its items, and the parts that hang on each. */
+/** What is stored of a supplier: its items, the parts of each, and the documents as the feed has them. */
 import type { Db } from '../../kernel/database/db.ts';
 import { dataOf } from '../../raadsfeed/domain/record-text.ts';
 import type { DateWindow, KnownItem, Part, SourceData } from '../supplier/source-adapter.ts';
@@ -19,7 +19,7 @@ export async function readItemsIn(db: Db, sourceId: number, { from, to }: DateWi
   return rows;
 }
 
-/** The items with these names, as far as they are known. */
+/** Those of the items that are known. */
 export async function readItems(db: Db, sourceId: number, items: readonly string[]): Promise<KnownItem[]> {
   const { rows } = await db.query<KnownItem>({
     name: 'aggregator-items',
@@ -56,7 +56,7 @@ export async function readPartsElsewhere(
   return rows.map(({ deel }) => deel);
 }
 
-/** The meetings of agenda items: the items on which they hang. */
+/** The meetings of agenda items: the items that they are parts of. */
 export async function readMeetingsOf(
   db: Db,
   sourceId: number,
@@ -72,7 +72,7 @@ export async function readMeetingsOf(
   return new Map(rows.map(({ bronidentificatie, plaats }) => [bronidentificatie, plaats]));
 }
 
-/** Remembers items; what they had before is forgotten. */
+/** Stores items with their parts, in place of what was stored of them. */
 export async function saveItems(db: Db, sourceId: number, items: readonly KnownItem[]): Promise<void> {
   if (items.length === 0) return;
   const keys = items.map(({ key }) => key);

@@ -1,4 +1,4 @@
-/** What an operator does with sources. Each change takes the lease away from who is at work, so nothing is published after it. */
+/** What an operator does with sources. Each change invalidates the lease, so that nothing is published after it. */
 import type { Db } from '../../kernel/database/db.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
@@ -87,10 +87,10 @@ export async function setPaused(db: Db, id: number, paused: boolean): Promise<vo
   );
 }
 
-/** Forgets a source. What was published of it stays in the feed, and its organisations may be taken from another. */
+/** Removes a source. What was published from it stays in the feed, and its organisations may be taken from another. */
 export async function removeSource(pool: Pool, id: number): Promise<void> {
   await transaction(pool, async (client) => {
-    // First the row that workers lock: whoever publishes comes before or after, not between.
+    // First the row that workers lock: a transaction that publishes comes before or after this one.
     await client.query(
       'update aggregator.bron set huur_nummer = huur_nummer + 1, huurder = null, huur_tot = null where id = $1::integer',
       [id],
@@ -100,12 +100,12 @@ export async function removeSource(pool: Pool, id: number): Promise<void> {
   });
 }
 
-/** Asks for a comparison of the whole state at the next turn; `mayMassDelete`: however much is gone. */
-export async function requestComparison(db: Db, id: number, mayMassDelete: boolean): Promise<void> {
+/** Asks for a comparison of the whole state at the next run; `allowMassDelete`: however many resources are missing. */
+export async function requestComparison(db: Db, id: number, allowMassDelete: boolean): Promise<void> {
   await db.query(
     `update aggregator.bron set hervergelijken = now(), mag_massaal = mag_massaal or $2::boolean, volgende = now()
       where id = $1::integer`,
-    [id, mayMassDelete],
+    [id, allowMassDelete],
   );
 }
 
@@ -119,8 +119,8 @@ export async function readStateKeys(db: Db, organisatiecode: string): Promise<Se
 }
 
 /**
- * Gives organisations of one source to another, which begins with a comparison of its snapshot; the one that has none left is
- * forgotten. Whoever is at work on either loses his lease. The caller owns the transaction.
+ * Gives organisations of one source to another, which starts with a comparison of its snapshot; a source without organisations is
+ * removed. Both lose their leases. The caller owns the transaction.
  */
 export async function takeOverOrganisations(
   db: Db,
@@ -159,14 +159,14 @@ export async function takeOverOrganisations(
   );
 }
 
-/** How a source stands, for lists and metrics. */
+/** The state of a source, for lists and metrics. */
 export interface SourceState {
   readonly id: number;
   readonly adres: string;
   readonly soort: 'feed' | 'leveranciers-api';
   readonly toestand: 'actief' | 'gepauzeerd';
   readonly fase: 'stand' | 'historie' | 'feed';
-  /** All that it has is taken from elsewhere. */
+  /** Everything that it has is taken from other sources. */
   readonly nietsTeLezen: boolean;
   /** Resources whose last record was refused: while there are any, it is not up to date. */
   readonly openGeweigerd: number;
@@ -184,9 +184,9 @@ export interface SourceState {
   readonly fout: string | null;
   readonly foutSoort: string | null;
   readonly foutSinds: Date | null;
-  /** Deletes that wait for an operator's word. */
+  /** Deletes that wait for an operator's consent. */
   readonly achtergehouden: number;
-  /** Issues that last. */
+  /** Open issues. */
   readonly meldingen: number;
   /** Issues that were dropped since it was added, to keep room for newer ones. */
   readonly meldingenWeggelaten: number;

@@ -9,7 +9,7 @@ export interface DueWindow extends DateWindow {
   readonly depth: 'quick' | 'full';
 }
 
-/** Makes windows that are not there yet; the last one may have grown. */
+/** Inserts windows that do not exist yet; the last one may have grown. */
 export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
   await db.query({
     name: 'aggregator-ensure-windows',
@@ -21,8 +21,9 @@ export async function ensureWindows(db: Db, sourceId: number, windows: readonly 
 }
 
 /**
- * The window that is read next: those never read from the newest back, then current ones that are due for a quick look, then the slow
- * round. @param currentFrom first days of the windows that are current
+ * The window that is read next: first those never read, newest first, then current ones that are due for a quick reading, then the full
+ * round.
+ * @param currentFrom first days of the windows that are current
  */
 export async function nextWindow(
   db: Db,
@@ -63,7 +64,7 @@ interface WindowResult extends DueWindow {
   readonly fullAgainMs: number;
 }
 
-/** Keeps how a window was read. */
+/** Stores how a window was read. */
 export async function saveWindow(db: Db, sourceId: number, result: WindowResult, at: Date): Promise<void> {
   await db.query({
     name: 'aggregator-save-window',
@@ -82,7 +83,7 @@ export async function saveWindow(db: Db, sourceId: number, result: WindowResult,
       result.withheld,
       result.quickAgainMs,
       result.depth === 'full',
-      // What was not complete is not left for a whole round.
+      // An incomplete window is read again before the next full round.
       result.complete ? result.fullAgainMs : Math.min(result.fullAgainMs, result.quickAgainMs),
     ],
   });
@@ -108,7 +109,7 @@ export async function completeSince(
   return row?.complete === true && row.since !== null ? row.since : undefined;
 }
 
-/** How much was deleted in the slow round that runs; a new one begins after `roundMs`. */
+/** How many resources were deleted in the current full round; a new round begins after `roundMs`. */
 export async function readRound(db: Db, { source, number }: Lease, roundMs: number): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
     `update aggregator.bron
@@ -123,7 +124,7 @@ export async function readRound(db: Db, { source, number }: Lease, roundMs: numb
   return row.deleted;
 }
 
-/** Counts what a reading came to, under the lease. @throws {LeaseLostError} and then nothing may be published */
+/** Adds to the counters of a source, under the lease. @throws {LeaseLostError} and then nothing may be published */
 export async function countSupplierRead(
   db: Db,
   { source, number }: Lease,
@@ -140,7 +141,7 @@ export async function countSupplierRead(
   if (rowCount !== 1) throw new LeaseLostError();
 }
 
-/** Names of missing resources that are kept of a month; the counts are always whole. */
+/** Names of missing resources that are stored of a month; the counts are always complete. */
 const MAX_MISSING = 1000;
 
 /** Which of these keys (`<resourceType>/<bronidentificatie>`) the feed has of an organisation. */
@@ -164,7 +165,7 @@ export async function readHeldKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Keeps a measurement in the place of the one before, of the months that lie in the window as a whole. */
+/** Replaces the measurement of the months that lie in the window as a whole. */
 export async function saveCoverage(
   db: Db,
   sourceId: number,

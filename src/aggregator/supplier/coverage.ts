@@ -26,7 +26,7 @@ export interface Coverage {
 
 /**
  * Compares what the supplier shows with what the feed holds, by month. A document counts once, in the month of its first item.
- * @param known the items that were handed to the readings: those that did not change are not in the reading itself
+ * @param known the items that were given to the readings: unchanged ones are not in the reading itself
  */
 export function measureCoverage(
   readings: readonly WindowReading[],

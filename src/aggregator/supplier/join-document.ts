@@ -1,6 +1,6 @@
 import type { DocumentRead, Part, SourceData } from './source-adapter.ts';
 
-/** Members that one item of a document shows and another leaves out. */
+/** Members that the supplier shows with one item of a document and leaves out with another. */
 const OPTIONAL_MEMBERS = ['formaat', 'omvang', 'informatieobjecttype', 'gewijzigdop'];
 
 /** Information category of the Woo for documents of which nothing says another: council documents. */
@@ -11,7 +11,7 @@ export interface DocumentContext {
   readonly read: DocumentRead | undefined;
   /** As the feed has it now. */
   readonly current: SourceData | undefined;
-  /** All items where it hangs. */
+  /** That it has in all its items. */
   readonly parts: readonly Part[];
   /** The meeting of an agenda item, for those that the feed has or gets. */
   readonly meetingOf: (agendapunt: string) => string | undefined;
@@ -43,14 +43,14 @@ export function joinDocument({ read, current, parts, meetingOf }: DocumentContex
 }
 
 /**
- * With the day of submission: its own, else that of its register item, else of the earliest meeting where it hangs, else that of its last
+ * With the day of submission: its own, else that of its register item, else of the earliest meeting that it belongs to, else that of its last
  * change. Never the day of the reading.
  */
 function withDate(
   found: SourceData,
   { read, current, parts }: Pick<DocumentContext, 'read' | 'current' | 'parts'>,
 ): SourceData {
-  // Read before, and an older description now: what is known stands.
+  // The description that was read is older than the known one, which stays.
   if (read === undefined || found === current) return found;
   const earliest = (days: readonly (string | undefined)[]): string | undefined =>
     days.filter((day) => day !== undefined).toSorted()[0];
@@ -65,13 +65,13 @@ function withDate(
 /** Of a document of which nothing says when it is from. */
 const NO_DAY = '1970-01-01';
 
-/** Of the same file, an older description does not take the item of a newer one, and a shorter one is completed. */
+/** Of the same file, an older description does not replace a newer one, and a shorter one is completed. */
 function newest(read: SourceData, current: SourceData | undefined): SourceData {
   if (current === undefined || current.bestandsurl !== read.bestandsurl) return read;
   const { gewijzigdop: modified } = read;
   const { gewijzigdop: known } = current;
   if (typeof modified === 'string' && typeof known === 'string' && modified < known) return current;
-  // An address that only differs by the way it was found is no change.
+  // An address that differs only by the way it was found is no change.
   const isSame = modified === known && read.bestandsurl === undefined;
   const page = isSame && current.webpaginalink !== undefined ? { webpaginalink: current.webpaginalink } : {};
   const absent = OPTIONAL_MEMBERS.filter((member) => read[member] === undefined && current[member] !== undefined);

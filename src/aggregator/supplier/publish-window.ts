@@ -23,10 +23,10 @@ import type { Part, SourceIssue, WindowReading } from './source-adapter.ts';
 import { deriveChanges, type WindowBaseline, type WindowBatch, windowBatches } from './window-changes.ts';
 
 export interface PublishedReading {
-  /** Records that were recorded, the deletes included; what did not change is not. */
+  /** Records that were published, deletes included, unchanged ones not. */
   readonly published: number;
   readonly deleted: number;
-  /** Deletes that wait for an operator's word. */
+  /** Deletes that wait for an operator's consent. */
   readonly withheld: number;
   /** Records that the contract does not allow: they were not published. */
   readonly issues: readonly SourceIssue[];
@@ -114,7 +114,7 @@ async function readWindowBaseline(
   };
 }
 
-/** The other way round as `partKey`. */
+/** The inverse of `partKey`. */
 function toPart(key: string): Part {
   const slash = key.indexOf('/');
   const resourceType = RESOURCE_TYPES.find((type) => type === key.slice(0, slash));

@@ -21,7 +21,7 @@ import { publishReading } from './publish-window.ts';
 import type { AdapterSource, KnownItem, SourceAdapter, SourceIssue, WindowReading } from './source-adapter.ts';
 import { roundWindows } from './windows.ts';
 
-/** What reading one window came to. */
+/** The result of reading one window. */
 interface WindowOutcome {
   /** Read without an error, published as a whole, and nothing waits for an operator. */
   readonly complete: boolean;
@@ -33,7 +33,7 @@ interface WindowOutcome {
   readonly coverage: Coverage;
 }
 
-/** One turn at a source of a supplier: reads the window that is due, and publishes it. */
+/** One run of a supplier's source: reads the window that is due, and publishes it. */
 export async function readSupplier(
   lease: Lease,
   deps: SupplierDependencies,
@@ -50,7 +50,7 @@ export async function readSupplier(
   return { inMs: await untilNextWindow(pool, id, currentFrom) };
 }
 
-/** Reads one window, publishes what it came to, and measures what the feed has of it. */
+/** Reads one window, publishes it, and measures what the feed has of it. */
 export async function readOneWindow(
   lease: Lease,
   of: SupplierSource,
@@ -61,7 +61,7 @@ export async function readOneWindow(
   const { pool, clock } = deps;
   const { id } = lease.source;
   const { organisatiecode, naam } = of.source;
-  // The organisation is this source's from its first word on, and shows where it comes from.
+  // The service document shows the origin of the organisation before anything of it is published.
   await saveOrigin(pool, [{ organisatiecode, naam }], { soort: 'leveranciers-api' });
   const begun = clock.now();
   const { reading, known } = await fetchWindow(lease, of, window, deps, signal);
@@ -84,8 +84,8 @@ export async function readOneWindow(
     await countSupplierRead(client, lease, { read, published: 0, refused: done.issues.length, deleted: done.deleted });
   });
   if (!complete || coverage.percentage < 100) {
-    const told = { source: lease.source.adres, from: window.from, to: window.to, coverage: coverage.percentage };
-    deps.log.warn({ ...told, issues: issues.length }, 'a window is not complete');
+    const fields = { source: lease.source.adres, from: window.from, to: window.to, coverage: coverage.percentage };
+    deps.log.warn({ ...fields, issues: issues.length }, 'a window is not complete');
   }
   const { published, deleted, withheld } = done;
   return { complete, read, published, deleted, withheld, issues, coverage };
@@ -107,7 +107,7 @@ async function fetchWindow(
 
 function withheldIssues(withheld: number): SourceIssue[] {
   if (withheld === 0) return [];
-  const detail = `${withheld} resources are not at the supplier any more; deleting so many takes an operator's word`;
+  const detail = `${withheld} resources are not at the supplier any more; deleting so many needs an operator's consent`;
   return [{ what: 'mass-delete-withheld', where: 'deletes', detail, times: 1, blocking: true }];
 }
 

@@ -3,11 +3,11 @@ import type { ResourceData } from '../../raadsfeed/domain/publiceer-regel.ts';
 import type { ResourceType } from '../../raadsfeed/domain/resource-type.ts';
 
 /**
- * What the aggregator asks of a source that is not a feed. An adapter reads; it publishes nothing and keeps nothing: what it
- * has to remember is handed in (`known`) and handed out (`items`).
+ * The interface of a source that is not a feed. An adapter reads; it publishes and stores nothing: it gets the known items of a
+ * window (`known`) and returns those that it read (`items`).
  *
- * A source of this kind is read in windows of days. In a window stand items (a meeting, an entry of a register); on a item
- * hang parts (the resources that exist because of it). A resource lives as long as one item has it.
+ * Such a source is read in windows of days. A window has items (a meeting, an entry of a register); an item has parts (the resources
+ * that exist because of it). A resource exists as long as one item has it.
  */
 /** Days as `YYYY-MM-DD` in Dutch time; both are part of the window. */
 export interface DateWindow {
@@ -24,7 +24,7 @@ export interface AdapterSource {
   readonly portaal?: string;
 }
 
-/** A resource as a item has it. Only documents carry references: one document can hang in many items. */
+/** A resource of an item. Only documents have references: one document can belong to many items. */
 export interface Part {
   readonly resourceType: ResourceType;
   readonly bronidentificatie: string;
@@ -33,18 +33,18 @@ export interface Part {
   readonly agendapunten?: readonly string[];
   /** The Woo category that this item gives to the document. */
   readonly wooinformatiecategorie?: string;
-  /** The days of the meeting and of the register item where it hangs: its date, when it has none of its own. */
+  /** The days of the meeting and of the register item that it belongs to: its date, when it has none of its own. */
   readonly vergaderdag?: string;
   readonly registerdag?: string;
 }
 
-/** What is remembered of a item; the key is `item`. */
+/** What is stored of an item, by its `key`. */
 export interface KnownItem {
   /** `meeting-<id>` or `register-<register>-<id>`. */
   readonly key: string;
   /** The day that decides in which windows the item is expected; the first of the window where the supplier gives none. */
   readonly day: string;
-  /** The item that this one is a part of. */
+  /** The item that this one belongs to. */
   readonly parent: string | null;
   /** As the supplier wrote it; `null`: read this item again whatever the supplier says. */
   readonly lastModified: string | null;
@@ -66,24 +66,24 @@ export interface UpsertLine {
 export interface ReadItem extends KnownItem {
   /** Everything of it was read. */
   readonly complete: boolean;
-  /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they belong to more items. */
+  /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they can belong to several items. */
   readonly records: readonly UpsertLine[];
 }
 
-/** A document as it was read, without the members that follow from all its places together. */
+/** A document as it was read, without the members that follow from all its items together. */
 export interface DocumentRead {
   readonly bronidentificatie: string;
   /** Number of the current version; 0 when the supplier gave none. */
   readonly version: number;
   readonly data: SourceData;
-  /** Its own day of submission, and the day on which it was modified; its date otherwise follows from its places. */
+  /** Its own day of submission, and the day on which it was modified; its date otherwise follows from its items. */
   readonly date?: string | undefined;
   readonly modifiedDay?: string | undefined;
-  /** By its own type; goes before that of a item. */
+  /** By its own type; takes precedence over that of an item. */
   readonly wooinformatiecategorie?: string;
 }
 
-/** Something that is not as the supplier's interface is known to be. */
+/** A deviation from what is known of the supplier's interface. */
 export interface SourceIssue {
   /** Stable word for the kind of issue: `count-mismatch`. */
   readonly what: string;
@@ -91,13 +91,13 @@ export interface SourceIssue {
   readonly where: string;
   /** For people. */
   readonly detail: string;
-  /** How often it was met in this reading. */
+  /** How often it was found in this reading. */
   readonly times: number;
   /** Whether it makes the window incomplete. */
   readonly blocking: boolean;
 }
 
-/** Why a known item is not shown any more. */
+/** Why a known item is no longer shown. */
 export interface RemovedItem {
   readonly key: string;
   readonly verwijderreden: Extract<Verwijderreden, 'niet_langer_openbaar' | 'ingetrokken'>;
@@ -122,9 +122,9 @@ export interface WindowReading {
   readonly unchanged: readonly string[];
   readonly removed: readonly RemovedItem[];
   readonly documents: readonly DocumentRead[];
-  /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public: it goes, wherever it hangs. */
+  /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public: deleted, whatever items have it. */
   readonly hidden: readonly string[];
-  /** The same of what hangs on something that is not public: when it hangs nowhere else, that is why it goes. */
+  /** The same of what belongs to something that is not public: when no other item has it, that is the reason for its delete. */
   readonly underHidden: readonly string[];
   readonly unread: readonly UnreadCount[];
   readonly issues: readonly SourceIssue[];
@@ -135,7 +135,7 @@ export interface WindowRequest {
   readonly window: DateWindow;
   /** `quick` skips what was not modified since it was last read; `full` reads everything. */
   readonly depth: 'quick' | 'full';
-  /** The remembered items whose `day` is in the window. */
+  /** The known items whose `day` is in the window. */
   readonly known: readonly KnownItem[];
   readonly signal: AbortSignal;
 }
@@ -144,10 +144,10 @@ export interface SourceAdapter {
   /** As in the address of a source: `notubiz:281`. */
   readonly scheme: string;
   /**
-   * Reads one window. What goes wrong with the supplier is in the answer, as issues.
+   * Reads one window. Faults of the supplier are in the result, as issues.
    * @throws the signal's reason, when it is aborted
    */
   readWindow(request: WindowRequest): Promise<WindowReading>;
-  /** Gives connections back. */
+  /** Closes connections. */
   close(): Promise<void>;
 }

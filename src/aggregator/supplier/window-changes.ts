@@ -11,7 +11,7 @@ import type {
   WindowReading,
 } from './source-adapter.ts';
 
-/** What the feed and the memory of a source hold, as far as it matters to one reading. */
+/** What the feed and the stored items have before a reading, as far as it matters to that reading. */
 export interface WindowBaseline {
   readonly organisatiecode: string;
   /** The remembered items that were handed to the reading, and those with the key of a item in it. */
@@ -29,7 +29,7 @@ export interface WindowBaseline {
   readonly total: number;
   /** How many were deleted before in this round: the limit holds for all windows together. */
   readonly deletedBefore: number;
-  /** An operator's word that more than a tenth may go. */
+  /** An operator's consent to delete more than a tenth. */
   readonly allowMassDelete: boolean;
 }
 
@@ -43,13 +43,13 @@ export interface WindowChanges {
   /** To publish, in this order. What did not change is a no-op to the log. */
   readonly upserts: readonly UpsertLine[];
   readonly deletes: readonly DeleteLine[];
-  /** Deletes that would be more than a tenth of the organisation: nothing is deleted without an operator's word. */
+  /** Deletes that would be more than a tenth of the organisation: nothing is deleted without an operator's consent. */
   readonly withheld: readonly DeleteLine[];
-  /** To remember. */
+  /** To store. */
   readonly items: readonly KnownItem[];
   /**
-   * To remember first, where the changes take more than one transaction: everything that is being published, to be read again
-   * whatever the supplier says. Whenever it stops, nothing is in the feed that is not remembered, nor taken for read.
+   * To store first, where the changes take several transactions: everything that is being published, marked to be read again. Wherever
+   * it stops, every resource in the feed belongs to a stored item, and no item counts as read that was not published.
    */
   readonly provisional: readonly KnownItem[];
   /** To obsolete. */
@@ -88,7 +88,7 @@ function keyOf({ resourceType, resource }: DeleteLine): string {
   return partKey({ resourceType, bronidentificatie: resource.bronidentificatie });
 }
 
-/** What no item has any more, and what the supplier marks as not public wherever it still hangs. */
+/** Deletes what no item has any more, and what the supplier marks as not public, whatever items still have it. */
 function findDeletes(reading: WindowReading, state: WindowBaseline): readonly DeleteLine[] {
   const removed = new Map(reading.removed.map(({ key, verwijderreden }) => [key, verwijderreden]));
   const read = new Set(reading.items.map(({ key }) => key));
@@ -97,7 +97,7 @@ function findDeletes(reading: WindowReading, state: WindowBaseline): readonly De
   const remaining = [...reading.items, ...state.known.filter(({ key }) => !removed.has(key) && !read.has(key))];
   const held = new Set(remaining.flatMap(({ parts }) => parts.map(partKey)));
   const deletes = new Map<string, DeleteLine>();
-  // Only documents hang in several items; those that went before are still among the parts of a window that was not read since.
+  // Only documents belong to several items; deleted ones are still among the parts of windows that were not read since.
   const elsewhere = reading.hidden
     .flatMap((key) => state.elsewhere.get(key) ?? [])
     .filter(({ bronidentificatie }) => state.documents.has(bronidentificatie));
@@ -117,7 +117,7 @@ function findDeletes(reading: WindowReading, state: WindowBaseline): readonly De
   return [...deletes.values()];
 }
 
-/** Documents that were read, and those of which a item in the window let go. */
+/** Documents that were read, and those of items in the window that changed. */
 function documentUpserts(
   reading: WindowReading,
   state: WindowBaseline,
@@ -168,7 +168,7 @@ function meetingsOfAgendapunten(
   return meetings;
 }
 
-/** What one transaction publishes, remembers and forgets. */
+/** What one transaction publishes, stores and deletes. */
 export interface WindowBatch {
   /** Lines for the writer of the feed. */
   readonly lines: readonly (UpsertLine | DeleteLine)[];
@@ -177,7 +177,7 @@ export interface WindowBatch {
 }
 
 /**
- * Cuts changes into transactions of at most so many lines; one where they fit. The first of several only remembers: see `drafts`.
+ * Cuts changes into transactions of at most so many lines; one where they fit. The first of several only stores items: see `provisional`.
  * The last one, with the deletes, makes it final.
  */
 export function windowBatches(changes: WindowChanges, maxLines: number): readonly WindowBatch[] {
@@ -194,7 +194,7 @@ export function windowBatches(changes: WindowChanges, maxLines: number): readonl
 }
 
 /**
- * What is remembered of a item that was read. Where nothing may be deleted it keeps the parts that it had: they are still in
+ * What is stored of an item that was read. Where nothing may be deleted it keeps the parts that it had: they are still in
  * the feed, and a later reading has to find that they are removed.
  */
 function mergeItem(read: ReadItem, known: KnownItem | undefined, mayDelete: boolean): KnownItem {
@@ -208,7 +208,7 @@ function mergeItem(read: ReadItem, known: KnownItem | undefined, mayDelete: bool
     kept ||= same === undefined || referenceCount(joined) > referenceCount(same);
     parts.set(partKey(part), joined);
   }
-  // Something may be removed: the item has to be read again, whatever the supplier says about modifications.
+  // A part may have been removed: the item is read again, whatever the supplier says about modifications.
   return { ...key, parts: [...parts.values()], lastModified: kept ? null : key.lastModified };
 }
 

@@ -39,13 +39,13 @@ export function inWindow(day: string, { from, to }: DateWindow): boolean {
 }
 
 export interface RoundWindows {
-  /** Where things change from day to day: for the quick round. */
+  /** Those in which things change daily: for the quick round. */
   readonly current: readonly DateWindow[];
-  /** All of history, and what is planned: for the slow round. Documents are added to meetings of years ago. */
+  /** All of history, and what is planned: for the full round. Documents are added to meetings of years ago. */
   readonly all: readonly DateWindow[];
 }
 
-/** The windows of a source: whole quarters, so that a place is expected in the same window in every round. */
+/** The windows of a source: whole quarters, so that an item is expected in the same window in every round. */
 export function roundWindows(since: string, now: Date): RoundWindows {
   const quarterOf = (months: number): DateWindow => {
     const first = Math.floor(now.getUTCMonth() / 3) * 3 + months;

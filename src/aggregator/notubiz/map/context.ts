@@ -47,7 +47,7 @@ export function documentPage(source: AdapterSource, id: string, version: number 
   return page(source, version === undefined ? `document/${id}` : `document/${id}/${version}`);
 }
 
-/** The page of a register item on the organisation's portal; register 0 stands for whichever it is in. */
+/** The page of a register item on the organisation's portal; register 0 means any register. */
 export function registerItemPage(source: AdapterSource, id: string): string | undefined {
   return page(source, `modules/0/items/${id}`);
 }
@@ -71,7 +71,7 @@ function isPresent<T>(value: T): value is Exclude<T, undefined> {
 
 /** Which Woo category a document gets; names are compared without regard to case. */
 export interface WooCategories {
-  /** By the document's own type (`Raadsvoorstel`); goes before that of a register. */
+  /** By the document's own type (`Raadsvoorstel`); takes precedence over that of a register. */
   readonly byType: ReadonlyMap<string, string>;
   /** By the register that holds it, its name or its number. */
   readonly byRegister: ReadonlyMap<string, string>;

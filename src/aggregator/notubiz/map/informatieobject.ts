@@ -19,7 +19,7 @@ const MEDIA_TYPE = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?$/;
 
 /**
  * Maps a document to what an InformatieObject has of itself; references, category and, where it has none of its own, its date follow
- * from all its places.
+ * from all its items.
  */
 export function mapInformatieObject(
   document: NotubizDocument,
@@ -63,9 +63,9 @@ export function mapInformatieObject(
 
 function usableUrl(url: string | undefined, issue: IssueSink): string | undefined {
   if (url === undefined) return undefined;
-  const mended = fixUrl(url);
-  if (mended === undefined) issue('unusable-value', `url cannot be mended: ${url.slice(0, 100)}`);
-  return mended;
+  const fixed = fixUrl(url);
+  if (fixed === undefined) issue('unusable-value', `url cannot be fixed: ${url.slice(0, 100)}`);
+  return fixed;
 }
 
 function mediaType(value: string | undefined, issue: IssueSink): string | undefined {

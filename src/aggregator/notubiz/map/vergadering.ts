@@ -91,9 +91,9 @@ function statusOf(
 
 function ownPage(url: string | undefined, issue: IssueSink): string | undefined {
   if (url === undefined) return undefined;
-  const mended = fixUrl(url);
-  if (mended === undefined) issue('unusable-value', `url cannot be mended: ${url.slice(0, 100)}`);
-  return mended;
+  const fixed = fixUrl(url);
+  if (fixed === undefined) issue('unusable-value', `url cannot be fixed: ${url.slice(0, 100)}`);
+  return fixed;
 }
 
 function gremiumOf(

@@ -22,7 +22,7 @@ export interface NotubizDocument {
   readonly lastModified: unknown;
 }
 
-/** Reads a document as it hangs on a meeting, an agenda item or a register item. */
+/** Reads a document of a meeting, an agenda item or a register item. */
 export function readDocument(raw: JsonObject, issue: IssueSink): NotubizDocument | undefined {
   const address = `${text(raw.self) ?? ''} ${text(raw.url) ?? ''}`;
   const id = identifier(raw.id) ?? /\/document\/([1-9]\d{0,17})(?=[/ ]|$)/.exec(address)?.[1];
@@ -187,7 +187,7 @@ export function readModuleItemReference(raw: JsonObject, issue: IssueSink): Modu
   return { id, path: path ?? modulePath('0', id) };
 }
 
-/** The address of a register item; register 0 stands for whichever it is in. */
+/** The address of a register item; register 0 means any register. */
 export function modulePath(module: string, id: string): string {
   return `/modules/${module}/items/${id}`;
 }

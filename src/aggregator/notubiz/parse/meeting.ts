@@ -14,7 +14,7 @@ import {
   text,
 } from './values.ts';
 
-/** An event as the list shows it; what it holds has to be asked for. */
+/** An event as the list shows it; its content takes another call. */
 export interface EventSummary {
   readonly id: string;
   readonly type: string;
@@ -233,8 +233,8 @@ function isSubheading(type: unknown, typeData: JsonObject, issue: IssueSink): bo
 }
 
 /**
- * An assembly has two answers. Its documents and register items are in the one of a meeting; what only the other one shows is
- * taken too, so that nothing hangs where nobody looks.
+ * An assembly has two responses. Its documents and register items are in the one of a meeting; those that only the other one shows are
+ * added.
  */
 export function mergeAssembly(meeting: Meeting, assembly: JsonObject, issue: IssueSink): Meeting {
   const { documents, module_items } = assembly;
@@ -257,39 +257,40 @@ interface AgendaEntry {
 interface FlatAgenda {
   /** Items that may be published, each once, in the order of the agenda: an item before what is nested in it. */
   readonly shown: readonly AgendaEntry[];
-  /** Items that may not, and those that only hang on such items. */
+  /** Items that may not, and those nested in such items only. */
   readonly hidden: readonly AgendaItem[];
 }
 
-/** Makes one list of a nested agenda. An item that comes twice counts once, with the parent that either place gives. */
+/** Makes one list of a nested agenda. An item that comes twice counts once, with the parent that either occurrence gives. */
 export function flattenAgenda(items: readonly AgendaItem[]): FlatAgenda {
-  const placed = new Map<string, AgendaEntry>();
+  const entries = new Map<string, AgendaEntry>();
   const walk = (level: readonly AgendaItem[], nestedIn: string | undefined): void => {
     for (const item of level) {
-      const known = placed.get(item.id);
+      const known = entries.get(item.id);
       const parent = nestedIn ?? known?.parent ?? (item.parentId === item.id ? undefined : item.parentId);
       const hidden = item.hidden || known?.item.hidden === true;
-      placed.set(item.id, { item: { ...(known?.item ?? item), hidden }, parent });
+      entries.set(item.id, { item: { ...(known?.item ?? item), hidden }, parent });
       walk(item.agendaItems, item.id);
     }
   };
   walk(items, undefined);
-  const hidden = hiddenIds(placed);
-  const all = [...placed.values()];
+  const hidden = hiddenIds(entries);
+  const all = [...entries.values()];
   return {
     shown: all
       .filter(({ item }) => !hidden.has(item.id))
-      .map(({ item, parent }) => ({ item, parent: parent !== undefined && placed.has(parent) ? parent : undefined })),
+      .map(({ item, parent }) => ({ item, parent: parent !== undefined && entries.has(parent) ? parent : undefined })),
     hidden: all.filter(({ item }) => hidden.has(item.id)).map(({ item }) => item),
   };
 }
 
-/** What is hidden, and what hangs on it. A parent is followed at most as far as there are items: they may go round. */
-function hiddenIds(placed: ReadonlyMap<string, AgendaEntry>): ReadonlySet<string> {
-  const hidden = new Set([...placed.values()].filter(({ item }) => item.hidden).map(({ item }) => item.id));
+/** Hidden items, and those below them. Repeated until nothing is added, since parents may form a cycle. */
+function hiddenIds(entries: ReadonlyMap<string, AgendaEntry>): ReadonlySet<string> {
+  const hidden = new Set([...entries.values()].filter(({ item }) => item.hidden).map(({ item }) => item.id));
   for (let before = -1; before !== hidden.size; ) {
     before = hidden.size;
-    for (const { item, parent } of placed.values()) if (parent !== undefined && hidden.has(parent)) hidden.add(item.id);
+    for (const { item, parent } of entries.values())
+      if (parent !== undefined && hidden.has(parent)) hidden.add(item.id);
   }
   return hidden;
 }

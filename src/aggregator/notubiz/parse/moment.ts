@@ -6,7 +6,7 @@ export interface Moment {
   readonly utc?: string;
   /** The Dutch day, `YYYY-MM-DD`. */
   readonly day: string;
-  /** What is odd about it. */
+  /** Why it may be wrong. */
   readonly doubt?: string;
 }
 
@@ -57,7 +57,7 @@ function toUtc(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}Z`;
 }
 
-/** A time of the supplier; what is wrong or odd about it is reported under its name. */
+/** A time of the supplier; faults and doubts are reported under its name. */
 export function momentOf(value: unknown, name: string, issue: IssueSink): Moment | undefined {
   const { moment, fault } = readMoment(value);
   const remark = fault ?? moment?.doubt;
@@ -84,7 +84,7 @@ const FORMAT = new Intl.DateTimeFormat('en-US', {
 });
 
 const HOUR = 3_600_000;
-/** Offsets by hour, since asking the calendar takes a hundred times as long; hours that are kept at most. */
+/** Offsets by hour, since the calendar takes a hundred times as long; hours that are cached at most. */
 const offsets = new Map<number, number>();
 const MAX_OFFSETS = 50_000;
 

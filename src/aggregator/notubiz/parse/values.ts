@@ -83,8 +83,8 @@ export function attributeText(attributes: Attributes, id: string, issue: IssueSi
 }
 
 /**
- * Whether something may not be published: confidential, a template, or not public. What says it in another way than we know is
- * held back too, and reported.
+ * Whether something may not be published: confidential, a template, or not public. A value that we do not know counts as hidden, and is
+ * reported.
  * @param group whether this kind of thing has a `permission_group` of its own
  */
 export function isHidden(holder: JsonObject, group: boolean, issue: IssueSink): boolean {
@@ -114,7 +114,7 @@ function isPublic(holder: JsonObject, group: boolean, issue: IssueSink): boolean
 }
 
 /**
- * Mends an address the way NotuBiz breaks them: `httphttp://`, spaces, no scheme. `undefined` when nothing usable is left.
+ * Fixes the faults of addresses in NotuBiz: `httphttp://`, spaces, no scheme. `undefined` when it is still no web address.
  */
 export function fixUrl(value: string): string | undefined {
   const bare = value

@@ -5,7 +5,7 @@ import { documentId, type MappingContext, registerItemId } from '../map/context.
 import { mapInformatieObject, mapRegisterItem } from '../map/informatieobject.ts';
 import type { NotubizDocument, RegisterItem } from '../parse/document.ts';
 
-/** Where a document hangs. */
+/** What a document belongs to. */
 export interface Attachment {
   /** bronidentificaties. */
   readonly vergaderingen: readonly string[];
@@ -16,7 +16,7 @@ export interface Attachment {
   readonly registerdag?: string | undefined;
 }
 
-/** What hangs in one place: documents, or a register item that has none. */
+/** Documents with what they belong to, or a register item that has none. */
 export interface AttachedDocuments {
   readonly documents: readonly NotubizDocument[];
   readonly attachment: Attachment;
@@ -26,8 +26,8 @@ export interface AttachedDocuments {
 }
 
 /**
- * Gathers the documents of a reading: each becomes one resource, wherever it hangs. Of several copies the newest version is
- * taken, then the one that was modified last.
+ * Collects the documents of a reading: each becomes one resource, however many items have it. Of several copies the newest version is
+ * used, then the one that was modified last.
  */
 export class DocumentCollector {
   readonly #context: MappingContext;
@@ -39,14 +39,14 @@ export class DocumentCollector {
     this.#context = context;
   }
 
-  /** Takes in the documents of one place, and gives its parts. */
-  add(hung: readonly AttachedDocuments[], issue: IssueSink): readonly Part[] {
+  /** Adds the documents of one item, and returns its parts. */
+  add(attached: readonly AttachedDocuments[], issue: IssueSink): readonly Part[] {
     const parts = new Map<string, Part>();
     const put = (read: DocumentRead, attachment: Attachment): void => {
       this.#keepNewest(read);
       parts.set(read.bronidentificatie, join(parts.get(read.bronidentificatie), read.bronidentificatie, attachment));
     };
-    for (const { documents, item, register, attachment } of hung) {
+    for (const { documents, item, register, attachment } of attached) {
       if (item !== undefined && documents.length === 0) {
         put(mapRegisterItem(item, register, this.#context, issue), attachment);
       }
@@ -61,18 +61,18 @@ export class DocumentCollector {
     return [...parts.values()];
   }
 
-  /** Takes note of documents that hang on something that is not public. */
+  /** Adds documents that belong to something that is not public. */
   addUnderHidden(documents: readonly NotubizDocument[]): void {
     for (const { id, hidden } of documents) (hidden ? this.#hidden : this.#underHidden).add(documentId(id));
   }
 
-  /** Takes note of a register item that is not public. */
+  /** Adds a register item that is not public. */
   addHiddenRegisterItem({ id, documents }: RegisterItem): void {
     this.addUnderHidden(documents);
     if (documents.length === 0) this.#hidden.add(registerItemId(id));
   }
 
-  /** A document that any copy marks as not public is in none. */
+  /** A document is hidden everywhere when one of its copies is. */
   isHidden(bronidentificatie: string): boolean {
     return this.#hidden.has(bronidentificatie);
   }

@@ -17,7 +17,7 @@ interface ListSpecification {
   readonly member: string;
   /** A list without `pagination` is all there is, as it is for registers. */
   readonly mayBeWhole: boolean;
-  /** Whether the supplier may keep this list to itself: then it is empty to the public, and the window can be complete. */
+  /** Whether the supplier may refuse this list: then it counts as empty, and the window can be complete. */
   readonly mayBeRefused: boolean;
 }
 
@@ -74,7 +74,7 @@ async function listPages(
     for (const { id } of items) ids.add(identifier(id));
     const distinct = ids.size;
     const { totalItems, nextStart, ...said } = readPagination(answer, mayBeWhole, sink);
-    // A list in ranges whose range says nothing of its end goes on while it gives something new.
+    // A list in ranges without an end is read on while it gives something new.
     const hasMore = said.hasMore || (mayBeWhole && distinct < (totalItems ?? 0) && distinct > before);
     range = nextStart === undefined ? {} : { list_start: String(nextStart) };
     const isNew = nextStart === undefined ? items.length > 0 : distinct > before;
@@ -121,43 +121,43 @@ function distinctById(found: readonly JsonObject[], issue: IssueSink, member: st
 interface ListCalls<T> {
   /**
    * Lists one window.
-   * @param divisible whether it will be asked for in halves when this fails
+   * @param divisible whether it is requested in halves when this fails
    */
   readonly list: (window: DateWindow, divisible: boolean) => Promise<readonly T[]>;
   /** Days that could not be listed, and why. */
   readonly unread: (window: DateWindow, reason: string) => void;
 }
 
-/** Single days in a row that may be unavailable before the supplier is taken to be away. */
+/** Consecutive single days that may be unavailable before the supplier counts as unavailable. */
 const MAX_UNAVAILABLE = 3;
 /** Single days that may fail in another way before anything was listed at all. */
 const MAX_FAILED = 7;
 
 /**
  * Lists a window, in halves where the supplier cannot serve it whole, down to a day. When it serves nothing at all, the rest is
- * left for another time: a quarter would otherwise be asked for in a hundred and eighty ways while the supplier is down.
- * @throws {NotubizError} for a failure that a smaller window does not mend
+ * left for another reading: a quarter would otherwise take some hundred and eighty calls while the supplier is down.
+ * @throws {NotubizError} for a failure that a smaller window does not prevent
  */
 async function listByHalves<T>(window: DateWindow, calls: ListCalls<T>): Promise<readonly T[]> {
-  let away = 0;
-  let bad = 0;
+  let unavailable = 0;
+  let failed = 0;
   let listed = false;
   const read = async (part: DateWindow): Promise<readonly T[]> => {
-    if (away >= MAX_UNAVAILABLE || (bad >= MAX_FAILED && !listed)) {
+    if (unavailable >= MAX_UNAVAILABLE || (failed >= MAX_FAILED && !listed)) {
       calls.unread(part, 'left unread: the supplier does not answer');
       return [];
     }
     const parts = halves(part);
     try {
       const found = await calls.list(part, parts !== undefined);
-      away = 0;
+      unavailable = 0;
       listed = true;
       return found;
     } catch (error) {
       if (!(error instanceof NotubizError) || !mayBeTooLarge(error)) throw error;
       if (parts !== undefined) return [...(await read(parts[0])), ...(await read(parts[1]))];
-      away = error.passing ? away + 1 : 0;
-      bad += 1;
+      unavailable = error.passing ? unavailable + 1 : 0;
+      failed += 1;
       calls.unread(part, error.message);
       return [];
     }

@@ -14,14 +14,14 @@ import type { ReadingSession } from './session.ts';
 interface MeetingItems {
   readonly items: readonly ReadItem[];
   readonly unchanged: readonly string[];
-  /** What is not public (any more). */
+  /** Those that are not public (any more). */
   readonly removed: readonly RemovedItem[];
   readonly hidden: readonly string[];
-  /** Places that the supplier showed, in whatever state. */
+  /** Keys of what the supplier showed, in whatever state. */
   readonly seen: readonly string[];
 }
 
-/** Makes places of the meetings that may be published, once it is known of all of them whether they may. */
+/** The items of the meetings that may be published; called when that is known of all of them. */
 export function meetingItems(
   session: ReadingSession,
   meetings: ReadonlyMap<string, WindowMeeting>,
@@ -57,7 +57,7 @@ export function meetingItems(
   };
 }
 
-/** References go only to what is published too; of what could not be read, to what was published before. */
+/** Only relations to what is published too; of what could not be read, to what was published before. */
 function relate(
   session: ReadingSession,
   found: WindowMeeting,
@@ -76,7 +76,7 @@ function relate(
   };
 }
 
-/** A meeting of which something is missing is read again in every round, so that its window cannot pass for complete. */
+/** A meeting of which something is missing is read again in every round, so that its window does not count as complete. */
 function isComplete(
   { issues }: ReadingSession,
   id: string,
@@ -85,7 +85,7 @@ function isComplete(
   return complete && ![meetingPath(id), ...items.keys()].some((where) => issues.blockedAt(where));
 }
 
-/** A child stands on the day of its assembly: that is how the supplier lists it. */
+/** A child has the day of its assembly: that is how the supplier lists it. */
 function dayOf({ request }: ReadingSession, { event }: WindowMeeting): string {
   return readMoment(event.plannings[0]?.start).moment?.day ?? request.window.from;
 }
@@ -102,7 +102,7 @@ interface FoundMeeting {
   readonly day: string;
 }
 
-/** Makes the place of a meeting that may be published, and gives its documents to the collector. */
+/** The item of a meeting that may be published; its documents are added to the collector. */
 function meetingItem(
   found: FoundMeeting,
   context: MappingContext,
@@ -154,7 +154,7 @@ function meetingItem(
   };
 }
 
-/** What hangs on a meeting or agenda item, directly or through a register item. */
+/** The documents of a meeting or agenda item, its own and those of register items that it refers to. */
 function attachmentsOf(
   holder: { documents: Meeting['documents']; moduleItems: readonly ModuleItemReference[] },
   items: ReadonlyMap<string, RegisterItem>,

@@ -11,25 +11,25 @@ export interface ReferenceData {
 }
 
 /**
- * Reads the labels and the names of the bodies. Without an answer nothing can be mapped truthfully: `undefined`, and an issue
- * says so. An organisation that the supplier does not list is asked for directly; one that is nowhere has no labels.
+ * Reads the labels and the names of the bodies. Without them nothing can be mapped correctly: `undefined`, and an issue
+ * says so. An organisation that the supplier does not list is fetched directly; an unknown one has no labels.
  */
-export async function readReference(asker: Fetcher, organisationId: string): Promise<ReferenceData | undefined> {
+export async function readReference(fetcher: Fetcher, organisationId: string): Promise<ReferenceData | undefined> {
   const [labels, gremia] = await Promise.all([
-    readLabelsOf(asker, organisationId),
-    readGremiaOf(asker, organisationId),
+    readLabelsOf(fetcher, organisationId),
+    readGremiaOf(fetcher, organisationId),
   ]);
   return labels === 'failed' || gremia === 'failed' ? undefined : { labels: labels ?? undefined, gremia };
 }
 
-async function readLabelsOf(asker: Fetcher, id: string): Promise<Names | null | 'failed'> {
-  const list = await get(asker, '/organisations');
+async function readLabelsOf(fetcher: Fetcher, id: string): Promise<Names | null | 'failed'> {
+  const list = await get(fetcher, '/organisations');
   const listed =
-    list.kind === 'answered' ? findOrganisation(list.answer, id, asker.issues.at('/organisations')) : undefined;
+    list.kind === 'answered' ? findOrganisation(list.answer, id, fetcher.issues.at('/organisations')) : undefined;
   const labels = listed === undefined ? undefined : readLabels(listed);
   if (labels !== undefined) return labels;
   const path = `/organisations/${id}`;
-  const direct = await get(asker, path);
+  const direct = await get(fetcher, path);
   const organisation =
     direct.kind === 'answered' && isRecord(direct.answer) && isRecord(direct.answer.organisation)
       ? direct.answer.organisation
@@ -37,25 +37,25 @@ async function readLabelsOf(asker: Fetcher, id: string): Promise<Names | null | 
   const found = organisation === undefined ? undefined : readLabels(organisation);
   if (found !== undefined) {
     if (list.kind === 'failed')
-      asker.issues.add('labels-missing', '/organisations', `${list.reason}; asked for directly`);
+      fetcher.issues.add('labels-missing', '/organisations', `${list.reason}; asked for directly`);
     return found;
   }
   const failures = [list, direct].filter((outcome) => outcome.kind === 'failed');
-  for (const { reason } of failures) asker.issues.add('call-failed', path, `no labels: ${reason}`);
+  for (const { reason } of failures) fetcher.issues.add('call-failed', path, `no labels: ${reason}`);
   if (failures.length > 0) return 'failed';
-  asker.issues.add('labels-missing', path, 'no labels of attributes; the usual numbers are taken');
+  fetcher.issues.add('labels-missing', path, 'no labels of attributes; the usual numbers are taken');
   return null;
 }
 
-async function readGremiaOf(asker: Fetcher, id: string): Promise<Names | 'failed'> {
+async function readGremiaOf(fetcher: Fetcher, id: string): Promise<Names | 'failed'> {
   const path = `/organisations/${id}/gremia`;
-  const outcome = await get(asker, path);
+  const outcome = await get(fetcher, path);
   if (outcome.kind === 'failed') {
-    asker.issues.add('call-failed', path, outcome.reason);
+    fetcher.issues.add('call-failed', path, outcome.reason);
     return 'failed';
   }
-  if (outcome.kind === 'answered') return readGremia(outcome.answer, asker.issues.at(path));
-  asker.issues.add('unexpected-answer', path, 'the supplier has no bodies of this organisation');
+  if (outcome.kind === 'answered') return readGremia(outcome.answer, fetcher.issues.at(path));
+  fetcher.issues.add('unexpected-answer', path, 'the supplier has no bodies of this organisation');
   return new Map();
 }
 
@@ -102,7 +102,7 @@ function readGremia(answer: unknown, issue: IssueSink): Names {
   return readNames(answer, 'gremia', ['title', 'name'], issue);
 }
 
-/** Names of the registers, of `/organisations/{id}/modules`: the organisation's own name goes first. */
+/** Names of the registers, of `/organisations/{id}/modules`: the organisation's own name takes precedence. */
 export function readModules(answer: unknown, issue: IssueSink): Names {
   return readNames(answer, 'modules', ['custom_name', 'name'], issue);
 }

@@ -6,7 +6,7 @@ import { listWindow } from './list-window.ts';
 import { countMeeting, type MeetingOutcome, meetingPath, readNamedMeeting } from './read-meeting.ts';
 import { fetchNamed, type ReadingSession } from './session.ts';
 
-/** A meeting of the window with where it stands. */
+/** A meeting of the window, with its event and its assembly or children. */
 export interface WindowMeeting {
   readonly id: string;
   readonly outcome: MeetingOutcome | { readonly kind: 'unchanged' };
@@ -65,22 +65,22 @@ function isUnchanged({ request, context }: ReadingSession, { id, lastModified }:
 
 /**
  * An assembly and its children. They are read in every round: no list says when a child was modified, and nearly all documents
- * hang there.
+ * belong to children.
  */
 async function readAssembly(session: ReadingSession, event: EventSummary): Promise<readonly WindowMeeting[]> {
   const own = { id: event.id, event, parent: undefined };
   if (event.hidden) return [{ ...own, children: undefined, outcome: { kind: 'hidden' } }];
   const path = `/events/assemblies/${event.id}`;
   const issue = session.issues.at(path);
-  const asked = await fetchNamed(session, path, 'assembly');
-  if (asked.kind !== 'found') {
-    const kind = asked.kind === 'refused' ? 'refused' : 'failed';
+  const fetched = await fetchNamed(session, path, 'assembly');
+  if (fetched.kind !== 'found') {
+    const kind = fetched.kind === 'refused' ? 'refused' : 'failed';
     return [{ ...own, children: undefined, outcome: { kind } }];
   }
-  // Without a mark of its own that of the list counts, and there it is public.
-  const assembly = { ...asked.raw, permission_group: asked.raw.permission_group ?? 'public' };
+  // Without a `permission_group` of its own that of the list holds, where it is public.
+  const assembly = { ...fetched.raw, permission_group: fetched.raw.permission_group ?? 'public' };
   if (isHidden(assembly, true, issue)) return [{ ...own, children: undefined, outcome: { kind: 'hidden' } }];
-  const children = readAssemblyChildren(asked.raw, issue) ?? [];
+  const children = readAssemblyChildren(fetched.raw, issue) ?? [];
   if (children.length < (event.meetingsCount ?? 0)) {
     issue('count-mismatch', `${event.meetingsCount} child meetings announced, ${children.length} shown`);
   }
@@ -94,7 +94,7 @@ async function readAssembly(session: ReadingSession, event: EventSummary): Promi
   ];
 }
 
-/** Fewer items or documents than announced is an issue; what is short has no name, and counts as unread. */
+/** Fewer items or documents than announced is an issue; the missing ones have no name, and count as unread. */
 function compareCounts(
   session: ReadingSession,
   event: EventSummary,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../parse/values.ts';
 import { fetchNamed, fetchOne, type OneOutcome, type ReadingSession, readRegisterEntry } from './session.ts';
 
 /**
- * What became of a meeting.
+ * The result of reading a meeting.
  * - `read`: it may be published
  * - `hidden`: the supplier marks it as not public; `meeting` is there when it was shown all the same
  * - `refused`: the supplier does not show it
@@ -52,7 +52,7 @@ async function judge(
 ): Promise<MeetingOutcome> {
   if (outcome.kind !== 'found') return { kind: outcome.kind };
   const issue = session.issues.at(meetingPath(id));
-  // What an assembly says in one of its answers it need not repeat in the other.
+  // An assembly need not repeat in one response what it says in the other.
   const inherited =
     assembly === undefined ? {} : { permission_group: outcome.raw.permission_group ?? assembly.permission_group };
   const meeting = readMeeting({ ...outcome.raw, ...inherited }, issue);
@@ -83,7 +83,7 @@ async function withItems(session: ReadingSession, meeting: Meeting): Promise<Mee
   return { kind: 'read', meeting, items, complete: done.every((one) => one) };
 }
 
-/** How much of a kind an answer holds, hidden things too: to be compared with what the supplier announced. */
+/** How many items and documents a response has, hidden ones too: to be compared with what the supplier announced. */
 export function countMeeting(outcome: MeetingOutcome): { readonly items: number; readonly documents: number } {
   if (!('meeting' in outcome) || outcome.meeting === undefined) return { items: 0, documents: 0 };
   const every: AgendaItem[] = [];

@@ -50,7 +50,7 @@ async function readRegister(
   );
 }
 
-/** The list shows entries whole; one that only says where it stands is asked for. */
+/** The list shows entries whole; one with only its address is fetched. */
 async function readEntry(
   session: ReadingSession,
   register: string,
@@ -69,7 +69,7 @@ export function registerKey(register: string, id: string): string {
   return `register-${register}-${id}`;
 }
 
-/** Makes the place of a register entry that may be published. */
+/** The item of a register entry that may be published. */
 export function registerItem(
   { register, id }: RegisterEntry,
   item: RegisterItem,

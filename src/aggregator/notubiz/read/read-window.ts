@@ -54,10 +54,10 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
   const { issues, request } = session;
   const [{ meetings, unread }, entries] = await Promise.all([readEvents(session), readRegisters(session)]);
   const collector = new DocumentCollector(session.context);
-  const placed = meetingItems(session, meetings, collector);
-  const items = [...placed.items];
-  const removed = [...placed.removed];
-  const seen = new Set(placed.seen);
+  const found = meetingItems(session, meetings, collector);
+  const items = [...found.items];
+  const removed = [...found.removed];
+  const seen = new Set(found.seen);
   for (const entry of entries) {
     const key = registerKey(entry.register, entry.id);
     seen.add(key);
@@ -67,7 +67,7 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
       removed.push({ key, verwijderreden: 'niet_langer_openbaar' });
     }
   }
-  // What failed may still be there: only when everything was read does it make sense to ask for what was not shown.
+  // What failed may still exist: missing items are only fetched when everything else was read.
   const former = issues.blocked ? [] : request.known.filter(({ key }) => !seen.has(key));
   await addMissing(session, former, { items, removed, collector });
   return {
@@ -75,10 +75,10 @@ async function readWith(session: ReadingSession): Promise<WindowReading> {
     depth: request.depth,
     complete: !issues.blocked,
     items: items.map((item) => withoutHidden(item, collector)),
-    unchanged: placed.unchanged,
+    unchanged: found.unchanged,
     removed: knownOnly(removed, request.known),
     documents: collector.documents(),
-    hidden: [...placed.hidden, ...collector.hiddenKeys()],
+    hidden: [...found.hidden, ...collector.hiddenKeys()],
     underHidden: collector.underHiddenKeys(),
     unread: [...unread, ...unreadEntries(entries, request)],
     issues: issues.all(),
@@ -96,7 +96,7 @@ async function addMissing(session: ReadingSession, former: readonly KnownItem[],
   const hiddenParents = new Set(removed.map(({ key }) => key));
   const outcomes = await Promise.all(
     former.map(async (known) => {
-      // What hung on something that is not public any more is not either, whatever it says of itself.
+      // A part of something that is not public any more is not public either, whatever its own response says.
       if (known.parent !== null && hiddenParents.has(known.parent)) {
         removed.push({ key: known.key, verwijderreden: 'niet_langer_openbaar' });
         return undefined;
@@ -139,18 +139,18 @@ function emptyReading({ window, depth }: WindowRequest, issues: IssueLog): Windo
   return { window, depth, complete: false, ...empty, issues: issues.all() };
 }
 
-/** What became of a known place that its list does not show. */
+/** What became of a known item that its list does not show. */
 type MissingItem =
   | { readonly kind: 'removed'; readonly item: RemovedItem }
-  /** It is still there, on another day or on no day at all. */
+  /** It still exists, on another day or on no day at all. */
   | { readonly kind: 'meeting'; readonly id: string; readonly meeting: WindowMeeting }
   | { readonly kind: 'entry'; readonly entry: RegisterEntry }
   /** Not known; an issue says why. */
   | { readonly kind: 'failed' };
 
 /**
- * Asks for a known place that is in no list of its window any more. A list may leave out what was moved to another day; and only
- * the thing itself says whether it is removed, or not public any more.
+ * Fetches a known item that is in no list of its window any more. A list leaves out what was moved to another day, and only the item's
+ * own response says whether it was removed or is not public any more.
  */
 async function findRemoved(session: ReadingSession, known: KnownItem): Promise<MissingItem> {
   const meeting = /^meeting-(\d+)$/.exec(known.key)?.[1];
@@ -193,7 +193,7 @@ async function findRemovedEntry(
   return { kind: 'entry', entry: { register, id, item } };
 }
 
-/** Whether the list of this window should have shown it: then that it did not means that it was taken out. */
+/** Whether the list of this window should have shown it: then its absence means that it was removed. */
 function isExpected({ request }: ReadingSession, day: string | undefined): boolean {
   return day !== undefined && inWindow(day, request.window);
 }

@@ -13,7 +13,7 @@ export interface ReadingSession {
   readonly request: WindowRequest;
   readonly issues: IssueLog;
   readonly context: MappingContext;
-  /** Register items that were asked for, by path: many agenda items refer to the same one. */
+  /** Register items that were requested, by path: many agenda items refer to the same one. */
   readonly items: Map<string, Promise<ItemOutcome>>;
   /** Names of the registers, by id, as soon as they are read. */
   readonly registers: Map<string, string>;
@@ -22,8 +22,8 @@ export interface ReadingSession {
 type ItemOutcome = { readonly kind: 'read'; readonly item: RegisterItem } | { readonly kind: 'refused' | 'failed' };
 
 /**
- * What became of asking for one thing.
- * - `found`: the thing
+ * The result of fetching one object.
+ * - `found`: the object
  * - `refused`: the supplier does not show it to the public
  * - `missing`: the supplier does not have it
  * - `failed`: it is not known; an issue says why
@@ -38,9 +38,9 @@ export interface Fetcher {
   readonly request: { readonly signal: AbortSignal };
 }
 
-/** Asks for the thing that stands under `member` in the answer of a path. A refusal is status 401 or 403, or 200 with a message. */
-export async function fetchOne(asker: Fetcher, path: string, member: string): Promise<OneOutcome> {
-  const { client, issues, request } = asker;
+/** Fetches the object under `member` in the response of a path. A refusal is status 401 or 403, or 200 with a message. */
+export async function fetchOne(fetcher: Fetcher, path: string, member: string): Promise<OneOutcome> {
+  const { client, issues, request } = fetcher;
   try {
     const answer = await client.get(path, {}, request.signal);
     if (isRecord(answer) && isRecord(answer[member])) return { kind: 'found', raw: answer[member] };
@@ -64,18 +64,18 @@ export async function fetchOne(asker: Fetcher, path: string, member: string): Pr
   }
 }
 
-/** As `askOne`, for a thing that the supplier itself named: that it is missing is an issue. */
-export async function fetchNamed(asker: Fetcher, path: string, member: string): Promise<OneOutcome> {
-  const outcome = await fetchOne(asker, path, member);
+/** As `fetchOne`, for an object that the supplier itself named: when it is missing, that is an issue. */
+export async function fetchNamed(fetcher: Fetcher, path: string, member: string): Promise<OneOutcome> {
+  const outcome = await fetchOne(fetcher, path, member);
   if (outcome.kind !== 'missing') return outcome;
-  asker.issues.add('call-failed', path, 'the supplier names it and does not have it');
+  fetcher.issues.add('call-failed', path, 'the supplier names it and does not have it');
   return { kind: 'failed' };
 }
 
-/** Reads a register item that something refers to; once in a reading, whoever refers to it. */
+/** Reads a register item that something refers to; once per reading. */
 export function readRegisterEntry(session: ReadingSession, reference: ModuleItemReference): Promise<ItemOutcome> {
-  const asked = session.items.get(reference.path);
-  if (asked !== undefined) return asked;
+  const known = session.items.get(reference.path);
+  if (known !== undefined) return known;
   const outcome = fetchRegisterItem(session, reference);
   session.items.set(reference.path, outcome);
   return outcome;
