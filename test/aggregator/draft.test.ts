@@ -1,5 +1,5 @@
 /** Whatever the published draft of the feed allows passes unchanged, and what cannot be taken over is refused by itself. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isRecord } from '../../src/kernel/is-record.ts';
 import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
 import { asPage, type FeedServer, readRecords, type TestRecord } from '../raadsfeed/support.ts';
@@ -7,7 +7,6 @@ import { FakeSource, type Rule } from './fake-source.ts';
 import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';
 
 let aggregator: FeedServer;
-let source: FakeSource;
 let codes = 0;
 
 beforeAll(async () => {
@@ -16,22 +15,25 @@ beforeAll(async () => {
 afterAll(async () => {
   await aggregator.stop();
 });
-beforeEach(async () => {
-  codes += 1;
-  source = await new FakeSource(`gm${String(codes).padStart(4, '0')}`).listen();
-});
-afterEach(async () => {
-  await unfollow(aggregator.pool, source.url);
-  await source.close();
+
+/** Each case has a source of its own, so that they run side by side. */
+const it = test.extend<{ source: FakeSource }>({
+  source: async ({ task: _task }, use) => {
+    codes += 1;
+    const source = await new FakeSource(`gm${String(codes).padStart(4, '0')}`).listen();
+    await use(source);
+    await unfollow(aggregator.pool, source.url);
+    await source.close();
+  },
 });
 
 /** Read as it is: what others publish may go beyond our own contract. */
-async function published(): Promise<readonly TestRecord[]> {
+async function published(source: FakeSource): Promise<readonly TestRecord[]> {
   const address = `${aggregator.mount}/feed?limit=1000&organisatiecode=${source.organisatiecode}`;
   return asPage(await (await fetch(address)).json()).records;
 }
 
-async function issues(what: string): Promise<unknown[]> {
+async function issues(source: FakeSource, what: string): Promise<unknown[]> {
   const { rows } = await aggregator.pool.query(
     'select detail, opgelost from aggregator.melding where wat = $1 and bron_id = (select id from aggregator.bron where adres = $2)',
     [what, source.url],
@@ -39,7 +41,7 @@ async function issues(what: string): Promise<unknown[]> {
   return rows;
 }
 
-async function currentSince(): Promise<string> {
+async function currentSince(source: FakeSource): Promise<string> {
   const { json } = await aggregator.api.call('GET', '/');
   const organisaties: unknown[] = isRecord(json) && Array.isArray(json.organisaties) ? json.organisaties : [];
   const found = organisaties.find((one) => isRecord(one) && one.organisatiecode === source.organisatiecode);
@@ -47,17 +49,17 @@ async function currentSince(): Promise<string> {
 }
 
 /** Adds an upsert of any data; `more` replaces members of the record. */
-function add(data: Record<string, unknown>, more: object = {}, resourceType = 'Informatieobject') {
+function add(source: FakeSource, data: Record<string, unknown>, more: object = {}, resourceType = 'Informatieobject') {
   const id = String(data.bronidentificatie);
   return source.add({ op: 'upsert', contentHash: contentHash(data), data, ...more }, id, resourceType);
 }
 
-const base = (id: string) => ({
+const base = (source: FakeSource, id: string) => ({
   bronidentificatie: id,
   organisatie: { gemeente: source.organisatiecode, naam: 'Gemeente' },
 });
-const informatieobject = (id: string, more: object = {}) => ({
-  ...base(id),
+const informatieobject = (source: FakeSource, id: string, more: object = {}) => ({
+  ...base(source, id),
   dossiertype: 'informatieobject',
   webpaginalink: 'https://raad.example/1',
   titel: 'Titel',
@@ -65,14 +67,14 @@ const informatieobject = (id: string, more: object = {}) => ({
   datumingediend: '2026-01-08',
   ...more,
 });
-const vergadering = (id: string, more: object = {}) => ({
-  ...base(id),
+const vergadering = (source: FakeSource, id: string, more: object = {}) => ({
+  ...base(source, id),
   dossiertype: 'vergadering',
   naam: 'Raad',
   ...more,
 });
-const agendapunt = (id: string, more: object = {}) => ({
-  ...base(id),
+const agendapunt = (source: FakeSource, id: string, more: object = {}) => ({
+  ...base(source, id),
   dossiertype: 'agendapunt',
   agendapuntnaam: 'Opening',
   vergadering: { bronidentificatie: 'v' },
@@ -80,84 +82,96 @@ const agendapunt = (id: string, more: object = {}) => ({
 });
 
 describe('data that the draft allows', () => {
-  it.each<[string, () => Record<string, unknown>, string]>([
+  it.concurrent.for<[string, (source: FakeSource) => Record<string, unknown>, string]>([
     [
       'members that we do not know',
-      () => informatieobject('a', { thema: ['wonen'], leverancier: { id: 7, naam: null } }),
+      (source) => informatieobject(source, 'a', { thema: ['wonen'], leverancier: { id: 7, naam: null } }),
       'Informatieobject',
     ],
     [
       'members that we do not know in references',
-      () => vergadering('a', { agendapunten: [{ bronidentificatie: 'x', titel: 'T' }] }),
+      (source) => vergadering(source, 'a', { agendapunten: [{ bronidentificatie: 'x', titel: 'T' }] }),
       'Vergadering',
     ],
     [
       'texts that are empty',
-      () => informatieobject('a', { titel: '', wooinformatiecategorie: '', formaat: '', omschrijving: '' }),
+      (source) =>
+        informatieobject(source, 'a', { titel: '', wooinformatiecategorie: '', formaat: '', omschrijving: '' }),
       'Informatieobject',
     ],
     [
       'a name that is empty',
-      () => vergadering('a', { naam: '', organisatie: { gemeente: source.organisatiecode, naam: '' } }),
+      (source) => vergadering(source, 'a', { naam: '', organisatie: { gemeente: source.organisatiecode, naam: '' } }),
       'Vergadering',
     ],
-    ['an end without a start', () => vergadering('a', { einde: '2026-01-15T22:00:00Z' }), 'Vergadering'],
+    ['an end without a start', (source) => vergadering(source, 'a', { einde: '2026-01-15T22:00:00Z' }), 'Vergadering'],
     [
       'a body as a whole',
-      () => vergadering('a', { georganiseerddoorgremium: { gremiumidentificatie: '1', gremiumnaam: 'R', soort: 'x' } }),
+      (source) =>
+        vergadering(source, 'a', {
+          georganiseerddoorgremium: { gremiumidentificatie: '1', gremiumnaam: 'R', soort: 'x' },
+        }),
       'Vergadering',
     ],
-    ['a format and size of any kind', () => informatieobject('a', { formaat: 'PDF', omvang: -1 }), 'Informatieobject'],
+    [
+      'a format and size of any kind',
+      (source) => informatieobject(source, 'a', { formaat: 'PDF', omvang: -1 }),
+      'Informatieobject',
+    ],
     [
       'indications that are null',
-      () => agendapunt('a', { indicatiehamerstuk: null, indicatiebehandeld: null }),
+      (source) => agendapunt(source, 'a', { indicatiehamerstuk: null, indicatiebehandeld: null }),
       'Agendapunt',
     ],
     [
       'no related document',
-      () => informatieobject('a', { gerelateerdinformatieobject: null, id: 'oud' }),
+      (source) => informatieobject(source, 'a', { gerelateerdinformatieobject: null, id: 'oud' }),
       'Informatieobject',
     ],
-    ['times of any offset', () => agendapunt('a', { starttijd: '2026-01-15t19:30:00.123456+01:00' }), 'Agendapunt'],
-  ])('passes unchanged: %s', async (_name, make, resourceType) => {
-    const data = make();
-    const record = add(data, {}, resourceType);
+    [
+      'times of any offset',
+      (source) => agendapunt(source, 'a', { starttijd: '2026-01-15t19:30:00.123456+01:00' }),
+      'Agendapunt',
+    ],
+  ])('passes unchanged: %s', async ([_name, make, resourceType], { source }) => {
+    const data = make(source);
+    const record = add(source, data, {}, resourceType);
     await follow(aggregator.pool, source.url);
-    await eventually(async () => expect(await published()).toHaveLength(1));
-    expect((await published())[0]).toMatchObject({ data, contentHash: record.contentHash });
+    await eventually(async () => expect(await published(source)).toHaveLength(1));
+    expect((await published(source))[0]).toMatchObject({ data, contentHash: record.contentHash });
     expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ geweigerd: 0 });
   });
 });
 
 describe('records that the draft allows', () => {
-  it('keep the members that we do not know', async () => {
-    add(informatieobject('a'), {
+  it.concurrent('keep the members that we do not know', async ({ source }) => {
+    add(source, informatieobject(source, 'a'), {
       grondslag: 'Woo',
       keten: { van: [1, 2] },
       herkomst: { feedUrl: 'https://x.example/feed' },
     });
     await follow(aggregator.pool, source.url);
-    await eventually(async () => expect(await published()).toHaveLength(1));
+    await eventually(async () => expect(await published(source)).toHaveLength(1));
     source.remove('delete', 'a', { besluit: 'B-1' });
-    await eventually(async () => expect(await published()).toHaveLength(2));
-    expect(await published()).toMatchObject([
+    await eventually(async () => expect(await published(source)).toHaveLength(2));
+    expect(await published(source)).toMatchObject([
       { grondslag: 'Woo', keten: { van: [1, 2] }, herkomst: { feedUrl: `${source.url}/feed`, sequenceNumber: 1 } },
       { op: 'delete', besluit: 'B-1' },
     ]);
   });
 
-  it('may have codes in upper case, everywhere', async () => {
+  it.concurrent('may have codes in upper case, everywhere', async ({ source }) => {
     const code = source.organisatiecode.toUpperCase();
-    const data = vergadering('a', {
+    const data = vergadering(source, 'a', {
       organisatie: { gemeente: code, naam: 'Gemeente' },
       hoofdvergadering: { bronidentificatie: 'b', organisatiecode: 'PV27' },
       agendapunten: [{ bronidentificatie: 'c', organisatiecode: 'WS0654' }],
     });
-    add(data, { resource: { organisatiecode: code, bronidentificatie: 'a' } }, 'Vergadering');
+    add(source, data, { resource: { organisatiecode: code, bronidentificatie: 'a' } }, 'Vergadering');
     source.organisaties = [{ organisatiecode: code, naam: 'Gemeente' }];
     await follow(aggregator.pool, source.url);
-    await eventually(async () => expect(await published()).toHaveLength(1));
-    const [record] = await published();
+    await eventually(async () => expect(await published(source)).toHaveLength(1));
+    const [record] = await published(source);
     expect(record).toMatchObject({
       resource: { organisatiecode: source.organisatiecode },
       data: {
@@ -169,15 +183,15 @@ describe('records that the draft allows', () => {
     expect(record?.contentHash).toBe(contentHash(record?.data));
   });
 
-  it('may be removed without a reason or a word on it', async () => {
+  it.concurrent('may be removed without a reason or a word on it', async ({ source }) => {
     source.document('a');
     source.document('b');
     await follow(aggregator.pool, source.url);
-    await eventually(async () => expect(await published()).toHaveLength(2));
+    await eventually(async () => expect(await published(source)).toHaveLength(2));
     source.remove('delete', 'a', { verwijderreden: undefined });
     source.remove('delete', 'b', { verwijderreden: 'overig' });
-    await eventually(async () => expect(await published()).toHaveLength(4));
-    expect((await published()).slice(2)).toMatchObject([
+    await eventually(async () => expect(await published(source)).toHaveLength(4));
+    expect((await published(source)).slice(2)).toMatchObject([
       { op: 'delete', verwijderreden: 'overig', toelichting: expect.any(String) },
       { op: 'delete', verwijderreden: 'overig', toelichting: expect.any(String) },
     ]);
@@ -187,92 +201,108 @@ describe('records that the draft allows', () => {
 describe('hashes', () => {
   const other = (n: number) => `sha256:${String(n).repeat(64)}`;
 
-  it('of another form are passed on unchanged, and said so once', async () => {
-    for (const n of [1, 2, 3]) add(informatieobject(`d-${n}`), { contentHash: other(n) });
+  it.concurrent('of another form are passed on unchanged, and said so once', async ({ source }) => {
+    for (const n of [1, 2, 3]) add(source, informatieobject(source, `d-${n}`), { contentHash: other(n) });
     await follow(aggregator.pool, source.url);
-    await eventually(async () => expect(await published()).toHaveLength(3));
-    expect((await published()).map((record) => record.contentHash)).toEqual([1, 2, 3].map(other));
+    await eventually(async () => expect(await published(source)).toHaveLength(3));
+    expect((await published(source)).map((record) => record.contentHash)).toEqual([1, 2, 3].map(other));
     // What changes is seen by what it says, whatever its hash.
-    add(informatieobject('d-1', { titel: 'Anders' }), { contentHash: other(1) });
-    add(informatieobject('d-2'), { contentHash: other(5) });
-    await eventually(async () => expect(await published()).toHaveLength(4));
-    expect(await issues('content-hash')).toHaveLength(1);
+    add(source, informatieobject(source, 'd-1', { titel: 'Anders' }), { contentHash: other(1) });
+    add(source, informatieobject(source, 'd-2'), { contentHash: other(5) });
+    await eventually(async () => expect(await published(source)).toHaveLength(4));
+    expect(await issues(source, 'content-hash')).toHaveLength(1);
     expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ geweigerd: 0, mislukt: 0 });
   });
 
-  it('that are not there are ours, and said so once', async () => {
-    const data = informatieobject('a');
-    add(data, { contentHash: undefined });
-    add(informatieobject('b'), { contentHash: undefined });
+  it.concurrent('that are not there are ours, and said so once', async ({ source }) => {
+    const data = informatieobject(source, 'a');
+    add(source, data, { contentHash: undefined });
+    add(source, informatieobject(source, 'b'), { contentHash: undefined });
     await follow(aggregator.pool, source.url);
-    await eventually(async () => expect(await published()).toHaveLength(2));
-    expect((await published())[0]?.contentHash).toBe(contentHash(data));
-    expect(await issues('content-hash')).toHaveLength(1);
+    await eventually(async () => expect(await published(source)).toHaveLength(2));
+    expect((await published(source))[0]?.contentHash).toBe(contentHash(data));
+    expect(await issues(source, 'content-hash')).toHaveLength(1);
   });
 
-  it('that differ while others match are refused, and the source is not up to date until they do', async () => {
+  it.concurrent('that differ while others match are refused, and the source is not up to date until they do', async ({
+    source,
+  }) => {
     source.document('a');
     await follow(aggregator.pool, source.url);
     await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
-    add(informatieobject('b'), { contentHash: other(1) });
+    add(source, informatieobject(source, 'b'), { contentHash: other(1) });
     source.document('c');
     await eventually(async () =>
-      expect((await published()).map((r) => r.resource.bronidentificatie)).toEqual(['a', 'c']),
+      expect((await published(source)).map((r) => r.resource.bronidentificatie)).toEqual(['a', 'c']),
     );
-    expect(await issues('record-refused')).toEqual([{ detail: 'contentHash does not match data', opgelost: null }]);
-    const stood = await currentSince();
+    expect(await issues(source, 'record-refused')).toEqual([
+      { detail: 'contentHash does not match data', opgelost: null },
+    ]);
+    const stood = await currentSince(source);
     const calls = source.calls.length;
     await eventually(() => expect(source.calls.length).toBeGreaterThan(calls + 5));
-    expect(await currentSince()).toBe(stood);
+    expect(await currentSince(source)).toBe(stood);
     expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ openGeweigerd: 1, mislukt: 0 });
     source.document('b');
-    await eventually(async () => expect((await currentSince()) > stood).toBe(true));
-    expect(await issues('record-refused')).toEqual([{ detail: expect.any(String), opgelost: expect.any(Date) }]);
+    await eventually(async () => expect((await currentSince(source)) > stood).toBe(true));
+    expect(await issues(source, 'record-refused')).toEqual([
+      { detail: expect.any(String), opgelost: expect.any(Date) },
+    ]);
   });
 });
 
 describe('what cannot be taken over is refused and counted', () => {
-  it.each<[string, () => void]>([
-    ['an address of a script', () => add(informatieobject('x', { webpaginalink: 'javascript:alert(1)' }))],
+  it.concurrent.for<[string, (source: FakeSource) => void]>([
+    [
+      'an address of a script',
+      (source) => add(source, informatieobject(source, 'x', { webpaginalink: 'javascript:alert(1)' })),
+    ],
     [
       'an address of no scheme that is known',
-      () => add(informatieobject('x', { bestandsurl: 'httphttp://raad.example/1' })),
+      (source) => add(source, informatieobject(source, 'x', { bestandsurl: 'httphttp://raad.example/1' })),
     ],
     [
       'an address of a script in a reference',
-      () => add(informatieobject('x', { vergaderingen: [{ bronidentificatie: 'v', url: 'data:text/html,x' }] })),
+      (source) =>
+        add(
+          source,
+          informatieobject(source, 'x', { vergaderingen: [{ bronidentificatie: 'v', url: 'data:text/html,x' }] }),
+        ),
     ],
     [
       'an address of a script in a member that we do not know',
-      () => add(informatieobject('x', { extra: { fotoUrl: 'vbscript:x' } })),
+      (source) => add(source, informatieobject(source, 'x', { extra: { fotoUrl: 'vbscript:x' } })),
     ],
-    ['an upsert without data', () => source.add({ op: 'upsert' }, 'x')],
-    ['data of another kind', () => add(vergadering('x'))],
+    ['an upsert without data', (source) => source.add({ op: 'upsert' }, 'x')],
+    ['data of another kind', (source) => add(source, vergadering(source, 'x'))],
     [
       'an organisation that the source does not name',
-      () => {
+      (source) => {
         source.document('x').resource.organisatiecode = 'gm9999';
       },
     ],
-  ])('%s', async (_name, spoil) => {
+  ])('%s', async ([_name, spoil], { source }) => {
     source.document('a');
     await follow(aggregator.pool, source.url);
     await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
-    spoil();
+    spoil(source);
     source.document('b');
     await eventually(async () =>
-      expect((await published()).map((r) => r.resource.bronidentificatie)).toEqual(['a', 'b']),
+      expect((await published(source)).map((r) => r.resource.bronidentificatie)).toEqual(['a', 'b']),
     );
     await eventually(async () =>
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ geweigerd: 1, mislukt: 0 }),
     );
     expect(await readRecords(aggregator.api, '/feed?organisatiecode=gm9999')).toEqual([]);
-    expect([...(await issues('record-refused')), ...(await issues('organisation-unnamed'))]).toHaveLength(1);
+    expect([
+      ...(await issues(source, 'record-refused')),
+      ...(await issues(source, 'organisation-unnamed')),
+    ]).toHaveLength(1);
   });
 });
 
 describe('pages that the draft allows', () => {
-  it('may end a snapshot without a cursor', async () => {
+  it.concurrent('may end a snapshot without a cursor', async ({ source }) => {
     for (let i = 1; i <= 5; i += 1) source.document(`d-${i}`);
     source.rule = ({ path, query, page, json }) => {
       if (path !== '/snapshot') return false;
@@ -285,25 +315,28 @@ describe('pages that the draft allows', () => {
     await eventually(async () =>
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0 }),
     );
-    expect(await published()).toHaveLength(5);
+    expect(await published(source)).toHaveLength(5);
   });
 
-  it.each([400, 410])('may refuse a cursor with a bare %i: the second time a new snapshot is read', async (status) => {
-    source.document('a');
-    await follow(aggregator.pool, source.url);
-    await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
-    source.rule = ({ path, query, response }) => {
-      if (path !== '/feed' || query.get('cursor')?.startsWith('1.') !== true) return false;
-      response.writeHead(status, { 'content-type': 'text/plain' }).end('nee');
-      return true;
-    };
-    source.history += 1;
-    source.document('b');
-    await eventually(async () => expect(await published()).toHaveLength(2));
-    await eventually(async () =>
-      expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0 }),
-    );
-  });
+  it.concurrent.for([400, 410])(
+    'may refuse a cursor with a bare %i: the second time a new snapshot is read',
+    async (status, { source }) => {
+      source.document('a');
+      await follow(aggregator.pool, source.url);
+      await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
+      source.rule = ({ path, query, response }) => {
+        if (path !== '/feed' || query.get('cursor')?.startsWith('1.') !== true) return false;
+        response.writeHead(status, { 'content-type': 'text/plain' }).end('nee');
+        return true;
+      };
+      source.history += 1;
+      source.document('b');
+      await eventually(async () => expect(await published(source)).toHaveLength(2));
+      await eventually(async () =>
+        expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0 }),
+      );
+    },
+  );
 });
 
 describe('a source that leads nowhere is a fault that the operator sees', () => {
@@ -325,7 +358,7 @@ describe('a source that leads nowhere is a fault that the operator sees', () => 
       return true;
     };
 
-  it.each<[string, string, Rule]>([
+  it.concurrent.for<[string, string, Rule]>([
     ['cursors that go round', 'cursor-circle', round],
     ['a snapshot that repeats itself', 'snapshot-endless', endless(({ records }) => records)],
     ['a snapshot of empty pages', 'snapshot-endless', endless(() => [])],
@@ -338,9 +371,8 @@ describe('a source that leads nowhere is a fault that the operator sees', () => 
         return true;
       },
     ],
-  ])('%s', async (_name, fault, rule) => {
+  ])('%s', async ([_name, fault, rule], { source }) => {
     source.document('a');
-    pages = 0;
     source.rule = rule;
     await follow(aggregator.pool, source.url);
     await eventually(async () => {
@@ -353,6 +385,6 @@ describe('a source that leads nowhere is a fault that the operator sees', () => 
     await eventually(async () =>
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0 }),
     );
-    expect(await published()).toHaveLength(1);
+    expect(await published(source)).toHaveLength(1);
   });
 });
