@@ -25,7 +25,7 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-it('keeps no content that the source has no more, whatever is read anew meanwhile', async () => {
+it('keeps no content that the source has redacted, whatever snapshot is read in between', async () => {
   const [source, first, second] = await Promise.all([startFeed(SOURCE_ENV), startAggregator(), startAggregator()]);
   const pick = random(20260115);
   try {

@@ -44,7 +44,7 @@ function forget(ids: readonly number[]): void {
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('a source that does not know its cursor any more', () => {
-  it('is compared by a new snapshot: what is gone is deleted, what is the same is not repeated', async () => {
+  it('is compared by a new snapshot: missing resources are deleted, equal ones are not repeated', async () => {
     forget(range(2, 21));
     await eventually(async () => expect((await published()).length).toBeGreaterThan(22));
     const records = (await published()).slice(20);
@@ -58,7 +58,7 @@ describe('a source that does not know its cursor any more', () => {
     expect(records[1]).toMatchObject({ verwijderreden: 'overig', toelichting: expect.stringContaining(source.url) });
   });
 
-  it('deletes no more than a tenth without the word of an operator, and says that it waits', async () => {
+  it("deletes no more than a tenth without an operator's consent, and reports what is withheld", async () => {
     forget(range(1, 17));
     await eventually(async () => {
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ achtergehouden: 3, fase: 'feed' });
@@ -81,7 +81,7 @@ describe('a source that does not know its cursor any more', () => {
     expect(await published()).toHaveLength(20);
   });
 
-  it('does not take for gone what changed while its snapshot was read', async () => {
+  it('does not count as missing what changed while its snapshot was read', async () => {
     forget(range(1, 20));
     // As in our own feed: what changes during a snapshot gets a number after it, and is in the feed only.
     let snapshots = 0;
@@ -101,7 +101,7 @@ describe('a source that does not know its cursor any more', () => {
     expect((await published()).filter(({ op }) => op === 'delete')).toEqual([]);
   });
 
-  it('whose numbers stay wrong is read anew from its snapshot', async () => {
+  it('whose numbers stay wrong is read again from its snapshot', async () => {
     source.document('d-21').sequenceNumber = 30;
     await eventually(async () => expect(await published()).toHaveLength(21));
     expect((await published()).at(-1)).toMatchObject({ op: 'upsert', herkomst: { sequenceNumber: 30 } });
@@ -130,7 +130,7 @@ describe('one organisation has one source', () => {
     }
   });
 
-  it('goes over to another source without a record being repeated', async () => {
+  it('is switched to another source without a record being repeated', async () => {
     const second = await new FakeSource(source.organisatiecode).listen();
     try {
       for (let i = 1; i <= 20; i += 1) second.document(`d-${i}`);

@@ -1,4 +1,4 @@
-/** Whatever the published draft of the feed allows passes unchanged, and what cannot be taken over is refused by itself. */
+/** Whatever the published draft of the feed allows passes unchanged, and an invalid record is refused alone. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isRecord } from '../../src/kernel/is-record.ts';
 import { contentHash } from '../../src/raadsfeed/domain/content-hash.ts';
@@ -183,7 +183,7 @@ describe('records that the draft allows', () => {
     expect(record?.contentHash).toBe(contentHash(record?.data));
   });
 
-  it.concurrent('may be removed without a reason or a word on it', async ({ source }) => {
+  it.concurrent('may be removed without a reason or an explanation', async ({ source }) => {
     source.document('a');
     source.document('b');
     await follow(aggregator.pool, source.url);
@@ -201,7 +201,7 @@ describe('records that the draft allows', () => {
 describe('hashes', () => {
   const other = (n: number) => `sha256:${String(n).repeat(64)}`;
 
-  it.concurrent('of another form are passed on unchanged, and said so once', async ({ source }) => {
+  it.concurrent('of another form are passed on unchanged, and reported once', async ({ source }) => {
     for (const n of [1, 2, 3]) add(source, informatieobject(source, `d-${n}`), { contentHash: other(n) });
     await follow(aggregator.pool, source.url);
     await eventually(async () => expect(await published(source)).toHaveLength(3));
@@ -214,7 +214,7 @@ describe('hashes', () => {
     expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ geweigerd: 0, mislukt: 0 });
   });
 
-  it.concurrent('that are not there are ours, and said so once', async ({ source }) => {
+  it.concurrent('that are absent are ours, and reported once', async ({ source }) => {
     const data = informatieobject(source, 'a');
     add(source, data, { contentHash: undefined });
     add(source, informatieobject(source, 'b'), { contentHash: undefined });
@@ -251,7 +251,7 @@ describe('hashes', () => {
   });
 });
 
-describe('what cannot be taken over is refused and counted', () => {
+describe('an invalid record is refused and counted', () => {
   it.concurrent.for<[string, (source: FakeSource) => void]>([
     [
       'an address of a script',
@@ -339,7 +339,7 @@ describe('pages that the draft allows', () => {
   );
 });
 
-describe('a source that leads nowhere is a fault that the operator sees', () => {
+describe('an endless source is a fault that the operator sees', () => {
   const round: Rule = ({ path, query, json }) => {
     if (path !== '/feed') return false;
     const next = { a: 'b', b: 'c', c: 'a' }[query.get('cursor') ?? ''] ?? 'a';
@@ -359,11 +359,11 @@ describe('a source that leads nowhere is a fault that the operator sees', () => 
     };
 
   it.concurrent.for<[string, string, Rule]>([
-    ['cursors that go round', 'cursor-circle', round],
+    ['cursors in a cycle', 'cursor-circle', round],
     ['a snapshot that repeats itself', 'snapshot-endless', endless(({ records }) => records)],
     ['a snapshot of empty pages', 'snapshot-endless', endless(() => [])],
     [
-      'a snapshot whose cursors go round',
+      'a snapshot whose cursors form a cycle',
       'cursor-circle',
       ({ path, query, page, json }) => {
         if (path !== '/snapshot') return false;

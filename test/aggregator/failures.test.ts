@@ -195,7 +195,7 @@ describe('a source that', () => {
   });
 
   // Alone: meanwhile nobody may be given its port.
-  it('is not there, and comes back at the same address', async () => {
+  it('is unreachable, and comes back at the same address', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -214,7 +214,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent.each([429, 503])('answers %i with Retry-After is left alone that long', async (status) => {
+  it.concurrent.each([429, 503])('answers %i with Retry-After is not called for that long', async (status) => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -238,7 +238,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('says how long its answers hold is not asked before, and is asked with its tag', async () => {
+  it.concurrent('says how long its responses are fresh is not called before, and then with its ETag', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -260,7 +260,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('keeps sending one wrong record is read on without it, and it is reported', async () => {
+  it.concurrent('keeps sending one invalid record is read on without it, and it is reported', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -284,7 +284,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('gives an empty answer that cannot be all is not called up to date, and nothing is published', async () => {
+  it.concurrent('gives an empty page and says that there is more is not up to date, and nothing is published', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       source.document('d-1');
@@ -329,7 +329,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('breaks off in its snapshot goes on where it was; of a feedCursor that changes the first counts', async () => {
+  it.concurrent('breaks off in its snapshot is read on from there; of a feedCursor that changes the first counts', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 1; i <= 9; i += 1) source.document(`d-${i}`);
@@ -358,7 +358,7 @@ describe('a source that', () => {
     }
   });
 
-  it.concurrent('has a page that is too large is asked for smaller ones', async () => {
+  it.concurrent('has a page that is too large gets requests for smaller ones', async () => {
     const source = await new FakeSource(nextCode()).listen();
     try {
       for (let i = 0; i < 40; i += 1) source.document(`d-${i}`, 'x'.repeat(10_000));

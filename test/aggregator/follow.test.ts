@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe('following a feed', () => {
-  it('starts with the snapshot, goes on with the feed, and says where each record is from', async () => {
+  it('starts with the snapshot, continues with the feed, and gives the origin of each record', async () => {
     await source.publish([vergadering('v-1'), document('d-1')]);
     await source.publish([vergadering('v-1', { naam: 'Anders' })]);
     await follow(aggregator.pool, source.mount);
@@ -73,7 +73,7 @@ describe('following a feed', () => {
     await eventually(async () => expect((await currentSince()) > before).toBe(true));
   });
 
-  it('of an aggregator says no organisation to be more current than that one does', async () => {
+  it('of an aggregator gives no organisation a later laatstBijgewerkt than that one does', async () => {
     const fake = await new FakeSource('gm0002').listen();
     const tell = async (laatstBijgewerkt: string | null): Promise<void> => {
       fake.organisaties = [{ organisatiecode: 'gm0002', naam: 'Gemeente Twee', laatstBijgewerkt }];
@@ -136,7 +136,7 @@ describe('following a feed', () => {
     }
   });
 
-  it('stands still in what it says while the source is away, and publishes nothing', async () => {
+  it('changes no laatstBijgewerkt and publishes nothing while the source is unavailable', async () => {
     await source.publish([vergadering('v-1')]);
     await follow(aggregator.pool, source.mount);
     await expectMerged(aggregator, [source]);
@@ -152,7 +152,7 @@ describe('following a feed', () => {
     expect(await readRecords(aggregator.api)).toHaveLength(1);
   });
 
-  it('pauses at once, and goes on where it was', async () => {
+  it('pauses at once, and continues where it stopped', async () => {
     const { findSource, setPaused } = await import('../../src/aggregator/store/sources.ts');
     await source.publish([vergadering('v-1')]);
     await follow(aggregator.pool, source.mount);

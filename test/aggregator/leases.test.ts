@@ -1,4 +1,4 @@
-/** Who works on which source: one at a time, and who lost it publishes nothing more. */
+/** A source has one reader at a time, and a reader that lost its lease publishes nothing more. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { publishPage } from '../../src/aggregator/feed/read-page.ts';
 import { type Lease, LeaseLostError } from '../../src/aggregator/source.ts';
@@ -54,7 +54,7 @@ async function publish(lease: Lease): Promise<number> {
   const herkomst = { feedUrl: 'https://raad.example/feed', sequenceNumber: 1 };
   const changes = [prepareChange({ op: 'upsert', resourceType: 'Vergadering', data }, { herkomst })];
   const needs = { pool, clock: { now: () => new Date() }, log: quiet };
-  const position = { ...lease.source, cursor: 'c1', fase: 'feed' } as const;
+  const position = { ...lease.source, cursor: 'c1', phase: 'feed' } as const;
   return await publishPage(
     lease,
     { changes, issues: [], refused: 0, present: [], refusedKeys: [], hashMatches: true, read: 1 },
@@ -64,7 +64,7 @@ async function publish(lease: Lease): Promise<number> {
 }
 
 describe('a lease', () => {
-  it('is one holder’s: many who ask at once share the sources, each of them once', async () => {
+  it('has one holder: concurrent claims share the sources, each of them once', async () => {
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, i) => claimDueSources(pool, `holder ${i}`, { ...FEEDS, limit: 3 })),
     );
@@ -76,7 +76,7 @@ describe('a lease', () => {
     expect(await claimDueSources(pool, 'later', FEEDS)).toEqual([]);
   });
 
-  it('that ran out is another’s, and what its holder still publishes is rolled back', async () => {
+  it('that expired goes to another, and what its old holder still publishes is rolled back', async () => {
     const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
     if (lease === undefined) throw new Error('nothing was due');
     expect(await publish(lease)).toBe(1);
@@ -89,7 +89,7 @@ describe('a lease', () => {
     await expect(publish(lease)).rejects.toThrow(LeaseLostError);
     await expect(rereadLease(pool, lease)).rejects.toThrow(LeaseLostError);
     expect(await head()).toBe(before);
-    // Giving it back does not take it from who has it now.
+    // Releasing it does not take it from its new holder.
     await releaseSource(pool, lease, { inMs: 0 });
     await releaseFailed(pool, lease, { inMs: 0, kind: 'x', message: 'x', pageSize: 1 });
     expect(await claimDueSources(pool, 'third', FEEDS)).toEqual([]);
@@ -109,7 +109,7 @@ describe('a lease', () => {
     ['paused', (id: number) => setPaused(pool, id, true)],
     ['removed', (id: number) => removeSource(pool, id)],
     ['taken over by an operator', (id: number) => takeLease(pool, id, 'operator', 60)],
-  ])('of a source that is %s is worth nothing any more', async (_what, change) => {
+  ])('of a source that is %s is invalid', async (_what, change) => {
     const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
     if (lease === undefined) throw new Error('nothing was due');
     await change(lease.source.id);

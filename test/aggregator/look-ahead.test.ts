@@ -20,7 +20,7 @@ afterAll(async () => {
   await quick.close();
 });
 
-it('in several turns, between which others have theirs', async () => {
+it('in several runs, between which other sources are read', async () => {
   slow.document('d-1');
   await follow(aggregator.pool, slow.url);
   await eventually(async () => expect((await sourceState(aggregator.pool, slow.url)).behind).toBe(0));

@@ -71,7 +71,7 @@ const onFeed = (change: (page: Record<string, unknown>, records: Record<string, 
   };
 };
 
-describe('a redaction on a page that cannot be believed is carried out', () => {
+describe('a redaction on an invalid page is carried out', () => {
   it.each<[string, Rule]>([
     [
       'with a gap that nothing names',
@@ -186,7 +186,7 @@ describe('a redaction that was missed', () => {
     await eventually(async () => expect([...stateOf(await published()).keys()]).toHaveLength(12));
   });
 
-  it('is found when the source names another organisation, and its state is read anew', async () => {
+  it('is found when the source names another organisation, and its snapshot is read again', async () => {
     await pause(true);
     redactAway('d-1');
     source.organisaties = [
@@ -238,7 +238,7 @@ describe('a redaction that was missed', () => {
     });
   });
 
-  it('is taken out as well when the history cannot be read at all', async () => {
+  it('counts as missed when the history cannot be read at all: what disappeared is redacted', async () => {
     await pause(true);
     redactAway('d-1');
     source.history += 1;

@@ -80,7 +80,7 @@ it('is found when its organisations are switched to the new address', async () =
   await expectRedactedOnce();
 });
 
-it('is found when they are switched to a source that is followed already, and is past it', async () => {
+it('is found when they are switched to a source that is followed already and was read beyond it', async () => {
   await follow(aggregator.pool, moved.url);
   // All that it has is still taken from the old address.
   await eventually(async () =>
@@ -113,7 +113,7 @@ it('is found when its service document names a new address, where its cursor mea
   await expectRedactedOnce();
 });
 
-it('is not another source: one whose document names a feed that is followed already is refused, and takes nothing', async () => {
+it('of a source whose document names a feed that is followed already: it is refused, and gets no organisations', async () => {
   await pause(false);
   const claimer = await new FakeSource('gm9999').listen();
   try {

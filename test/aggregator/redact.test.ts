@@ -40,7 +40,7 @@ async function searchTables({ pool }: FeedServer): Promise<number> {
 }
 
 describe('a redaction', () => {
-  it('goes through two hops, and the text is gone everywhere', async () => {
+  it('goes through two hops, and the text is removed everywhere', async () => {
     await follow(first.pool, source.mount);
     await follow(second.pool, first.mount);
     await source.publish([document('d-1', { titel: SECRET }), vergadering('v-1')]);
@@ -69,7 +69,7 @@ describe('a redaction', () => {
     expect(rows).toEqual([{ parts: 0 }]);
   });
 
-  it('reaches the places that the source lists, also of another resource', async () => {
+  it('reaches the numbers that the source lists, also of another resource', async () => {
     const fake = await new FakeSource('gm9902').listen();
     try {
       fake.document('d-1', SECRET);
@@ -90,7 +90,7 @@ describe('a redaction', () => {
     }
   });
 
-  it('takes the state of what it reached with it: the same content is published again when the source does', async () => {
+  it('removes the state too: the same content is published again when the source does so', async () => {
     const fake = await new FakeSource('gm9902').listen();
     try {
       for (const id of ['d-1', 'd-2', 'd-3']) fake.document(id);
@@ -131,7 +131,7 @@ describe('a redaction', () => {
 });
 
 describe('a loop', () => {
-  it('is not made by aggregators that follow each other', async () => {
+  it('does not arise between aggregators that follow each other', async () => {
     // First: a source that is followed while it names no organisation has a fault of its own.
     await source.publish([document('d-1'), vergadering('v-1')]);
     await follow(first.pool, source.mount);
@@ -154,7 +154,7 @@ describe('a loop', () => {
     expect(await readRecords(first.api)).toHaveLength(4);
   });
 
-  it('skips what came from this feed itself, and does not follow itself', async () => {
+  it('is avoided: records of this feed are skipped, and it does not follow itself', async () => {
     const fake = await new FakeSource('gm9902').listen();
     try {
       fake.document('d-1').herkomst = { feedUrl: `${first.mount}/feed`, sequenceNumber: 1 };

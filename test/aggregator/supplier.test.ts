@@ -1,4 +1,4 @@
-/** A supplier's API as a source: windows, issues, coverage, and going over to a feed. */
+/** A supplier's API as a source: windows, issues, coverage, and the switch to a feed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addSource } from '../../src/aggregator/store/sources.ts';
 import { type FeedServer, publishLines, readRecords, startFeed } from '../raadsfeed/support.ts';
@@ -52,7 +52,7 @@ async function koppelvlak(...words: string[]): Promise<Ended> {
 }
 
 describe('the API of a supplier', () => {
-  it('is read window by window, published, and shown as what it is', async () => {
+  it('is read window by window, published, and shown with its origin', async () => {
     await add();
     await eventually(async () => {
       expect(await sourceState(aggregator.pool, 'notubiz:281')).toMatchObject({
@@ -81,7 +81,7 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('that cannot be read completely is not called up to date, and its issues are kept', async () => {
+  it('that cannot be read completely is not up to date, and its issues are stored', async () => {
     supplier.rule = ({ path }) => (path === '/events/meetings/11' ? UNCAUGHT : undefined);
     await add();
     await eventually(async () =>
@@ -106,7 +106,7 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('is synced and checked by hand', { timeout: 120_000 }, async () => {
+  it('is synced and checked by commands', { timeout: 120_000 }, async () => {
     const added = await koppelvlak(
       'bron',
       'add',
@@ -133,7 +133,7 @@ describe('the API of a supplier', () => {
     });
   });
 
-  it('is paused and forgotten by hand; what is no source is refused', { timeout: 120_000 }, async () => {
+  it('is paused and removed by commands; an invalid source is refused', { timeout: 120_000 }, async () => {
     await add();
     expect(await koppelvlak('bron', 'pause', 'notubiz:281')).toMatchObject({ status: 0, json: { paused: true } });
     expect(await sourceState(aggregator.pool, 'notubiz:281')).toMatchObject({ toestand: 'gepauzeerd' });
@@ -145,7 +145,7 @@ describe('the API of a supplier', () => {
     expect(silent).toMatchObject({ status: 1, stderr: expect.stringContaining('--unchecked') });
   });
 
-  it('gives way to a feed of the organisation with the same identifiers: nothing is published again', {
+  it('is replaced by a feed with the same identifiers: nothing is published again', {
     timeout: 120_000,
   }, async () => {
     await add();
@@ -173,7 +173,7 @@ describe('the API of a supplier', () => {
     }
   });
 
-  it('gives way to a feed with other identifiers only with the word of an operator', { timeout: 120_000 }, async () => {
+  it('is replaced by a feed with other identifiers only with --allow-mass-delete', { timeout: 120_000 }, async () => {
     await add();
     await eventually(async () => expect((await sourceState(aggregator.pool, 'notubiz:281')).bijgewerkt).not.toBeNull());
     const own = await startFeed(SOURCE_ENV);

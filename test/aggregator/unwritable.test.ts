@@ -53,7 +53,7 @@ const inRecord = (): FakeRecord => Object.assign(source.document('d-2'), { extra
 const LISTS = '['.repeat(20_000) + ']'.repeat(20_000);
 const OBJECTS = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
-describe('a record that cannot be written again is refused by itself, and a redaction beside it is carried out', () => {
+describe('a record that cannot be written again is refused alone, and a redaction beside it is carried out', () => {
   it.each<[string, string, () => FakeRecord, RegExp]>([
     ['lists nested deep in data', LISTS, inData, /nested more than 100 levels/],
     ['objects nested deep in data', OBJECTS, inData, /nested more than 100 levels/],
@@ -92,7 +92,7 @@ it.each([
   expect((await published())[1]).not.toHaveProperty('extra');
 });
 
-it('a page that cannot be published does not hold its redactions up', async () => {
+it('a page that cannot be published does not hold up its redactions', async () => {
   // The database refuses this one record, as it would whatever it cannot hold.
   const owner = new pg.Client({ connectionString: aggregator.databaseUrl });
   await owner.connect();

@@ -45,13 +45,13 @@ it('never has more than four calls running', async () => {
   expect(supplier.mostAtOnce()).toBe(4);
 });
 
-it.each([429, 500, 502, 503, 504])('calls again after status %i, until it is answered', async (status) => {
+it.each([429, 500, 502, 503, 504])('retries after status %i, until it succeeds', async (status) => {
   supplier.rule = (_call, times) => (times < 3 ? { status } : undefined);
   await createClient().get('/organisations', {}, never);
   expect(supplier.count('/organisations')).toBe(3);
 });
 
-it.each(['reset', 'half'] as const)('calls again after a connection that breaks off (%s)', async (odd) => {
+it.each(['reset', 'half'] as const)('retries after a connection that breaks off (%s)', async (odd) => {
   supplier.rule = (_call, times) => (times < 3 ? odd : undefined);
   await createClient().get('/organisations', {}, never);
   expect(supplier.count('/organisations')).toBe(3);
@@ -64,7 +64,7 @@ it('gives up after the attempts, with what the supplier said', async () => {
   expect(supplier.count('/organisations')).toBe(3);
 });
 
-it('does not call again for what will not change: 404', async () => {
+it('does not retry what will not change: 404', async () => {
   supplier.rule = () => ({ status: 404, body: { message: 'An uncaught error has occurred' } });
   const error = await failure(createClient().get('/events', {}, never));
   expect(error).toMatchObject({ status: 404, message: 'status 404: An uncaught error has occurred', passing: false });
@@ -104,7 +104,7 @@ it('gives up on a call that takes too long', async () => {
   expect(supplier.count('/organisations')).toBe(3);
 });
 
-it('stops at once when it is told to, also while it waits', async () => {
+it('stops at once when it is aborted, also while it waits', async () => {
   supplier.rule = () => ({ status: 503 });
   const stop = new AbortController();
   const client = createClient({ retry: { attempts: 9, firstDelay: 60_000, maxDelay: 60_000 } });
@@ -148,7 +148,7 @@ it.each([
   expect(supplier.calls).toHaveLength(1);
 });
 
-it('says that there is no connection', async () => {
+it('reports that there is no connection', async () => {
   const client = createClient({ base: 'http://127.0.0.1:1' });
   const error = await failure(client.get('/organisations', {}, never));
   expect(error).toMatchObject({

@@ -40,7 +40,7 @@ function hangEverywhere(): void {
 }
 
 describe('the five complaints about harvesters', () => {
-  it('1: never says "up to date" while documents hang where nobody looked', async () => {
+  it('1: never says "up to date" while documents are in parts that were not read', async () => {
     hangEverywhere();
     const { reading } = await feed.round();
     expect(reading.issues).toEqual([]);
@@ -62,7 +62,7 @@ describe('the five complaints about harvesters', () => {
     expect(coverage.percentage).toBeLessThan(100);
   });
 
-  it('2: what is remembered and what is published come out together, so that neither can be stored without the other', async () => {
+  it('2: items to store and records to publish are one result, so that neither can be stored without the other', async () => {
     hangEverywhere();
     const { items, upserts } = await feed.round();
     const published = new Set(upserts.map(({ resourceType, data }) => `${resourceType}/${data.bronidentificatie}`));

@@ -22,7 +22,7 @@ async function readYear(feed: MemoryFeed): Promise<Round[]> {
   return rounds;
 }
 
-it.each([1, 2, 3, 4, 5, 6])('comes to what is public, through failures and changes (seed %i)', async (seed) => {
+it.each([1, 2, 3, 4, 5, 6])('converges to what is public, through failures and changes (seed %i)', async (seed) => {
   const supplier = await startNotubiz();
   const organisation = generateOrganisation({ seed, events: 40 });
   supplier.add(organisation);
@@ -73,7 +73,7 @@ function change(organisation: ReturnType<typeof generateOrganisation>, seed: num
   }
 }
 
-it('never takes a refusal of everything for the end of everything', async () => {
+it('does not delete everything when everything is refused', async () => {
   const supplier = await startNotubiz();
   const organisation = generateOrganisation({ seed: 9, events: 30 });
   supplier.add(organisation);

@@ -279,7 +279,7 @@ describe('a document becomes an InformatieObject', () => {
     expect(feed.keys()).toContain('Informatieobject/document-7');
   });
 
-  it('once, with all its references, wherever it hangs', async () => {
+  it('once, with all its references, however many items have it', async () => {
     const items = [
       agendaItemOf(201, { documents: [documentOf(1)] }),
       agendaItemOf(202, { documents: [documentOf(1)], module_items: [moduleItemReference(900)] }),
@@ -353,7 +353,7 @@ describe('never published', () => {
     expect(JSON.stringify([...feed.resources.values()])).not.toMatch(/agendapunt-20[123]/);
   });
 
-  it('is a document that any of its places calls confidential', async () => {
+  it('is a document that is confidential in any of its items', async () => {
     supplier.organisation
       .addMeeting(meetingOf(20, { documents: [documentOf(1), documentOf(2)] }))
       .addRegisterItem(6, registerItemOf(900, { main: [documentOf(1, { confidential: 1 })] }));
@@ -361,7 +361,7 @@ describe('never published', () => {
     expect(feed.keys()).toEqual(['Informatieobject/document-2', 'Vergadering/meeting-20']);
   });
 
-  it('is what hangs only on a register item that is not public', async () => {
+  it('is what belongs only to a register item that is not public', async () => {
     supplier.organisation
       .addMeeting(meetingOf(20, { module_items: [moduleItemReference(900)], documents: [documentOf(2)] }))
       .addRegisterItem(6, registerItemOf(900, { permission_group: 'members', main: [documentOf(1), documentOf(2)] }));

@@ -84,7 +84,7 @@ async function head(): Promise<number> {
   return rows[0]?.head ?? 0;
 }
 
-it('publishes a window and remembers it; the next reading publishes nothing', async () => {
+it('publishes a window and stores its items; the next reading publishes nothing', async () => {
   supplier.organisation.addMeeting(
     meetingOf(20, { documents: [documentOf(1)], agenda_items: [agendaItemOf(201, { documents: [documentOf(2)] })] }),
   );
@@ -113,7 +113,7 @@ it('keeps the references of a document in another window', async () => {
   expect(await feedKeys()).toEqual(['Informatieobject/document-1', 'Vergadering/meeting-30']);
 });
 
-it('deletes a document that another window calls confidential', async () => {
+it('deletes a document that is confidential in another window', async () => {
   supplier.organisation
     .addMeeting(meetingOf(20))
     .addMeeting(meetingOf(30, { start: '2025-05-05 19:30:00', documents: [documentOf(1)] }));
@@ -125,7 +125,7 @@ it('deletes a document that another window calls confidential', async () => {
   expect(await round(held, QUARTER)).toMatchObject({ published: 0, deleted: 0 });
 });
 
-it('publishes nothing and remembers nothing once somebody else has the source', async () => {
+it('publishes and stores nothing once the lease is lost', async () => {
   supplier.organisation.addMeeting(meetingOf(20));
   const lost = await lease();
   const held = await lease();
@@ -134,7 +134,7 @@ it('publishes nothing and remembers nothing once somebody else has the source', 
   expect(await readItemsIn(pool, held.source.id, QUARTER)).toEqual([]);
 });
 
-it('does not publish what the contract does not allow, and says so', async () => {
+it('does not publish what the contract does not allow, and reports it', async () => {
   supplier.organisation.addMeeting(meetingOf(20));
   const held = await lease();
   const { signal } = new AbortController();
@@ -150,7 +150,7 @@ it('does not publish what the contract does not allow, and says so', async () =>
   expect(issues).toMatchObject([{ what: 'invalid-record', where: 'Vergadering/meeting-20' }]);
 });
 
-it('comes to what is public although it is cut off again and again', async () => {
+it('converges to what is public although it is interrupted again and again', async () => {
   const organisation = generateOrganisation({ seed: 21, events: 20 });
   supplier.add(organisation);
   const chance = chanceOf(21);

@@ -20,7 +20,7 @@ const deletesOf = ({ deletes }: Round): string[] =>
 const FAILS = { status: 500 } as const;
 
 describe('a complete window', () => {
-  it('deletes a meeting that the supplier does not have any more, with all that hung on it', async () => {
+  it('deletes a meeting that the supplier does not have any more, with all its parts', async () => {
     const agenda_items = [agendaItemOf(201, { documents: [documentOf(1)] })];
     supplier.organisation.addMeeting(meetingOf(20, { agenda_items })).addMeeting(meetingOf(21));
     await feed.round();
@@ -108,7 +108,7 @@ describe('a complete window', () => {
     ]);
   });
 
-  it('deletes a register item that is gone, and one that is not public any more', async () => {
+  it('deletes a register item that was removed, and one that is not public any more', async () => {
     supplier.organisation
       .addRegisterItem(1, registerItemOf(900, { main: [documentOf(1)] }))
       .addRegisterItem(1, registerItemOf(901, { main: [documentOf(2)] }));
@@ -160,7 +160,7 @@ describe('a complete window', () => {
     expect(deletesOf(await feed.round({ window: { from: '2025-01-01', to: '2025-01-31' } }))).toEqual([]);
   });
 
-  it('never deletes more than a tenth of the organisation without an operator’s word', async () => {
+  it('never deletes more than a tenth of the organisation without an operator’s consent', async () => {
     for (let id = 20; id < 40; id += 1) supplier.organisation.addMeeting(meetingOf(id));
     await feed.round();
     for (let id = 20; id < 23; id += 1) supplier.organisation.remove(id);
@@ -175,7 +175,7 @@ describe('a complete window', () => {
 });
 
 describe('an incomplete window', () => {
-  it('publishes what it read, deletes nothing, and remembers what may be gone', async () => {
+  it('publishes what it read, deletes nothing, and keeps what may have been removed', async () => {
     supplier.organisation
       .addMeeting(meetingOf(20, { documents: [documentOf(1), documentOf(2)] }))
       .addMeeting(meetingOf(21))
@@ -209,7 +209,7 @@ describe('an incomplete window', () => {
     expect(feed.get('Informatieobject/document-1')).toEqual(before);
   });
 
-  it('does not ask for what may be gone while the supplier fails', async () => {
+  it('does not fetch missing items while the supplier fails', async () => {
     supplier.organisation.addMeeting(meetingOf(20));
     await feed.round();
     supplier.rule = ({ path }) => (path === '/events' ? { status: 404 } : undefined);
@@ -218,7 +218,7 @@ describe('an incomplete window', () => {
     expect(supplier.count('/events/meetings/20')).toBe(calls);
   });
 
-  it('comes from a question after a missing meeting that fails', async () => {
+  it('follows when fetching a missing meeting fails', async () => {
     supplier.organisation.addMeeting(meetingOf(20));
     await feed.round();
     supplier.organisation.unlisted.add('20');
@@ -236,7 +236,7 @@ describe('a quick round', () => {
     supplier.calls.length = 0;
   });
 
-  it('does not read again what was not modified, and yet knows that it is there', async () => {
+  it('does not read again what was not modified, and does not delete it', async () => {
     const round = await feed.round({ depth: 'quick' });
     expect(round.reading).toMatchObject({ complete: true, unchanged: ['meeting-20', 'meeting-21'], items: [] });
     expect(round.deletes).toEqual([]);
@@ -272,7 +272,7 @@ describe('a quick round', () => {
     expect(feed.keys()).toContain('Informatieobject/document-5');
   });
 
-  it('misses what the slow round finds: a document added years later, without a new date of modification', async () => {
+  it('misses what the full round finds: a document added years later, without a new date of modification', async () => {
     supplier.organisation.change(20, { documents: [documentOf(1), documentOf(6)] });
     supplier.organisation.listedAs.set('20', { event_type_data: { agenda_item_count: 0, document_count: 1 } });
     await feed.round({ depth: 'quick' });
@@ -311,7 +311,7 @@ describe('a document in several windows', () => {
     ]);
   });
 
-  it('is deleted as soon as a place that did not have it before calls it confidential', async () => {
+  it('is deleted as soon as it is confidential in an item that did not have it before', async () => {
     const secret = documentOf(2, { confidential: 1 });
     supplier.organisation.change(30, { documents: [documentOf(2)] });
     await feed.round({ window: NEXT_QUARTER });
@@ -319,7 +319,7 @@ describe('a document in several windows', () => {
     expect(deletesOf(await feed.round())).toEqual(['Informatieobject/document-2 niet_langer_openbaar']);
   });
 
-  it('is deleted as soon as one of them calls it confidential', async () => {
+  it('is deleted as soon as it is confidential in one of them', async () => {
     supplier.organisation.change(20, { documents: [documentOf(1, { confidential: 1 })] });
     expect(deletesOf(await feed.round())).toEqual(['Informatieobject/document-1 niet_langer_openbaar']);
   });
@@ -342,7 +342,7 @@ it('gives the same records for the same answers, so that a second reading publis
   expect(JSON.stringify(second.upserts)).toBe(JSON.stringify(first.upserts));
 });
 
-it('stops when it is told to, without an answer', async () => {
+it('stops when it is aborted, without a result', async () => {
   supplier.organisation.addMeeting(meetingOf(20));
   const stop = new AbortController();
   supplier.rule = ({ path }) => {

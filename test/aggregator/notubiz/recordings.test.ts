@@ -143,7 +143,7 @@ describe('a register', () => {
     expect(reading.issues.map(({ what }) => what)).toContain('count-mismatch');
   });
 
-  it('item without files has what it says of itself, and where it hangs', async () => {
+  it('item without files has its own members, and its references', async () => {
     fill();
     supplier.rule = rule('2025-04-01', (items) => ({ items }));
     await feed.round({ source });
@@ -164,7 +164,7 @@ describe('a register', () => {
     expect(feed.get('Informatieobject/registerstuk-902').datumingediend).toBe('2025-03-01');
   });
 
-  it('item that gets a file is that file from then on, and one that is not public is nothing', async () => {
+  it('item that gets a file is that file from then on, and one that is not public is not published', async () => {
     supplier.organisation
       .addRegisterItem(6, registerItemOf(902))
       .addRegisterItem(6, registerItemOf(903, { confidential: 1 }));

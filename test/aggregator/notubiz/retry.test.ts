@@ -22,7 +22,7 @@ async function fail(retryAfter?: number): Promise<void> {
   await expect(withRetries(() => Promise.reject(failure), RETRY_POLICY, never)).rejects.toBe(failure);
 }
 
-it('waits at most 1, 2 and 4 seconds between four calls, by chance, so that many do not come back at once', async () => {
+it('waits at most 1, 2 and 4 seconds between four calls, at random, so that many do not return at once', async () => {
   const random = vi.spyOn(Math, 'random');
   random.mockReturnValue(1);
   await fail();
@@ -31,7 +31,7 @@ it('waits at most 1, 2 and 4 seconds between four calls, by chance, so that many
   expect(waits).toEqual([1000, 2000, 4000, 625, 1250, 2500]);
 });
 
-it('never waits less than Retry-After asks, and leaves it to another time beyond five minutes', async () => {
+it('never waits less than Retry-After asks, and gives up beyond five minutes', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   await fail(30_000);
   expect(waits).toEqual([30_000, 30_000, 30_000]);

@@ -85,7 +85,7 @@ describe('the rounds', () => {
     expect(seen.toSorted()).toEqual(all.map(({ from }) => `${from} full`).toSorted());
   });
 
-  it('do not leave a window that was not complete for a week, and call nothing up to date before it is', async () => {
+  it('read an incomplete window again within the week, and nothing is up to date before', async () => {
     const [odd = { from: '' }] = all;
     await readAll(({ from }) => from !== odd.from);
     expect(await completeSince(pool, source, CURRENT)).toBeUndefined();

@@ -17,7 +17,7 @@ describe('times', () => {
     expect(readMoment(bare)).toEqual({ moment: { utc, day: bare.slice(0, 10) } });
   });
 
-  it('reads a time in the hour that the clock skips as if it had not moved, and says so', () => {
+  it('reads a time in the hour that the clock skips as if it had not moved, and reports it', () => {
     const { moment } = readMoment('2025-03-30 02:30:00');
     expect(moment).toMatchObject({ utc: '2025-03-30T01:30:00Z', day: '2025-03-30' });
     expect(moment?.doubt).toMatch(/skipped/);
@@ -91,7 +91,7 @@ describe('windows', () => {
     expect(halves({ from: '2025-01-01', to: '2025-01-01' })).toBeUndefined();
   });
 
-  it('reads the quarters around today in the quick round, and all of them in the slow one', () => {
+  it('reads the quarters around today in the quick round, and all of them in the full one', () => {
     const { current, all } = roundWindows('2023-02-10', new Date('2025-02-01T12:00:00Z'));
     expect(current).toEqual([
       { from: '2024-10-01', to: '2024-12-31' },
@@ -103,7 +103,7 @@ describe('windows', () => {
     expect(all).toHaveLength(14);
   });
 
-  it('makes quarters of a stretch of days, cut off at both ends', () => {
+  it('divides days into quarters, cut off at both ends', () => {
     expect(quarters({ from: '2024-11-15', to: '2025-04-02' })).toEqual([
       { from: '2024-11-15', to: '2024-12-31' },
       { from: '2025-01-01', to: '2025-03-31' },

@@ -92,7 +92,7 @@ describe('GET /events', () => {
     expect(supplier.count('/events')).toBe(3);
   });
 
-  it('is read on when either the number of pages or the word says that there is more', async () => {
+  it('is read on when either the number of pages or the flag says that there is more', async () => {
     supplier.perPage = 1;
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21));
     const [first, second] = supplier.organisation.events();
@@ -120,7 +120,7 @@ describe('GET /events', () => {
     expect(issuesOf(round)).toEqual(['unexpected-answer /events: event 22: has no permission_group']);
   });
 
-  it('is asked for in halves, down to a day, where a wide window fails', async () => {
+  it('is requested in halves, down to a day, where a wide window fails', async () => {
     supplier.organisation.addMeeting(meetingOf(20)).addMeeting(meetingOf(21, { start: '2025-03-31 10:00:00' }));
     supplier.rule = ({ path, query }) => {
       const days = (Date.parse(query.date_to ?? '') - Date.parse(query.date_from ?? '')) / 86_400_000;
@@ -156,7 +156,7 @@ describe('GET /events', () => {
     expect(supplier.count('/events')).toBeLessThanOrEqual(most);
   });
 
-  it('is left alone when the supplier answers nothing at all', async () => {
+  it('is not requested further when the supplier does not respond at all', async () => {
     supplier.rule = ({ path }) => (path === '/events' ? { status: 504 } : undefined);
     const { reading } = await feed.round();
     expect(reading.complete).toBe(false);
@@ -259,7 +259,7 @@ describe('GET /events/assemblies/{id}', () => {
     expect(feed.get('Informatieobject/document-1').vergaderingen).toEqual([{ bronidentificatie: 'meeting-11' }]);
   });
 
-  it('may itself show documents and register items: those are taken too, once', async () => {
+  it('may itself show documents and register items: those are added, once', async () => {
     supplier.organisation.addAssembly(meetingOf(10, { documents: [documentOf(1)] }), []);
     supplier.organisation.assemblies.set('10', {
       ...supplier.organisation.assemblies.get('10'),
@@ -291,7 +291,7 @@ describe('GET /events/assemblies/{id}', () => {
 });
 
 describe('GET on a module item', () => {
-  it('is called on the configured base, once, whoever refers to it', async () => {
+  it('is called on the configured base, once, however many refer to it', async () => {
     const module_items = [moduleItemReference(926664)];
     const agenda_items = [agendaItemOf(201, { module_items }), agendaItemOf(202, { module_items })];
     supplier.organisation.addMeeting(meetingOf(20, { agenda_items }));
@@ -361,7 +361,7 @@ describe('GET /organisations/{id}/modules', () => {
     expect(supplier.count('/organisations/281/modules/1/items')).toBe(1);
   });
 
-  it('lists items that only say where they stand: those are asked for', async () => {
+  it('lists items with only an address: those are fetched', async () => {
     supplier.organisation.addRegisterItem(1, registerItemOf(5, { main: [documentOf(1)] }));
     const pagination = { page: 1, total_pages: 1, total_items: 1, has_more_pages: false };
     const body = { items: [{ id: 5, self: 'api.notubiz.nl/modules/1/items/5' }], pagination };

@@ -43,7 +43,7 @@ describe('issues', () => {
   const full = { window: QUARTER, depth: 'full' } as const;
   const quick = { window: QUARTER, depth: 'quick' } as const;
 
-  it('are kept with what, where, since when and how often', async () => {
+  it('are stored with what, where, since when and how often', async () => {
     const source = await newSource();
     await saveWindowIssues(pool, source, { ...full, issues: [issue] }, first);
     await saveWindowIssues(pool, source, { ...quick, issues: [{ ...issue, times: 2 }] }, later);
@@ -59,7 +59,7 @@ describe('issues', () => {
     ]);
   });
 
-  it('are over when a full reading of the same window does not meet them, and come back', async () => {
+  it('are resolved when a full reading of the same window does not find them, and reopened', async () => {
     const source = await newSource();
     const resolved = async () => (await readIssues(pool, source, 10)).map((kept) => kept.resolved);
     await saveWindowIssues(pool, source, { ...full, issues: [issue] }, first);
@@ -74,7 +74,7 @@ describe('issues', () => {
     ]);
   });
 
-  it('are kept in a text that the database can hold', async () => {
+  it('are stored as text that the database can hold', async () => {
     const source = await newSource();
     const detail = `a\0b\ud800${'x'.repeat(2000)}`;
     await saveWindowIssues(pool, source, { ...full, issues: [{ ...issue, detail }] }, first);
@@ -119,7 +119,7 @@ describe('issues', () => {
     expect(await keptAt(other)).toMatchObject({ dropped: 0, kept: { length: 10 } });
   });
 
-  it('that last stay before those that are over, and those are dropped after ninety days', async () => {
+  it('that are open stay before resolved ones, and those are dropped after ninety days', async () => {
     const source = await newSource();
     await addIssues(pool, source, many(5, 'over'), day(0));
     await resolveIssues(pool, source, day(1));

@@ -52,7 +52,7 @@ async function free(): Promise<number> {
 }
 
 describe('several instances', () => {
-  it('never have more than four calls running together, and give every turn back', async () => {
+  it('never have more than four calls running together, and release every slot', async () => {
     supplier.delay = 20;
     const calls = [instance(), instance(), instance()].flatMap((client) =>
       Array.from({ length: 12 }, () => client.get('/organisations', {}, never)),
@@ -63,7 +63,7 @@ describe('several instances', () => {
     expect(await free()).toBe(4);
   });
 
-  it('all leave the supplier alone when one of them was asked to', async () => {
+  it('all pause when the supplier asked one of them to', async () => {
     supplier.rule = (_call, times) => (times === 1 ? { status: 429, headers: { 'retry-after': '1' } } : undefined);
     const [first, second] = [instance(), instance()];
     const began = performance.now();
@@ -89,7 +89,7 @@ describe('several instances', () => {
     await pool.query(`update aggregator.leverancier_beurt set houder = null, tot = null`);
   });
 
-  it('stop waiting for a turn when they are told to', async () => {
+  it('stop waiting for a slot when they are aborted', async () => {
     await pool.query(`update aggregator.leverancier_beurt set houder = 'other', tot = now() + interval '1 hour'`);
     const stop = new AbortController();
     const waiting = instance().get('/organisations', {}, stop.signal);
