@@ -51,7 +51,7 @@ export function createAggregator(platform: Platform): Aggregator {
   );
   let rewriting: NodeJS.Timeout | undefined;
   let isRewriting = false;
-  // A partition that somebody was still reading could not be rewritten right after the redaction.
+  // A partition that was still being read could not be rewritten right after the redaction.
   const rewrite = (): void => {
     if (isRewriting) return;
     isRewriting = true;

@@ -212,24 +212,24 @@ async function finishComparison(
     source.id,
     organisations.map(({ organisatiecode }) => organisatiecode),
   );
-  const tooMany = counts.filter(({ total, gone }) => gone * MASS_DELETE > total && !source.allowMassDelete);
+  const tooMany = counts.filter(({ total, missing }) => missing * MASS_DELETE > total && !source.allowMassDelete);
   let deleted = 0;
-  for (const { organisatiecode, gone } of counts) {
-    if (gone === 0 || tooMany.some((other) => other.organisatiecode === organisatiecode)) continue;
+  for (const { organisatiecode, missing } of counts) {
+    if (missing === 0 || tooMany.some((other) => other.organisatiecode === organisatiecode)) continue;
     deleted += await deleteMissing(lease, organisatiecode, deps);
   }
   await transaction(deps.pool, async (client) => {
-    const issues = tooMany.map(({ organisatiecode, total, gone }) => ({
+    const issues = tooMany.map(({ organisatiecode, total, missing }) => ({
       what: 'mass-delete-withheld',
       where: organisatiecode,
-      detail: `${gone} of ${total} resources are not in the source any more; deleting them needs an operator's consent`,
+      detail: `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent`,
       times: 1,
       blocking: true,
     }));
     await addIssues(client, source.id, issues, deps.clock.now());
     await endComparison(client, lease, tooMany);
   });
-  return { deleted, withheld: tooMany.reduce((sum, { gone }) => sum + gone, 0) };
+  return { deleted, withheld: tooMany.reduce((sum, { missing }) => sum + missing, 0) };
 }
 
 const HISTORY_MISSED =
@@ -241,13 +241,13 @@ async function deleteMissing(lease: Lease, organisatiecode: string, deps: Aggreg
   let deleted = 0;
   for (;;) {
     const count = await transaction(pool, async (client) => {
-      const gone = await findMissing(client, lease.source.id, organisatiecode, BATCH_CHANGES);
-      const removals = gone.map(
+      const missing = await findMissing(client, lease.source.id, organisatiecode, BATCH_CHANGES);
+      const removals = missing.map(
         (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
       );
       // The part of its history that was missed may have held a redaction: the text must not stay readable here.
       const redactions = lease.source.historyMissed
-        ? gone.map(
+        ? missing.map(
             (named): Removal => ({
               op: 'redact',
               ...named,

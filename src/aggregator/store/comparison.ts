@@ -42,9 +42,9 @@ export async function countMissing(
   db: Db,
   sourceId: number,
   organisatiecodes: readonly string[],
-): Promise<{ organisatiecode: string; total: number; gone: number }[]> {
-  const { rows } = await db.query<{ organisatiecode: string; total: number; gone: number }>(
-    `select s.organisatiecode, count(*) as total, count(*) filter (where g.bron_id is null) as gone
+): Promise<{ organisatiecode: string; total: number; missing: number }[]> {
+  const { rows } = await db.query<{ organisatiecode: string; total: number; missing: number }>(
+    `select s.organisatiecode, count(*) as total, count(*) filter (where g.bron_id is null) as missing
        from raadsfeed.stand s
        left join aggregator.gezien g on g.bron_id = $1::integer and g.organisatiecode = s.organisatiecode
         and g.resource_type = s.resource_type and g.bronidentificatie = s.bronidentificatie
@@ -104,7 +104,7 @@ const RETRY_SECONDS = 3600;
 export async function endComparison(
   db: Db,
   { source, number }: Lease,
-  withheld: readonly { readonly organisatiecode: string; readonly gone: number }[],
+  withheld: readonly { readonly organisatiecode: string; readonly missing: number }[],
 ): Promise<void> {
   const { rowCount } = await db.query(
     `update aggregator.bron
@@ -121,7 +121,7 @@ export async function endComparison(
        from aggregator.bron_organisatie b
        left join unnest($2::text[], $3::integer[]) as n (organisatiecode, aantal) using (organisatiecode)
       where b.organisatiecode = o.organisatiecode and o.bron_id = $1::integer`,
-    [source.id, withheld.map(({ organisatiecode }) => organisatiecode), withheld.map(({ gone }) => gone)],
+    [source.id, withheld.map(({ organisatiecode }) => organisatiecode), withheld.map(({ missing }) => missing)],
   );
   await forgetSeen(db, source.id);
 }

@@ -45,7 +45,7 @@ export interface PublishReadingOptions {
 
 /**
  * Publishes what follows from a reading and remembers its items: in one transaction, or in several in an order that may stop anywhere.
- * @throws {LeaseLostError} when the source is somebody else's now
+ * @throws {LeaseLostError} when another worker has the source now
  */
 export async function publishReading(
   lease: Lease,

@@ -14,7 +14,7 @@ import type {
 /** What the feed and the stored items have before a reading, as far as it matters to that reading. */
 export interface WindowBaseline {
   readonly organisatiecode: string;
-  /** The remembered items that were handed to the reading, and those with the key of a item in it. */
+  /** The remembered items that were handed to the reading, and those with the key of an item in it. */
   readonly known: readonly KnownItem[];
   /**
    * By `partKey`, of every part of the reading and of `known`, and of what the reading calls hidden: the parts of remembered items
