@@ -87,10 +87,31 @@ describe('the direction of imports', () => {
       strays(
         new RegExp(`^src/${area}/`),
         new RegExp(
-          `^src/((${area}|http|kernel${area === 'raadsfeed' ? '|feed-client' : ''})/|contracts/${area}\\.ts$)`,
+          `^src/((${area}|http|kernel${area === 'raadsfeed' ? '|feed-client' : ''})/|contracts/${area}\\.ts$${area === 'raadsfeed' ? '|aggregator/aggregator\\.ts$' : ''})`,
         ),
       ),
     ).toEqual([]);
+  });
+
+  it('lets the aggregator import the kernel, the reader of feeds, and of the feed what publishes to it', () => {
+    const may = /^src\/(aggregator|kernel|feed-client|raadsfeed\/(domain|writer|store))\//;
+    expect(strays(/^src\/aggregator\//, may)).toEqual([]);
+    // It is started where the feed is: nothing else of the feed knows of it.
+    expect(strays(/^src\/raadsfeed\/(?!area\.ts)/, /^src\/(?!aggregator\/)/)).toEqual([]);
+  });
+
+  it('keeps the stores of the aggregator free of what reads sources', () => {
+    const shapes = /source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage)\.ts|notubiz\/call-limiter\.ts/;
+    const may = new RegExp(
+      `^src/(kernel/|feed-client/|raadsfeed/(domain|store)/|aggregator/(store/|${shapes.source}))`,
+    );
+    expect(strays(/^src\/aggregator\/store\//, may)).toEqual([]);
+  });
+
+  it("keeps a supplier's adapter free of the database and of feeds", () => {
+    const may =
+      /^src\/(kernel\/(?!database\/)|aggregator\/(notubiz\/|resource-key\.ts|supplier\/(source-adapter|windows)\.ts))/;
+    expect(strays(/^src\/aggregator\/notubiz\//, may)).toEqual([]);
   });
 
   it.each(AREAS)('keeps the stores of %s away from its routes and from http', (area) => {

@@ -1,10 +1,10 @@
 /** Kills an aggregator at moments of chance while its sources publish; at the end its feed must be the merge of theirs. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addSource } from '../../src/aggregator/store/sources.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { systemClock } from '../../src/kernel/time.ts';
-import { addSource } from '../../src/raadsfeed/aggregator/store/manage-sources.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';

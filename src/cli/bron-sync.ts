@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { parseSourceAddress, type Source, type SourceAddress } from '../aggregator/source.ts';
+import type { Coverage } from '../aggregator/supplier/coverage.ts';
 import type { Pool } from '../kernel/database/pool.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { Coverage } from '../raadsfeed/aggregator/measure-coverage.ts';
-import type { Source } from '../raadsfeed/aggregator/source.ts';
-import { parseSourceAddress, type SourceAddress } from '../raadsfeed/aggregator/source-address.ts';
 import { type Output, table } from './output.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
@@ -33,7 +32,7 @@ export function bronSyncCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: SyncOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { syncSource } = await import('../raadsfeed/aggregator/sync-source.ts');
+        const { syncSource } = await import('../aggregator/sync-source.ts');
         const { id } = await requireSource(platform.pool, text);
         const outcome = await syncSource(platform, id, {
           from: options.from,
@@ -73,7 +72,7 @@ export function bronCheckCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
     .action((text: string, options: CheckOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { checkCoverage } = await import('../raadsfeed/aggregator/check-coverage.ts');
+        const { checkCoverage } = await import('../aggregator/check-coverage.ts');
         const source = await requireSource(platform.pool, text);
         if (source.soort === 'feed') {
           throw new UsageError('a feed is followed record by record; use bron sync to compare it');
@@ -100,8 +99,8 @@ export function bronCheckCommand(terminal: Terminal): Command {
 
 /** Shows what earlier syncs and checks measured. */
 async function showLast(pool: Pool, { id, adres }: Source, output: Output): Promise<void> {
-  const { readCoverage } = await import('../raadsfeed/aggregator/store/coverage.ts');
-  const { totalCoverage } = await import('../raadsfeed/aggregator/measure-coverage.ts');
+  const { readCoverage } = await import('../aggregator/store/windows.ts');
+  const { totalCoverage } = await import('../aggregator/supplier/coverage.ts');
   const months = await readCoverage(pool, id);
   if (months.length === 0) throw new CommandError(`${adres} has not been measured yet`);
   const coverage = { ...totalCoverage(months), months };
@@ -132,9 +131,9 @@ export function bronIssuesCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
     .action((text: string, options: { all?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readIssues } = await import('../raadsfeed/aggregator/store/issues.ts');
-        const { MAX_ISSUES } = await import('../raadsfeed/aggregator/store/trim-issues.ts');
-        const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');
+        const { readIssues } = await import('../aggregator/store/issues.ts');
+        const { MAX_ISSUES } = await import('../aggregator/store/issues.ts');
+        const { readSourceStates } = await import('../aggregator/store/sources.ts');
         const { id } = await requireSource(platform.pool, text);
         const every = await readIssues(platform.pool, id, MAX_ISSUES);
         const issues = every.filter(({ resolved }) => options.all === true || resolved === null);
@@ -186,7 +185,7 @@ export function bronSwitchCommand(terminal: Terminal): Command {
     )
     .action((text: string, feed: string, options: SwitchOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { carryOutSwitch, planSwitch } = await import('../raadsfeed/aggregator/switch-source.ts');
+        const { carryOutSwitch, planSwitch } = await import('../aggregator/switch-source.ts');
         const to = readSourceAddress(feed);
         if (to.kind !== 'feed') throw new UsageError('only a feed can replace another source');
         const from = await requireSource(platform.pool, text);
@@ -221,7 +220,7 @@ export function readSourceAddress(text: string): SourceAddress {
 
 /** The source that a command names. @throws {UsageError} {CommandError} */
 export async function requireSource(pool: Pool, text: string): Promise<Source> {
-  const { findSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+  const { findSource } = await import('../aggregator/store/sources.ts');
   const { adres } = readSourceAddress(text);
   const source = await findSource(pool, adres);
   if (source === undefined) throw new CommandError(`${adres} is not among the sources; see koppelvlak bron list`);

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import type { NewSource, SourceState } from '../aggregator/store/sources.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { NewSource } from '../raadsfeed/aggregator/store/manage-sources.ts';
-import type { SourceState } from '../raadsfeed/aggregator/store/read-source-states.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 import {
   bronCheckCommand,
@@ -70,7 +69,7 @@ function bronAddCommand(terminal: Terminal): Command {
     )
     .action((text: string | undefined, options: AddOptions) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { addSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+        const { addSource } = await import('../aggregator/store/sources.ts');
         const sources = await readSources(text, options);
         if (options.file === undefined && options.unchecked !== true) {
           for (const source of sources) await checkFeed(platform, source, interrupted);
@@ -144,10 +143,10 @@ function toSource(value: Record<string, unknown>, where: string): NewSource {
 /** A feed that does not answer is more often a wrong address than a source that is down, so a new one is asked first. */
 async function checkFeed(platform: Platform, source: NewSource, signal: AbortSignal): Promise<void> {
   if (source.soort !== 'feed') return;
-  const { closeAggregatorNeeds, openAggregatorNeeds } = await import('../raadsfeed/aggregator/aggregator.ts');
+  const { closeDependencies, openDependencies } = await import('../aggregator/dependencies.ts');
   const { readServiceDocument } = await import('../feed-client/client.ts');
-  const { findFeedHolder } = await import('../raadsfeed/aggregator/store/save-document.ts');
-  const needs = openAggregatorNeeds(platform);
+  const { findFeedHolder } = await import('../aggregator/store/progress.ts');
+  const needs = openDependencies(platform);
   let feedUrl: string;
   try {
     const answer = await needs.client.getJson({ url: source.adres, signal, redirects: 'same-host' });
@@ -156,7 +155,7 @@ async function checkFeed(platform: Platform, source: NewSource, signal: AbortSig
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`${source.adres} gives no service document (${why}); --unchecked adds it all the same`);
   } finally {
-    await closeAggregatorNeeds(needs);
+    await closeDependencies(needs);
   }
   const holder = await findFeedHolder(platform.pool, feedUrl, null);
   if (holder !== undefined && holder !== source.adres) {
@@ -171,7 +170,7 @@ function bronListCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron list')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readSourceStates } = await import('../raadsfeed/aggregator/store/read-source-states.ts');
+        const { readSourceStates } = await import('../aggregator/store/sources.ts');
         const states = await readSourceStates(platform.pool);
         output.result(states, () => {
           if (states.length === 0) output.line('No sources; see koppelvlak bron add --help.');
@@ -261,7 +260,7 @@ async function setPaused(
   options: { json?: boolean },
 ): Promise<void> {
   await runCommand(terminal, options, async ({ platform, output }) => {
-    const store = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+    const store = await import('../aggregator/store/sources.ts');
     const { id, adres } = await requireSource(platform.pool, text);
     await store.setPaused(platform.pool, id, paused);
     output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
@@ -276,7 +275,7 @@ function bronRemoveCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron remove https://raad.voorbeeldstad.example/ori/v1')
     .action((text: string, options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { removeSource } = await import('../raadsfeed/aggregator/store/manage-sources.ts');
+        const { removeSource } = await import('../aggregator/store/sources.ts');
         const { id, adres } = await requireSource(platform.pool, text);
         await removeSource(platform.pool, id);
         output.result({ adres, removed: true }, () => output.line(`Removed: ${adres}`));

@@ -1,11 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
+import { createAggregator } from '../aggregator/aggregator.ts';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
 import { openToOrigins } from '../http/headers.ts';
 import { type Area, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createAggregator } from './aggregator/aggregator.ts';
 import { createHeadCache } from './feed/head.ts';
 
 import { createFeedReader } from './feed/reader.ts';

@@ -1,7 +1,7 @@
 /** `koppelvlak bron switch` and `check` as programs, and whose an organisation is: nothing is published twice, nothing is lost. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pool } from '../../src/kernel/database/pool.ts';
-import { FakeSource } from '../raadsfeed/aggregator/fake-source.ts';
+import { FakeSource } from '../aggregator/fake-source.ts';
 import { publishLines, servicePool, vergadering } from '../raadsfeed/support.ts';
 import { documentOf, meetingOf } from '../support/notubiz/answers.ts';
 import { type NotubizServer, startNotubiz } from '../support/notubiz/server.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Pool } from '../../src/kernel/database/pool.ts';
-import { FakeSource } from '../raadsfeed/aggregator/fake-source.ts';
+import { FakeSource } from '../aggregator/fake-source.ts';
 import { servicePool } from '../raadsfeed/support.ts';
 import { startProgram } from '../support/program.ts';
 import { type ProgramOnDatabase, programOnDatabase } from './program.ts';

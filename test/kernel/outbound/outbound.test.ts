@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { aggregatorId } from '../../../src/aggregator/resource-key.ts';
 import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/address-guard.ts';
 import {
   backoffMs,
@@ -10,7 +11,6 @@ import {
   retryAfterMs,
 } from '../../../src/kernel/outbound/outbound-client.ts';
 import { systemClock } from '../../../src/kernel/time.ts';
-import { aggregatorId } from '../../../src/raadsfeed/aggregator/feed/aggregator-id.ts';
 
 const now = new Date('2026-01-15T12:00:00Z');
 

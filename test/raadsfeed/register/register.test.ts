@@ -5,7 +5,7 @@ import type { OutboundClient } from '../../../src/kernel/outbound/outbound-clien
 import { systemClock } from '../../../src/kernel/time.ts';
 import { addFeed, createRegisterClient, refreshFeed } from '../../../src/raadsfeed/register/register.ts';
 import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/store/register.ts';
-import { FakeSource } from '../aggregator/fake-source.ts';
+import { FakeSource } from '../../aggregator/fake-source.ts';
 import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
 
 const ENV = { RAADSFEED_REGISTER: 'true', AGGREGATOR_ALLOW_PRIVATE: 'true', AGGREGATOR_TIMEOUT_MS: '1000' };

@@ -1,18 +1,23 @@
-import { partKey } from '../../../src/raadsfeed/aggregator/part-key.ts';
+import { createNotubizAdapter, type NotubizAdapterOptions } from '../../../src/aggregator/notubiz/adapter.ts';
+import { wooCategories } from '../../../src/aggregator/notubiz/map/context.ts';
+import { partKey } from '../../../src/aggregator/resource-key.ts';
 import type {
   AdapterSource,
   DateWindow,
-  KnownPlace,
+  KnownItem,
   Part,
   SourceAdapter,
   SourceData,
   WindowReading,
   WindowRequest,
-} from '../../../src/raadsfeed/aggregator/source-adapter.ts';
-import { type WindowBatch, windowBatches } from '../../../src/raadsfeed/aggregator/window-batches.ts';
-import { deriveChanges, type FeedState, type WindowChanges } from '../../../src/raadsfeed/aggregator/window-changes.ts';
-import { createNotubizAdapter, type NotubizAdapterOptions } from '../../../src/raadsfeed/notubiz/adapter.ts';
-import { wooCategories } from '../../../src/raadsfeed/notubiz/map/woo-categories.ts';
+} from '../../../src/aggregator/supplier/source-adapter.ts';
+import {
+  deriveChanges,
+  type WindowBaseline,
+  type WindowBatch,
+  type WindowChanges,
+  windowBatches,
+} from '../../../src/aggregator/supplier/window-changes.ts';
 import { expectContract } from './contract.ts';
 import type { NotubizServer } from './server.ts';
 
@@ -43,7 +48,7 @@ interface RoundOptions {
 export class MemoryFeed {
   readonly adapter: SourceAdapter;
   readonly resources = new Map<string, SourceData>();
-  readonly places = new Map<string, KnownPlace>();
+  readonly items = new Map<string, KnownItem>();
   now = NOW;
 
   constructor(supplier: NotubizServer, options: Partial<NotubizAdapterOptions> = {}) {
@@ -60,7 +65,7 @@ export class MemoryFeed {
   async round(more: Partial<WindowRequest> & RoundOptions = {}): Promise<Round> {
     const { allowMassDelete = true, deletedBefore = 0, batch = 1000, transactions, ...request } = more;
     const window = more.window ?? QUARTER;
-    const known = [...this.places.values()].filter(({ day }) => day >= window.from && day <= window.to);
+    const known = [...this.items.values()].filter(({ day }) => day >= window.from && day <= window.to);
     const reading = await this.adapter.readWindow({
       source: SOURCE,
       window,
@@ -75,15 +80,15 @@ export class MemoryFeed {
     return { ...changes, reading };
   }
 
-  #commit({ lines, places, forget }: WindowBatch): void {
+  #commit({ lines, items, obsolete }: WindowBatch): void {
     for (const line of lines) {
       if (line.op === 'upsert') {
         expectContract(line);
         this.resources.set(partKey({ resourceType: line.resourceType, ...line.data }), { ...line.data });
       } else this.resources.delete(partKey({ resourceType: line.resourceType, ...line.resource }));
     }
-    for (const place of places) this.places.set(place.place, place);
-    for (const place of forget) this.places.delete(place);
+    for (const item of items) this.items.set(item.key, item);
+    for (const key of obsolete) this.items.delete(key);
   }
 
   /** A resource of the feed. */
@@ -99,12 +104,12 @@ export class MemoryFeed {
 
   #state(
     reading: WindowReading,
-    inWindow: readonly KnownPlace[],
-    word: Pick<FeedState, 'allowMassDelete' | 'deletedBefore'>,
-  ): FeedState {
-    const keys = new Set([...inWindow, ...reading.places].map(({ place }) => place));
-    const known = [...this.places.values()].filter(({ place }) => keys.has(place));
-    const elsewhere = [...this.places.values()].filter(({ place }) => !keys.has(place)).flatMap(({ parts }) => parts);
+    inWindow: readonly KnownItem[],
+    word: Pick<WindowBaseline, 'allowMassDelete' | 'deletedBefore'>,
+  ): WindowBaseline {
+    const keys = new Set([...inWindow, ...reading.items].map(({ key }) => key));
+    const known = [...this.items.values()].filter(({ key }) => keys.has(key));
+    const elsewhere = [...this.items.values()].filter(({ key }) => !keys.has(key)).flatMap(({ parts }) => parts);
     return {
       organisatiecode: SOURCE.organisatiecode,
       known,

@@ -1,0 +1,60 @@
+import type { SourceIssue } from '../supplier/source-adapter.ts';
+
+/** Kinds of issue, and whether one makes the window incomplete. */
+const KINDS = {
+  'call-failed': true,
+  'unexpected-answer': true,
+  'count-mismatch': true,
+  'other-organisation': true,
+  'unread-days': true,
+  refused: false,
+  'labels-missing': false,
+  'unknown-gremium': false,
+  'unusable-value': false,
+} as const;
+
+export type IssueKind = keyof typeof KINDS;
+
+/** Distinct issues of a reading at most; further ones are counted by kind. A register of thousands has one fault thousands of times. */
+const MAX_DISTINCT = 1000;
+
+/** Collects the issues of one reading; repeated ones are counted. */
+export class IssueLog {
+  readonly #issues = new Map<string, SourceIssue>();
+  readonly #blocked = new Set<string>();
+
+  add(what: IssueKind, where: string, detail: string): void {
+    if (KINDS[what]) this.#blocked.add(where);
+    const full = this.#issues.size >= MAX_DISTINCT && !this.#issues.has(`${what} ${where} ${detail}`);
+    if (full) this.#count(what, 'elsewhere', 'further issues of this kind');
+    else this.#count(what, where, detail);
+  }
+
+  #count(what: IssueKind, where: string, detail: string): void {
+    const key = `${what} ${where} ${detail}`;
+    const known = this.#issues.get(key);
+    const issue = known ?? { what, where, detail, times: 0, blocking: KINDS[what] };
+    this.#issues.set(key, { ...issue, times: issue.times + 1 });
+  }
+
+  /** Adds issues about one call or resource. */
+  at(where: string): IssueSink {
+    return (what, detail) => this.add(what, where, detail);
+  }
+
+  /** Whether anything makes the window incomplete. */
+  get blocked(): boolean {
+    return this.#blocked.size > 0;
+  }
+
+  /** Whether an issue about this call or resource does. */
+  blockedAt(where: string): boolean {
+    return this.#blocked.has(where);
+  }
+
+  all(): SourceIssue[] {
+    return [...this.#issues.values()];
+  }
+}
+
+export type IssueSink = (what: IssueKind, detail: string) => void;

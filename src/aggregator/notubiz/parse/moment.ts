@@ -1,0 +1,134 @@
+import type { IssueSink } from '../issue-log.ts';
+
+/** A time of the supplier. */
+export interface Moment {
+  /** RFC 3339 in UTC; absent when only a day was given. */
+  readonly utc?: string;
+  /** The Dutch day, `YYYY-MM-DD`. */
+  readonly day: string;
+  /** Why it may be wrong. */
+  readonly doubt?: string;
+}
+
+type MomentReading = { readonly moment?: Moment; readonly fault?: string };
+
+const FORM = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
+
+/**
+ * Reads a time as NotuBiz writes them: with an offset, or bare, and then it is Dutch local time. Empty, zero and impossible
+ * dates are absent ones; anything else is a fault.
+ */
+export function readMoment(value: unknown): MomentReading {
+  if (value === null || value === undefined) return {};
+  if (typeof value !== 'string') return { fault: `a time was expected, not ${typeof value}` };
+  const text = value.trim();
+  if (text === '') return {};
+  const found = FORM.exec(text);
+  if (found === null) return { fault: `not a time: ${JSON.stringify(text.slice(0, 40))}` };
+  const [, year, month, day, hour, minute, second, offset] = found;
+  const local = possibleTime([year, month, day, hour ?? '0', minute ?? '0', second ?? '0'].map(Number));
+  if (local === undefined) return {};
+  if (hour === undefined) return { moment: { day: text } };
+  if (offset !== undefined) {
+    const instant = local - offsetMilliseconds(offset);
+    return { moment: { utc: toUtc(instant), day: amsterdamDay(instant) } };
+  }
+  const { instant, existed } = fromAmsterdam(local);
+  const moment = { utc: toUtc(instant), day: text.slice(0, 10) };
+  return { moment: existed ? moment : { ...moment, doubt: `${text} did not exist: the clock skipped that hour` } };
+}
+
+/** The time as if it were UTC, or `undefined` when no calendar or clock has it. */
+function possibleTime(numbers: readonly number[]): number | undefined {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
+  if (year < 1900 || hour > 23 || minute > 59 || second > 59) return undefined;
+  const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
+  return time.getUTCMonth() === month - 1 && time.getUTCDate() === day ? time.getTime() : undefined;
+}
+
+function offsetMilliseconds(offset: string): number {
+  if (offset.toUpperCase() === 'Z') return 0;
+  const digits = offset.replace(':', '');
+  const minutes = Number(digits.slice(1, 3)) * 60 + Number(digits.slice(3, 5));
+  return (digits.startsWith('-') ? -minutes : minutes) * 60_000;
+}
+
+function toUtc(instant: number): string {
+  return `${new Date(instant).toISOString().slice(0, 19)}Z`;
+}
+
+/** A time of the supplier; faults and doubts are reported under its name. */
+export function momentOf(value: unknown, name: string, issue: IssueSink): Moment | undefined {
+  const { moment, fault } = readMoment(value);
+  const remark = fault ?? moment?.doubt;
+  if (remark !== undefined) issue('unusable-value', `${name}: ${remark}`);
+  return moment;
+}
+
+/** As `momentOf`, for a member that needs a time of day: a day alone is reported and left out. */
+export function timeOf(value: unknown, name: string, issue: IssueSink): string | undefined {
+  const moment = momentOf(value, name, issue);
+  if (moment !== undefined && moment.utc === undefined) issue('unusable-value', `${name}: a day without a time`);
+  return moment?.utc;
+}
+
+const FORMAT = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'Europe/Amsterdam',
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+const HOUR = 3_600_000;
+/** Offsets by hour, since the calendar takes a hundred times as long; hours that are cached at most. */
+const offsets = new Map<number, number>();
+const MAX_OFFSETS = 50_000;
+
+/** What a Dutch clock shows at an instant, written as if it were UTC (milliseconds). */
+function wallClock(instant: number): number {
+  const parts: Record<string, number> = {};
+  for (const { type, value } of FORMAT.formatToParts(instant)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}
+
+/** Dutch clocks move on whole hours of UTC, so an offset holds for the hour. */
+function offsetAt(instant: number): number {
+  const hour = Math.floor(instant / HOUR) * HOUR;
+  const known = offsets.get(hour);
+  if (known !== undefined) return known;
+  if (offsets.size >= MAX_OFFSETS) offsets.clear();
+  const offset = wallClock(hour) - hour;
+  offsets.set(hour, offset);
+  return offset;
+}
+
+interface LocalInstant {
+  /** Milliseconds since 1970 (UTC). */
+  readonly instant: number;
+  /** False for a time in the hour that the clock skips in spring. */
+  readonly existed: boolean;
+}
+
+/**
+ * The instant at which a Dutch clock showed this time. In the hour that comes twice in autumn it is the first (summer time);
+ * a time in the skipped hour is taken as if the clock had not moved yet.
+ * @param local the clock's time as if it were UTC (milliseconds)
+ */
+function fromAmsterdam(local: number): LocalInstant {
+  const before = offsetAt(local - 3 * HOUR);
+  const after = offsetAt(local + 3 * HOUR);
+  for (const offset of [Math.max(before, after), Math.min(before, after)]) {
+    if (offsetAt(local - offset) === offset) return { instant: local - offset, existed: true };
+  }
+  return { instant: local - before, existed: false };
+}
+
+/** The Dutch day of an instant, `YYYY-MM-DD`. */
+function amsterdamDay(instant: number): string {
+  return new Date(instant + offsetAt(instant)).toISOString().slice(0, 10);
+}

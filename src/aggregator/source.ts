@@ -1,0 +1,97 @@
+/** A source as the aggregator stores it. */
+export interface Source {
+  readonly id: number;
+  /** Address of a service document, or `<scheme>:<organisation>` of a supplier's API. */
+  readonly adres: string;
+  readonly soort: 'feed' | 'leveranciers-api';
+  /** Only these organisations are taken from it; empty: all that it names. */
+  readonly organisatiecodes: readonly string[];
+  readonly naam: string | null;
+  readonly portaal: string | null;
+  /** First day (`YYYY-MM-DD`) that is read of a supplier. */
+  readonly vanaf: string | null;
+  readonly feedUrl: string | null;
+  readonly snapshotUrl: string | null;
+  readonly rol: 'bronhouder' | 'aggregator' | null;
+  readonly documentEtag: string | null;
+  readonly documentReadAt: Date | null;
+  /** `stand`: the snapshot is being read; `historie`: the history for redactions that were missed; `feed`: the log after both. */
+  readonly phase: 'stand' | 'historie' | 'feed';
+  /** Resources that neither the snapshot nor the feed after it shows will be deleted. */
+  readonly isComparing: boolean;
+  readonly snapshotCursor: string | null;
+  readonly snapshotFeedCursor: string | null;
+  readonly cursor: string | null;
+  readonly etag: string | null;
+  /** Number of the last record that was read; `null` when only the cursor is known. */
+  readonly lastNumber: number | null;
+  readonly pageSize: number;
+  /** A cursor of the feed was given up, so its history is read for redactions. */
+  readonly mustReadHistory: boolean;
+  /** From where; `null`: from its beginning. */
+  readonly historyCursor: string | null;
+  /** The last number that was read before. */
+  readonly historyAfter: number | null;
+  /** Whether that history reaches back to that number; `null` while nothing says so. */
+  readonly historyJoins: boolean | null;
+  /** It does not: resources that disappear may have been redacted. */
+  readonly historyMissed: boolean;
+  /** As JSON; see `ReadingProgress`. */
+  readonly progress: unknown;
+  /** As JSON; see `LookAhead`. */
+  readonly lookAhead: unknown;
+  /** A hash of this source equalled the one that we compute. */
+  readonly hashMatches: boolean;
+  /** Organisations that its service document names. */
+  readonly named: readonly string[];
+  /** All of them are taken from other sources. */
+  readonly hasNothingToRead: boolean;
+  readonly allowMassDelete: boolean;
+  /** When a comparison with withheld deletes is repeated. */
+  readonly compareAgainAt: Date | null;
+  /** When the snapshot was last started. */
+  readonly snapshotStartedAt: Date | null;
+  /** Failures in a row, and the kind of the last one. */
+  readonly failures: number;
+  readonly failureKind: string | null;
+}
+
+/** The right to read a source. Taking it over raises the number, so that the previous holder cannot publish any more. */
+export interface Lease {
+  readonly source: Source;
+  readonly number: number;
+  readonly holder: string;
+}
+
+/** The lease was taken over, or the source paused or removed: the work in progress is dropped. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+  constructor() {
+    super('another worker has the source now, or it was paused or removed');
+  }
+}
+
+/** What an operator gives as a source. */
+export type SourceAddress =
+  | { readonly kind: 'feed'; readonly adres: string }
+  | {
+      readonly kind: 'leveranciers-api';
+      readonly adres: string;
+      readonly scheme: string;
+      readonly organisationId: string;
+    };
+
+/** Reads the address of a service document, or `notubiz:<id>`; `undefined` when it is neither. */
+export function parseSourceAddress(text: string): SourceAddress | undefined {
+  const supplier = /^(notubiz):([A-Za-z0-9_-]{1,40})$/.exec(text);
+  const [, scheme, organisationId] = supplier ?? [];
+  if (scheme !== undefined && organisationId !== undefined) {
+    return { kind: 'leveranciers-api', adres: text, scheme, organisationId };
+  }
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if ((url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '')
+    return undefined;
+  url.hash = '';
+  return { kind: 'feed', adres: url.href.replace(/\/+$/, '') };
+}

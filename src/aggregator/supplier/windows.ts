@@ -1,0 +1,59 @@
+import type { DateWindow } from './source-adapter.ts';
+
+const DAY = 86_400_000;
+
+function toTime(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+function toDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** Both halves of a window, or `undefined` for a single day. */
+export function halves({ from, to }: DateWindow): readonly [DateWindow, DateWindow] | undefined {
+  const days = Math.round((toTime(to) - toTime(from)) / DAY) + 1;
+  if (days < 2) return undefined;
+  const middle = toTime(from) + Math.floor(days / 2) * DAY;
+  return [
+    { from, to: toDay(middle - DAY) },
+    { from: toDay(middle), to },
+  ];
+}
+
+/** The quarters of a year in which the days lie, cut off at both ends, oldest first. */
+export function quarters({ from, to }: DateWindow): readonly DateWindow[] {
+  const found: DateWindow[] = [];
+  for (let start = from; start <= to; ) {
+    const date = new Date(toTime(start));
+    const next = toDay(Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) * 3 + 3, 1));
+    const end = toDay(toTime(next) - DAY);
+    found.push({ from: start, to: end < to ? end : to });
+    start = next;
+  }
+  return found;
+}
+
+export function inWindow(day: string, { from, to }: DateWindow): boolean {
+  return day >= from && day <= to;
+}
+
+export interface RoundWindows {
+  /** Those in which things change daily: for the quick round. */
+  readonly current: readonly DateWindow[];
+  /** All of history, and what is planned: for the full round. Documents are added to meetings of years ago. */
+  readonly all: readonly DateWindow[];
+}
+
+/** The windows of a source: whole quarters, so that an item is expected in the same window in every round. */
+export function roundWindows(since: string, now: Date): RoundWindows {
+  const quarterOf = (months: number): DateWindow => {
+    const first = Math.floor(now.getUTCMonth() / 3) * 3 + months;
+    const from = Date.UTC(now.getUTCFullYear(), first, 1);
+    return { from: toDay(from), to: toDay(Date.UTC(now.getUTCFullYear(), first + 3, 1) - DAY) };
+  };
+  const start = new Date(toTime(since));
+  const from = toDay(Date.UTC(start.getUTCFullYear(), Math.floor(start.getUTCMonth() / 3) * 3, 1));
+  const all = quarters({ from, to: quarterOf(15).to });
+  return { current: [-3, 0, 3].map(quarterOf).filter((window) => window.from >= from), all };
+}

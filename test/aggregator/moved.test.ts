@@ -1,0 +1,143 @@
+/** A source that moves to another address: what was redacted there is redacted here, whichever way it moved. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { findSource, setPaused, takeOverOrganisations } from '../../src/aggregator/store/sources.ts';
+import { transaction } from '../../src/kernel/database/transaction.ts';
+import { type FeedServer, readRecords, type TestRecord } from '../raadsfeed/support.ts';
+import { FakeSource } from './fake-source.ts';
+import { eventually, follow, sourceState, startAggregator, stateOf, unfollow } from './support.ts';
+
+let aggregator: FeedServer;
+let old: FakeSource;
+/** The same feed at another address, where `d-1` was redacted since. */
+let moved: FakeSource;
+let codes = 0;
+let secret = '';
+
+beforeAll(async () => {
+  aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
+});
+afterAll(async () => {
+  await aggregator.stop();
+});
+beforeEach(async () => {
+  codes += 1;
+  secret = `Burgerservicenummer-van-Jansen-${codes}.`;
+  const code = `gm${String(codes).padStart(4, '0')}`;
+  [old, moved] = [await new FakeSource(code).listen(), await new FakeSource(code).listen()];
+  old.document('d-1', secret);
+  for (let i = 2; i <= 12; i += 1) old.document(`d-${i}`);
+  await follow(aggregator.pool, old.url);
+  await eventually(async () => expect((await sourceState(aggregator.pool, old.url)).behind).toBe(0));
+  await pause(true);
+  moved.records = old.records.slice(1);
+  moved.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1] });
+  for (let i = 13; i <= 20; i += 1) moved.document(`d-${i}`);
+});
+afterEach(async () => {
+  for (const { url } of [old, moved]) await unfollow(aggregator.pool, url);
+  await old.close();
+  await moved.close();
+});
+
+function published(): Promise<TestRecord[]> {
+  return readRecords(aggregator.api, `/feed?organisatiecode=${old.organisatiecode}`);
+}
+
+async function pause(paused: boolean): Promise<void> {
+  const found = await findSource(aggregator.pool, old.url);
+  await setPaused(aggregator.pool, found?.id ?? 0, paused);
+}
+
+async function expectRedactedOnce(): Promise<void> {
+  await eventually(async () => expect([...stateOf(await published()).keys()]).toHaveLength(19));
+  await eventually(async () => {
+    const { text } = await aggregator.api.call('GET', `/feed?limit=1000&organisatiecode=${old.organisatiecode}`);
+    expect(text).not.toContain(secret);
+  });
+  // As the source says it, and not because its reason could not be found.
+  expect((await published()).filter(({ op }) => op === 'redact').at(-1)).toMatchObject({
+    resource: { bronidentificatie: 'd-1' },
+    verwijderreden: 'persoonsgegevens',
+  });
+}
+
+it('is found when it was removed, and added at its new address', async () => {
+  await unfollow(aggregator.pool, old.url);
+  await follow(aggregator.pool, moved.url);
+  await expectRedactedOnce();
+});
+
+it('is found when its organisations are switched to the new address', async () => {
+  const from = await findSource(aggregator.pool, old.url);
+  await transaction(aggregator.pool, (client) =>
+    takeOverOrganisations(client, {
+      from: from?.id ?? 0,
+      to: moved.url,
+      codes: [old.organisatiecode],
+      allowMassDelete: false,
+    }),
+  );
+  await expectRedactedOnce();
+});
+
+it('is found when they are switched to a source that is followed already and was read beyond it', async () => {
+  await follow(aggregator.pool, moved.url);
+  // All that it has is still taken from the old address.
+  await eventually(async () =>
+    expect(await sourceState(aggregator.pool, moved.url)).toMatchObject({ mislukt: 0, organisaties: [] }),
+  );
+  const from = await findSource(aggregator.pool, old.url);
+  await transaction(aggregator.pool, (client) =>
+    takeOverOrganisations(client, {
+      from: from?.id ?? 0,
+      to: moved.url,
+      codes: [old.organisatiecode],
+      allowMassDelete: false,
+    }),
+  );
+  await expectRedactedOnce();
+});
+
+it('is found when its service document names a new address, where its cursor means something else', async () => {
+  // It began to count anew: the old cursor is taken there, and stands behind the redaction.
+  moved.records = [];
+  moved.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [] });
+  for (let i = 2; i <= 20; i += 1) moved.document(`d-${i}`);
+  old.rule = ({ path, page, json }) => {
+    if (path !== '/') return false;
+    json({ ...page(), feedUrl: `${moved.url}/feed`, snapshotUrl: `${moved.url}/snapshot` });
+    return true;
+  };
+  await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [old.url]);
+  await pause(false);
+  await expectRedactedOnce();
+});
+
+it('of a source whose document names a feed that is followed already: it is refused, and gets no organisations', async () => {
+  await pause(false);
+  const claimer = await new FakeSource('gm9999').listen();
+  try {
+    claimer.organisaties = [{ organisatiecode: 'gm9999', naam: 'Gemeente' }, ...old.organisaties];
+    claimer.rule = ({ path, page, json }) => {
+      if (path !== '/') return false;
+      json({ ...page(), feedUrl: `${old.url}/feed` });
+      return true;
+    };
+    claimer.document('x-1');
+    await follow(aggregator.pool, claimer.url);
+    await eventually(async () => {
+      const { foutSoort, fout } = await sourceState(aggregator.pool, claimer.url);
+      expect([foutSoort, fout]).toEqual(['feed-elsewhere', expect.stringContaining(old.url)]);
+    });
+    expect(await sourceState(aggregator.pool, old.url)).toMatchObject({ mislukt: 0 });
+    expect(await readRecords(aggregator.api, '/feed?organisatiecode=gm9999')).toEqual([]);
+    // What it had before it claimed another's is no reason to let it.
+    claimer.rule = undefined;
+    await eventually(async () =>
+      expect(await sourceState(aggregator.pool, claimer.url)).toMatchObject({ behind: 0, mislukt: 0 }),
+    );
+  } finally {
+    await unfollow(aggregator.pool, claimer.url);
+    await claimer.close();
+  }
+});

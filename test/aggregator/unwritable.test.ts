@@ -1,0 +1,112 @@
+/** JSON that cannot be written again as it was read: too deep for the stack, or with a number that becomes null. */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FeedServer, readRecords, type TestRecord } from '../raadsfeed/support.ts';
+import { type FakeRecord, FakeSource } from './fake-source.ts';
+import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';
+
+let aggregator: FeedServer;
+let source: FakeSource;
+let codes = 0;
+
+beforeAll(async () => {
+  aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
+});
+afterAll(async () => {
+  await aggregator.stop();
+});
+beforeEach(async () => {
+  codes += 1;
+  source = await new FakeSource(`gm${String(codes).padStart(4, '0')}`).listen();
+  source.document('d-1', 'Geheim');
+  await follow(aggregator.pool, source.url);
+  await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
+});
+afterEach(async () => {
+  await unfollow(aggregator.pool, source.url);
+  await source.close();
+});
+
+function published(): Promise<TestRecord[]> {
+  return readRecords(aggregator.api, `/feed?organisatiecode=${source.organisatiecode}`);
+}
+
+const PLACEHOLDER = 'HERE';
+/** Answers pages in which a placeholder is other JSON, that `JSON.stringify` would not write. */
+function put(text: string): void {
+  source.rule = ({ path, page, response }) => {
+    if (path === '/') return false;
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(page()).replaceAll(`"${PLACEHOLDER}"`, text));
+    return true;
+  };
+}
+
+const inData = (): FakeRecord => {
+  const record = source.document('d-2');
+  Object.assign(Object(record.data), { extra: PLACEHOLDER });
+  return Object.assign(record, { contentHash: undefined });
+};
+const inRecord = (): FakeRecord => Object.assign(source.document('d-2'), { extra: PLACEHOLDER });
+
+const LISTS = '['.repeat(20_000) + ']'.repeat(20_000);
+const OBJECTS = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+
+describe('a record that cannot be written again is refused alone, and a redaction beside it is carried out', () => {
+  it.each<[string, string, () => FakeRecord, RegExp]>([
+    ['lists nested deep in data', LISTS, inData, /nested more than 100 levels/],
+    ['objects nested deep in data', OBJECTS, inData, /nested more than 100 levels/],
+    ['objects nested deep in the record', OBJECTS, inRecord, /nested more than 100 levels/],
+    ['a number without end in data', '{"n":[1e400]}', inData, /number/],
+    ['a number without end in the record', '-1e999', inRecord, /number/],
+    ['too much in the record', JSON.stringify('x'.repeat(66_000)), inRecord, /65536 bytes/],
+  ])('%s', async (_name, text, add, why) => {
+    put(text);
+    add();
+    source.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1] });
+    source.document('d-3');
+    await eventually(async () =>
+      expect((await published()).map(({ op }) => op)).toEqual(['redact', 'redact', 'upsert']),
+    );
+    await eventually(async () =>
+      expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ behind: 0, mislukt: 0, openGeweigerd: 1 }),
+    );
+    const { rows } = await aggregator.pool.query<{ detail: string }>(
+      `select detail from aggregator.melding where wat = 'record-refused' and waar = $1`,
+      [`${source.url}/feed#2`],
+    );
+    expect(rows).toEqual([{ detail: expect.stringMatching(why) }]);
+  });
+});
+
+it.each([
+  ['20 000 levels', OBJECTS],
+  ['a number without end', '1e400'],
+  ['66 000 characters', JSON.stringify('x'.repeat(66_000))],
+])('a redaction with %s in a member of its own is carried out without that', async (_name, text) => {
+  put(text);
+  source.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1], extra: PLACEHOLDER, besluit: 'B' });
+  source.document('d-3');
+  await eventually(async () => expect((await published()).map(({ op }) => op)).toEqual(['redact', 'redact', 'upsert']));
+  expect((await published())[1]).not.toHaveProperty('extra');
+});
+
+it('a page that cannot be published does not hold up its redactions', async () => {
+  // The database refuses this one record, as it would whatever it cannot hold.
+  const owner = new pg.Client({ connectionString: aggregator.databaseUrl });
+  await owner.connect();
+  await owner.query(
+    `create function raadsfeed.refuse() returns trigger language plpgsql as $$
+     begin if new.bronidentificatie = 'poison' then raise exception 'refused'; end if; return new; end $$;
+     create trigger refuse before insert on raadsfeed.record for each row execute function raadsfeed.refuse()`,
+  );
+  try {
+    source.document('poison');
+    source.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1] });
+    await eventually(async () => expect((await published()).map(({ op }) => op)).toEqual(['redact', 'redact']));
+  } finally {
+    await owner.query('drop trigger refuse on raadsfeed.record; drop function raadsfeed.refuse');
+    await owner.end();
+  }
+});
