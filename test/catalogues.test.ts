@@ -170,7 +170,7 @@ describe('the package', () => {
 });
 
 describe('the dependencies', () => {
-  it('each have their reason in docs/dependencies.md, and none is told of that is not there', async () => {
+  it('each have their reason in docs/dependencies.md, and nothing else is listed', async () => {
     const manifest: Record<string, Record<string, string>> = JSON.parse(
       await readFile(join(ROOT, 'package.json'), 'utf8'),
     );

@@ -1,4 +1,4 @@
-/** The order of the checks: a request with every fault at once, mended one by one. The first failing step answers. */
+/** The order of the checks: a request with every fault at once, fixed one by one. The first failing step answers. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestServer } from '../support/server.ts';

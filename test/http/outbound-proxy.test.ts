@@ -8,7 +8,7 @@ import { createOutboundClient } from '../../src/kernel/outbound/outbound-client.
 import { systemClock } from '../../src/kernel/time.ts';
 import { openSupplier } from '../gegevens/support/supplier.ts';
 
-/** What the proxy was asked for, with what it was told of who asks. */
+/** What the proxy was asked for, with what the caller said about itself. */
 const asked: string[] = [];
 let proxy: Server;
 let target: Server;

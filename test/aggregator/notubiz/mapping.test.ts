@@ -263,7 +263,7 @@ describe('a document becomes an InformatieObject', () => {
       { bestandsurl: '/document/1/2' },
     ],
     ['a kind of file that is none', { versions: [{ id: 1, mime_type: 'pdf', file_size: 'groot' }] }, {}],
-    ['an address that cannot be mended', { url: 'geen adres' }, {}],
+    ['an address that cannot be fixed', { url: 'geen adres' }, {}],
   ])('reports %s', async (_what, more, expected) => {
     supplier.organisation.addMeeting(meetingOf(20, { documents: [documentOf(1, more)] }));
     const { reading } = await feed.round();

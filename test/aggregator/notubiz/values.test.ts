@@ -66,8 +66,8 @@ describe('addresses', () => {
     ['www.voorbeeld.nl/a', 'https://www.voorbeeld.nl/a'],
     ['//www.voorbeeld.nl/a', 'https://www.voorbeeld.nl/a'],
     ['api.notubiz.nl/document/1', 'https://api.notubiz.nl/document/1'],
-  ])('mends %s', (broken, mended) => {
-    expect(fixUrl(broken)).toBe(mended);
+  ])('fixes %s', (broken, fixed) => {
+    expect(fixUrl(broken)).toBe(fixed);
   });
 
   it.each(['', 'geen adres', 'http://', 'javascript:alert(1)', 'ftp://voorbeeld.nl/a', 'https://a:b@voorbeeld.nl/'])(
