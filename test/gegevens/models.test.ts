@@ -74,11 +74,11 @@ it('import names the model that a file fits, and imports it as that with --model
     callProgram(['gegevens', 'import', '--variant', 'vs', ...words], { DATABASE_URL: supplier.databaseUrl });
   const refused = await run(example('1.2'));
   expect(refused.status).toBe(1);
-  expect(refused.stdout).toContain('this is a file of model 1.2; --model 1.2 takes it as that');
+  expect(refused.stdout).toContain('this is a file of model 1.2; --model 1.2 imports it as such');
   expect(JSON.parse((await run('--json', example('1.0'))).stdout)).toMatchObject({ files: [{ otherModel: '1.0' }] });
   const taken = await run('--model', '1.2', example('1.2'));
   expect(taken).toMatchObject({ status: 0 });
-  expect(taken.stdout).toContain('of model 1.2: delivered when that is the configured model, which now is 1.1');
+  expect(taken.stdout).toContain('of model 1.2: delivered only when that is configured; it is 1.1 now');
   expect(await run('--model', '9.9', example('1.2'))).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('9.9'),

@@ -166,7 +166,7 @@ describe('a service with two servers of a database', () => {
       expect(status).toBe(200);
       expect(line('read-replica')).toMatchObject({
         ok: true,
-        warning: expect.stringMatching(/replica is away.*DATABASE_READ_URL/),
+        warning: expect.stringMatching(/replica is unavailable.*DATABASE_READ_URL/),
       });
       back = await start('replica', SETTINGS);
       await expect
