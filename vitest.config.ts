@@ -9,7 +9,7 @@ const every = {
 } as const;
 
 /** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */
-const ISOLATED = ['aggregator/notubiz/retry', 'gegevens/keys', 'demo/demo', 'http/limits', 'http/client-limits'].map(
+const ISOLATED = ['aggregator/notubiz/retry', 'gegevens/keys', 'http/limits', 'http/client-limits'].map(
   (file) => `test/${file}.test.ts`,
 );
 

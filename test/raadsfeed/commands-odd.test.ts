@@ -83,10 +83,7 @@ describe('feed redact', () => {
     const line = { op: 'delete', resourceType: 'Agendapunt', resource, verwijderreden: 'correctie' };
     expect((await run(['publish'], toText([line]))).stdout).toContain('1 no-op');
     const redacted = await run(['redact', '--resource', 'gm0001/Vergadering/x', '--reden', 'correctie']);
-    expect([redacted.status, redacted.stdout]).toEqual([
-      0,
-      expect.stringContaining('the feed holds no content of it'),
-    ]);
+    expect([redacted.status, redacted.stdout]).toEqual([0, expect.stringContaining('the feed holds no content of it')]);
     expect(await organisations()).toEqual(before);
   });
 
