@@ -115,7 +115,9 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
 export function acceptedTypes(accept: string | undefined, offered: readonly string[]): string[] {
   if (accept === undefined) return [...offered];
   if (accept.length > MAX_NEGOTIATED_LENGTH) return [];
-  const spelled = offered.flatMap((type) => [type, `${type}; charset=utf-8`]);
+  // The library looks at every type of the header for each type that is offered.
+  const namesCharset = accept.toLowerCase().includes('charset');
+  const spelled = namesCharset ? offered.flatMap((type) => [type, `${type}; charset=utf-8`]) : [...offered];
   const accepted = new Negotiator({ headers: { accept } }).mediaTypes(spelled);
   return [...new Set(accepted.map((type) => type.replace('; charset=utf-8', '')))];
 }

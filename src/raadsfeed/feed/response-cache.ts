@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { requestClosedSignal } from '../../http/connections.ts';
-import { acceptedEncoding } from '../../http/headers.ts';
+import { acceptedEncoding, acceptedTypes } from '../../http/headers.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import {
@@ -311,9 +311,10 @@ function keyOfQuery(query: unknown): string | undefined {
   return unread.size > 0 ? undefined : parts.join(' ');
 }
 
-/** Whether the client takes JSON for certain; anything else is left to the contract. */
+/** Whether the client takes JSON, as browsers do behind a dozen other types; who does not is left to the contract. */
 function acceptsJson(accept: string | undefined): boolean {
-  return accept === undefined || accept === '*/*' || accept === 'application/json';
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return true;
+  return acceptedTypes(accept, ['application/json']).length > 0;
 }
 
 /** Whether `If-None-Match` names this tag; the comparison is the weak one (RFC 9110 13.1.2). */
