@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
+import { createBatchPerTick } from '../kernel/scheduling.ts';
 import { clientKey } from './limits.ts';
 import { platformProblems } from './problems.ts';
 
@@ -219,6 +220,7 @@ function hasCrowdedObject(text: Uint8Array, most: number): boolean {
 /** Reads JSON bodies strictly: UTF-8 or nothing (RFC 8259 8.1), no `__proto__`; every other media type is refused. */
 export function strictJsonBody(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
+  const batchPerTick = createBatchPerTick();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (hasOtherCharset(request.headers['content-type'])) {
@@ -230,7 +232,7 @@ export function strictJsonBody(app: FastifyInstance): void {
     if (typeof body !== 'string' && body.length > SCANNED_BYTES && hasCrowdedObject(body, MAX_MEMBERS)) {
       return done(new Problem(platformProblems.invalidRequest, { detail: TOO_MANY.reason, invalidParams: [TOO_MANY] }));
     }
-    return parse(request, body.toString(), done);
+    return batchPerTick(() => parse(request, body.toString(), done));
   });
 }
 
