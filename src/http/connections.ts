@@ -54,7 +54,8 @@ export function trackConnections(server: Server): Connections {
     socket.once('close', () => connections.delete(socket));
     if (closed) awaitFirst(socket);
   });
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+  // Before the framework, which may answer at once from the response cache: its head must say already that the connection ends.
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     connections.set(socket, response);
     if (draining) makeLast(socket, response);
   });
