@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Server, Socket } from 'node:net';
+import { Server as NetServer, type Server, type Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -85,10 +85,12 @@ export function trackConnections(server: Server): Connections {
       drain();
       await quietTurn();
       closed = true;
-      const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+      // Not `close` of the HTTP server: that also resets connections whose first request was not read yet.
+      const ended = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       for (const [socket, response] of connections) {
         if (response === undefined) awaitFirst(socket);
-        else if (!response.closed) makeLast(socket, response);
+        else if (response.closed) socket.destroy();
+        else makeLast(socket, response);
       }
       await ended;
     },
