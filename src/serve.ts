@@ -11,6 +11,9 @@ import type { Terminal } from './kernel/terminal.ts';
 import type { Clock } from './kernel/time.ts';
 import { buildServer } from './server.ts';
 
+/** How long (milliseconds) a connection that a proxy keeps may lie idle while draining before it is closed here; see `deploy/nginx`. */
+const LAST_REQUEST_MS = 2000;
+
 export interface ServeOptions {
   readonly config: Config;
   readonly log: Logger;
@@ -30,8 +33,8 @@ export interface Service {
   readonly databaseExited: Promise<void>;
   /**
    * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first
-   * keeps serving for that long, not ready and closing each connection after its next answer, so that a proxy moves elsewhere. A second call
-   * without it cuts that short.
+   * serves for that long as ever, but not ready, so that a balancer moves elsewhere, and then for `LAST_REQUEST_MS` over the connections
+   * that are open. A second call without it cuts both short.
    */
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
@@ -87,14 +90,24 @@ async function listen(
     if (drainMs === 0) endDrain.abort();
     stopping ??= (async () => {
       draining = true;
-      connections.drain();
-      await sleep(drainMs, undefined, { signal: endDrain.signal }).catch(() => undefined);
+      if (drainMs > 0) await drain(connections, drainMs, endDrain.signal);
       open.beginStop();
       await releaseAll(releases);
     })();
     return stopping;
   };
   return { url, managementUrl, databaseUrl: open.ownerUrl, databaseExited: open.databaseExited, stop };
+}
+
+/** Keeps serving until balancers have gone, and proxies have used up or closed the connections that they keep; cut short by the signal. */
+async function drain(connections: Connections, drainMs: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(drainMs, undefined, { signal });
+    await connections.stopAccepting();
+    await sleep(LAST_REQUEST_MS, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 async function listenOn(app: FastifyInstance, host: string, port: number, variable: string): Promise<string> {
@@ -159,14 +172,14 @@ export async function stopOnSignals(
     log.error(reason);
     terminal.exit(1);
   };
-  const drain = signal === 'SIGTERM' ? drainMs : 0;
-  const timer = setTimeout(() => force('stopping took too long'), drain + timeoutMs + 2000);
+  const drainFor = signal === 'SIGTERM' ? drainMs : 0;
+  const timer = setTimeout(() => force('stopping took too long'), drainFor + LAST_REQUEST_MS + timeoutMs + 2000);
   void lost.then(() => stop()).catch(() => undefined);
   terminal
     .once('SIGTERM', () => force('stopped by a second signal'))
     .once('SIGINT', () => force('stopped by a second signal'));
   try {
-    await stop({ drainMs: drain });
+    await stop({ drainMs: drainFor });
     log.info('stopped');
   } finally {
     clearTimeout(timer);

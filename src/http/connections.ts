@@ -3,22 +3,22 @@ import { Server as NetServer, type Server, type Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A turn of the event loop shorter than this (milliseconds) was idle; `close` waits for one, at most `QUIET_WAIT_MS`. */
+/** A turn of the event loop shorter than this (milliseconds) was idle; `stopAccepting` waits for one, at most `QUIET_WAIT_MS`. */
 const QUIET_TURN_MS = 1;
 const QUIET_WAIT_MS = 1000;
-/** How long (milliseconds) a connection without a request may still send one after the server closed. */
+/** How long (milliseconds) a connection without a request may still send one at the end. */
 const FIRST_REQUEST_MS = 1000;
 
 /** The connections of a server while it stops. */
 export interface Connections {
   /**
-   * From now on every answer carries `Connection: close`, while new connections are still accepted: a proxy moves to another instance
-   * without losing a request.
+   * Closes the listener, and makes the next answer on each connection its last (`Connection: close`). A proxy that finds the listener closed
+   * moves to another instance; what it still sends over the connections that it has kept is answered.
    */
-  readonly drain: () => void;
+  readonly stopAccepting: () => Promise<void>;
   /**
-   * Accepts nothing new. Running requests are answered, idle connections are closed, and a connection without a request gets a moment,
-   * because one may be on its way. Resolves when no connection is left.
+   * Stops accepting. Running requests are answered, idle connections are closed, and a connection without a request gets a moment, because
+   * one may be on its way. Resolves when no connection is left.
    */
   readonly close: () => Promise<void>;
 }
@@ -31,12 +31,13 @@ export interface Connections {
 export function trackConnections(server: Server): Connections {
   // The latest response on each connection, if any.
   const connections = new Map<Socket, ServerResponse | undefined>();
-  let draining = false;
-  let closed = false;
+  let listenerClosed: Promise<void> | undefined;
+  let answersAreLast = false;
+  let closing = false;
   let accepted = 0;
   const makeLast = (socket: Socket, response: ServerResponse): void => {
     // Its head said keep-alive, so another request may be on its way: the next answer is the last.
-    if (response.headersSent && !closed) return;
+    if (response.headersSent && !closing) return;
     // Sends `Connection: close`.
     response.shouldKeepAlive = false;
     response.once('close', () => {
@@ -52,20 +53,12 @@ export function trackConnections(server: Server): Connections {
     accepted += 1;
     connections.set(socket, undefined);
     socket.once('close', () => connections.delete(socket));
-    if (closed) awaitFirst(socket);
   });
   // Before the framework, which may answer at once from the response cache: its head must say already that the connection ends.
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     connections.set(socket, response);
-    if (draining) makeLast(socket, response);
+    if (answersAreLast) makeLast(socket, response);
   });
-  const drain = (): void => {
-    if (draining) return;
-    draining = true;
-    for (const [socket, response] of connections) {
-      if (response !== undefined && !response.closed) makeLast(socket, response);
-    }
-  };
   /**
    * Resolves in a turn of the event loop without a new connection. Closing the listener resets connections that the kernel has accepted and
    * Node has not, and Node takes one in each turn; a client whose request was on such a connection cannot know whether it was carried out.
@@ -79,20 +72,32 @@ export function trackConnections(server: Server): Connections {
       if ((accepted === before && now - began < QUIET_TURN_MS) || now > giveUp) return;
     }
   };
+  const closeListener = async (): Promise<void> => {
+    if (listenerClosed !== undefined) return;
+    await quietTurn();
+    // Not `close` of the HTTP server: that also resets connections whose first request was not read yet.
+    listenerClosed ??= new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  };
+  const makeAnswersLast = (): void => {
+    answersAreLast = true;
+    for (const [socket, response] of connections) {
+      if (response !== undefined && !response.closed) makeLast(socket, response);
+    }
+  };
   return {
-    drain,
+    stopAccepting: async () => {
+      await closeListener();
+      makeAnswersLast();
+    },
     close: async () => {
-      drain();
-      await quietTurn();
-      closed = true;
-      // Not `close` of the HTTP server: that also resets connections whose first request was not read yet.
-      const ended = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+      closing = true;
+      makeAnswersLast();
+      await closeListener();
       for (const [socket, response] of connections) {
         if (response === undefined) awaitFirst(socket);
         else if (response.closed) socket.destroy();
-        else makeLast(socket, response);
       }
-      await ended;
+      await listenerClosed;
     },
   };
 }

@@ -119,17 +119,45 @@ it('takes no connection any more while it stops, and answers one that it has jus
   expect(await busy.received).toContain('busy');
 });
 
-it('goes on while it drains, with the last answer on every connection, old and new', async () => {
+it('answers once more over the connections that it has when it stops accepting, also on one that lies idle', async () => {
   const kept = await open();
   kept.client.write(GET);
   (await nextHeld(1)).end('one');
   await once(kept.client, 'readable');
-  connections.drain();
+  const accepted = once(server, 'connection');
+  const fresh = await open();
+  await accepted;
+  await connections.stopAccepting();
+  expect(server.listening).toBe(false);
   kept.client.write(GET);
   (await nextHeld(2)).end('two');
   expect(await kept.received).toMatch(/Connection: keep-alive.*one.*Connection: close.*two$/is);
-  const fresh = await open();
   fresh.client.write(GET);
   (await nextHeld(3)).end('three');
   expect(await fresh.received).toMatch(/^HTTP\/1.1 200 OK.*Connection: close.*three$/is);
+});
+
+it('says in an answer that is given at once that it is the last', async () => {
+  server.removeAllListeners('request');
+  server.on('request', (_request, response: ServerResponse) => void response.end('at once'));
+  connections = trackConnections(server);
+  const accepted = once(server, 'connection');
+  const { client, received } = await open();
+  await accepted;
+  await connections.stopAccepting();
+  client.write(GET);
+  expect(await received).toMatch(/Connection: close.*at once$/is);
+});
+
+it('closes the listener without resetting a connection whose first request was not read yet', async () => {
+  const accepted = once(server, 'connection');
+  const { client, received } = await open();
+  await accepted;
+  client.write(GET);
+  // Blocks the event loop until the request lies there unread.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  const stopped = stopServer();
+  (await nextHeld(1)).end('unread');
+  await stopped;
+  expect(await received).toMatch(/unread$/);
 });

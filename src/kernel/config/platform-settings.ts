@@ -96,7 +96,7 @@ export const serverSettings = {
     min: 0,
     max: 600_000,
     description:
-      'Time in milliseconds after `SIGTERM` in which everything is still served, with readiness 503 and `Connection: close`, so that balancers and proxies go elsewhere. The demo has 0.',
+      'Time in milliseconds after `SIGTERM` in which everything is still served, with readiness 503, so that balancers go elsewhere; then two seconds for connections that are open. 0: stops at once. The demo has 0.',
   }),
   shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', {
     default: 10_000,
