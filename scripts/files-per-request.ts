@@ -20,7 +20,7 @@ const REPETITIONS = 4;
 const START_DEADLINE_MS = 120_000;
 const isListing = process.argv.includes('--files');
 
-/** What ran: `src/http/mount.ts functionName@offset`. */
+/** What ran: `src/http/server.ts functionName@offset`. */
 type Ran = ReadonlySet<string>;
 
 interface Measured {

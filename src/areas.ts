@@ -1,7 +1,7 @@
 /** Joins the areas to what they need; the only place that knows all three. */
 import { Counter, Gauge } from 'prom-client';
 import { createGegevens } from './gegevens/area.ts';
-import type { Area } from './http/mount.ts';
+import type { Area } from './http/server.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import type { PoolShare } from './kernel/database/open-database.ts';
 import type { FetchJson } from './kernel/oauth/remote-keys.ts';

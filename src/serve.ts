@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import { type Areas, createAreas } from './areas.ts';
 import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
+import { buildServer } from './http/server.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import { type Logger, portError } from './kernel/log.ts';
 import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
 import type { Terminal } from './kernel/terminal.ts';
 import type { Clock } from './kernel/time.ts';
-import { buildServer } from './server.ts';
 
 /** How long (milliseconds) a connection that a proxy keeps may lie idle while draining before it is closed here; see `deploy/nginx`. */
 const LAST_REQUEST_MS = 2000;

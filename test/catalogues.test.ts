@@ -10,10 +10,10 @@ import { createAuthority } from '../src/demo/authority/authority.ts';
 import type { RoutePolicy } from '../src/http/contract.ts';
 import { listOperations, readOpenapi } from '../src/http/openapi-document.ts';
 import { platformProblems } from '../src/http/problems.ts';
+import { buildServer } from '../src/http/server.ts';
 import { readConfig, settings } from '../src/kernel/config/read-config.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../src/kernel/platform.ts';
-import { buildServer } from '../src/server.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 
 const ROOT = join(import.meta.dirname, '..');

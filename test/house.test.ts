@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 const AREAS = ['gegevens', 'verwerkingenlog', 'raadsfeed'];
 
 interface Source {
-  /** From the root of the repository: `src/http/mount.ts`. */
+  /** From the root of the repository: `src/http/server.ts`. */
   readonly path: string;
   readonly text: string;
   /** What it imports of ours, as paths from the root. */

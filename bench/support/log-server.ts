@@ -4,7 +4,7 @@ import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { createTokenVerifier } from '../../src/kernel/oauth/token-verifier.ts';
 import { openPlatform } from '../../src/kernel/platform.ts';
-import { buildServer } from '../../src/server.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { createVerwerkingenlog } from '../../src/verwerkingenlog/area.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';

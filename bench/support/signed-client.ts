@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { loadPemKey } from '../../src/gegevens/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../src/gegevens/jades/sign.ts';
+import { createSigner, plainStyles } from '../../src/gegevens/jades/signature.ts';
 
 /** A request as it goes out. */
 export interface SignedRequest {

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Mapping, Variant } from '../gegevens/model/mapping.ts';
-import type { GegevensRequest } from '../gegevens/model/request.ts';
+import type { GegevensRequest } from '../gegevens/model/selection.ts';
 import type { DeliveredPage } from '../gegevens/requester/request-delivery.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { CommandError, runTool, type ToolContext } from './run-command.ts';
@@ -67,7 +67,7 @@ export function requestCommand(terminal: Terminal): Command {
 async function requestAll(context: ToolContext, url: string, options: RequestOptions): Promise<void> {
   const { output, interrupted: signal } = context;
   const { createVerifier } = await import('../gegevens/jades/verify.ts');
-  const { plainStyles } = await import('../gegevens/jades/sign.ts');
+  const { plainStyles } = await import('../gegevens/jades/signature.ts');
   const { loadOwnKey, ownKeySigner } = await import('../gegevens/own-signer.ts');
   const { loadModel } = await import('../gegevens/model/model.ts');
   const { requestDelivery } = await import('../gegevens/requester/request-delivery.ts');

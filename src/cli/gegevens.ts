@@ -42,7 +42,7 @@ function listCommand(terminal: Terminal): Command {
     .action((options: ListOptions) =>
       runCommand(terminal, options, async ({ platform, output }) => {
         const { listLeveringen } = await import('../gegevens/store/manage-leveringen.ts');
-        const { municipalityKey } = await import('../gegevens/model/request.ts');
+        const { municipalityKey } = await import('../gegevens/model/selection.ts');
         const { municipality } = options;
         const gemeente = municipality === undefined ? undefined : (municipalityKey(municipality) ?? '');
         const leveringen = await listLeveringen(platform.pool, { ...options, gemeente });

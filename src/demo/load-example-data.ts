@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { loadModel } from '../gegevens/model/model.ts';
-import { filterOf } from '../gegevens/model/request.ts';
+import { filterOf } from '../gegevens/model/selection.ts';
 import { findOrganisations } from '../gegevens/store/find-leveringen.ts';
 import { importFile } from '../gegevens/store/import-file.ts';
 import { isRecord } from '../kernel/json-value.ts';

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { authenticate, processingHeaders } from '../http/auth.ts';
 import { createClientShare } from '../http/limits.ts';
-import { type Area, logRequests, mount } from '../http/mount.ts';
+import { type Area, logRequests, mount } from '../http/server.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import { createGuardedFetch } from '../kernel/outbound/guarded-fetch.ts';
 import type { Platform } from '../kernel/platform.ts';
 import type { ProcessingLog } from '../kernel/processing-log.ts';
-import { createPageFinder } from './exchange/find-page.ts';
-import { createMemorySemaphore } from './exchange/memory-semaphore.ts';
-import { createPageCache, type PageCache } from './exchange/page-cache.ts';
-import { rawJsonBody, verifyExchange } from './exchange/verify-exchange.ts';
+import { createAnswerMemory, createPageCache, createPageFinder, type PageCache } from './exchange/find-page.ts';
 import { fscStyle } from './fsc-style.ts';
 import { createVerifier } from './jades/verify.ts';
 import { createMetrics } from './metrics.ts';
@@ -17,7 +14,7 @@ import type { Variant } from './model/mapping.ts';
 import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
-import { postGegevens } from './routes/post-gegevens.ts';
+import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
 import { fillTraits } from './store/fill-traits.ts';
 import { lastRemoval, REMOVED_CHANNEL } from './store/manage-leveringen.ts';
 import { variantContract } from './variant-contract.ts';
@@ -59,7 +56,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     const tracked = work.finally(() => running.delete(tracked));
     running.add(tracked);
   };
-  const memory = createMemorySemaphore({
+  const memory = createAnswerMemory({
     maxBytes: gegevens.answersMb * MEGABYTE,
     waitMs: gegevens.answersWaitMs,
     changed: ({ bytes, waiting }) => {

@@ -1,4 +1,4 @@
-/** Checks on parsed JSON from outside, in time that its sender cannot make long. */
+/** Parsed JSON from outside: paths in it, and checks on it in time that its sender cannot make long. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/index.js';
@@ -6,6 +6,38 @@ import type { DataValidateFunction, KeywordDefinition } from 'ajv/dist/types/ind
 /** Whether a parsed value is an object and not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A JSON Pointer (RFC 6901) as a list of steps: `/a~1b/0` -> `['a/b', '0']`. */
+export function pointerSteps(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+export function toPointer(steps: readonly (string | number)[]): string {
+  return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The value at a path through objects, or `undefined`. */
+export function valueAt(value: unknown, steps: readonly string[]): unknown {
+  let found: unknown = value;
+  for (const step of steps) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
+  return found;
+}
+
+/** A copy of an object with a value set at a path; missing objects on the way are created. */
+export function withValueAt(object: JsonObject, steps: readonly string[], value: unknown): JsonObject {
+  const [step, ...rest] = steps;
+  if (step === undefined) return object;
+  const child = Object.hasOwn(object, step) ? object[step] : undefined;
+  return {
+    ...object,
+    [step]: rest.length === 0 ? value : withValueAt(isRecord(child) ? child : {}, rest, value),
+  };
 }
 
 /** How many list elements of a value are searched for all faults. */

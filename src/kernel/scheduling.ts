@@ -1,4 +1,4 @@
-/** Keeps large work from holding up small requests. */
+/** Keeps large work from holding up small requests, and from taking all memory. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
@@ -119,6 +119,154 @@ export function createOneAtATime(): OneAtATime {
       }
     },
     idle: () => (isRunning ? new Promise((resolve) => onIdle.push(resolve)) : Promise.resolve()),
+  };
+}
+
+/** Memory that an answer holds from `acquire` until `release`. */
+export interface MemoryPermit {
+  /** Corrects the estimate to the real number of bytes. */
+  resize(bytes: number): void;
+  /** Moves it to the share of another client that still wants the answer, when its own client does not any more. */
+  reassign(): void;
+  release(): void;
+}
+
+interface MemoryRequest {
+  /** Estimated. */
+  readonly bytes: number;
+  /** Who wants the answer, kept up to date by the caller; it counts towards the share of one of them. */
+  readonly clients: readonly string[];
+  /** The answer is in memory already: only the client's share is waited for. */
+  readonly inMemory?: boolean;
+}
+
+/**
+ * A weighted semaphore over the memory for answers that are being made or sent. Waiting is in order of arrival. A client that has its share
+ * waits, so that it cannot starve the others, but always gets one answer, however large; an answer larger than the whole budget is let
+ * through when nothing else is held.
+ */
+export interface MemorySemaphore {
+  /** @throws `full()` after `waitMs`; the signal's reason */
+  acquire(wanted: MemoryRequest, signal: AbortSignal): Promise<MemoryPermit>;
+  /** To be called when a client was added to a request that may be waiting. */
+  retryWaiting(): void;
+  readonly used: () => number;
+}
+
+interface MemorySemaphoreOptions {
+  readonly maxBytes: number;
+  /** Longest time in milliseconds that an answer waits. */
+  readonly waitMs: number;
+  /** Answers up to this size are not counted and never wait. Default 0. */
+  readonly smallBytes?: number;
+  /** The part of the memory that one client may hold, unless it is one answer. Absent: clients are all the same. */
+  readonly clientShare?: number;
+  /** The error of who waited in vain. */
+  readonly full: () => Error;
+  readonly changed?: (state: { readonly bytes: number; readonly waiting: number }) => void;
+}
+
+interface Waiter extends MemoryRequest {
+  readonly admit: (client: string) => void;
+}
+
+export function createMemorySemaphore(options: MemorySemaphoreOptions): MemorySemaphore {
+  const { maxBytes, waitMs, smallBytes = 0, clientShare, full, changed } = options;
+  const queue = new Set<Waiter>();
+  const usedBy = new Map<string, number>();
+  let used = 0;
+
+  const counted = (bytes: number): number => (bytes > smallBytes ? bytes : 0);
+  const report = (): void => changed?.({ bytes: used, waiting: queue.size });
+  const charge = (client: string, bytes: number): void => {
+    used += bytes;
+    const total = (usedBy.get(client) ?? 0) + bytes;
+    if (total > 0) usedBy.set(client, total);
+    else usedBy.delete(client);
+  };
+  const fits = ({ bytes, inMemory }: MemoryRequest): boolean =>
+    inMemory === true || used === 0 || used + bytes <= maxBytes;
+  const hasShare = (client: string, bytes: number): boolean => {
+    const own = usedBy.get(client) ?? 0;
+    return clientShare === undefined || own === 0 || own + bytes <= maxBytes * clientShare;
+  };
+  const clientWithShare = ({ bytes, clients }: MemoryRequest): string | undefined =>
+    clients.find((client) => hasShare(client, bytes));
+  const admitWaiting = (): void => {
+    for (const waiter of queue) {
+      // A client without share left is skipped and blocks no other; one that lacks only memory is not overtaken.
+      const client = clientWithShare(waiter);
+      if (client === undefined) continue;
+      if (!fits(waiter)) break;
+      queue.delete(waiter);
+      waiter.admit(client);
+    }
+    report();
+  };
+
+  const grant = ({ bytes, clients }: MemoryRequest, client: string): MemoryPermit => {
+    let held = counted(bytes);
+    let owner = client;
+    let isReleased = false;
+    charge(owner, held);
+    report();
+    const resize = (actual: number): void => {
+      if (isReleased) return;
+      charge(owner, counted(actual) - held);
+      held = counted(actual);
+      admitWaiting();
+    };
+    return {
+      resize,
+      reassign: () => {
+        const [other] = clients;
+        if (isReleased || other === undefined || clients.includes(owner)) return;
+        charge(owner, -held);
+        owner = other;
+        charge(owner, held);
+        admitWaiting();
+      },
+      release: () => {
+        resize(0);
+        isReleased = true;
+      },
+    };
+  };
+
+  return {
+    used: () => used,
+    retryWaiting: admitWaiting,
+    async acquire(wanted, signal) {
+      signal.throwIfAborted();
+      if (counted(wanted.bytes) === 0) return grant(wanted, wanted.clients[0] ?? '');
+      const client = queue.size === 0 && fits(wanted) ? clientWithShare(wanted) : undefined;
+      if (client !== undefined) return grant(wanted, client);
+      return await new Promise<MemoryPermit>((resolve, reject) => {
+        const cleanUp = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', onAbort);
+        };
+        const waiter: Waiter = {
+          ...wanted,
+          admit: (client) => {
+            cleanUp();
+            resolve(grant(wanted, client));
+          },
+        };
+        const giveUp = (reason: unknown): void => {
+          cleanUp();
+          queue.delete(waiter);
+          // Those behind it may be smaller.
+          admitWaiting();
+          reject(reason);
+        };
+        const onAbort = (): void => giveUp(signal.reason);
+        const timer = setTimeout(() => giveUp(full()), waitMs);
+        signal.addEventListener('abort', onAbort, { once: true });
+        queue.add(waiter);
+        admitWaiting();
+      });
+    },
   };
 }
 

@@ -3,12 +3,11 @@ import { createAggregator } from '../aggregator/aggregator.ts';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
 import { openToOrigins } from '../http/headers.ts';
-import { type Area, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
+import { type Area, mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createHeadCache } from './feed/head.ts';
+import { createFeedReader, createHeadCache } from './feed/head.ts';
 
-import { createFeedReader } from './feed/reader.ts';
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { raadsfeedProblems } from './problems.ts';
@@ -36,7 +35,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const settings = platform.config.raadsfeed;
   const { prefix } = settings;
   const contract = createContract<operations>(readOpenapi(CONTRACT));
-  const mountUrl = (): string => `${platform.publicBaseUrl()}${prefix}`;
+  const mountUrl = mountAddress(platform, prefix);
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
   // Half for pages of history, half for whole responses.

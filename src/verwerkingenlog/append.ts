@@ -7,7 +7,6 @@ import { Problem } from '../kernel/problem.ts';
 import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
-import { createGroupCommit } from './group-commit.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
@@ -25,7 +24,7 @@ const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
 /** An idempotency key that was used can end its 24 hours before it is read; then it is free. */
 const REPLAY_TRIES = 3;
 
-export interface AppendOptions {
+interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
   /** An entry of the service itself is stored in any case: else whoever deletes its activity from the register stops its logging. */
   readonly isOwn?: boolean;
@@ -251,4 +250,128 @@ function createCounters(metrics: Registry): (result: Appended) => void {
     if (kept) appends.inc();
     if (unknownActivity) unknown.inc();
   };
+}
+
+interface GroupCommitOptions<T, R> {
+  /** Does the work of a group: all of it or none. Its results are in the order of the group. */
+  readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
+  /** Most items in a group; 1: one by one. */
+  readonly size: number;
+  /** How much an item weighs; absent: nothing. A group weighs at most `maxWeight`, unless it is one item. */
+  readonly weight?: (item: T) => number;
+  readonly maxWeight?: number;
+  /** Groups that may be under way at the same time. */
+  readonly inFlight: number;
+  /** Items that may wait; the next is refused. */
+  readonly maxWaiting: number;
+  /** Items with the same key are never in one group. */
+  readonly key?: (item: T) => string | undefined;
+  /** Whether an error is the fault of an item: then the group is tried again in halves, until only the faulty item fails. */
+  readonly isFaultOfItem: (error: unknown) => boolean;
+  readonly full: () => Error;
+  readonly observe?: (size: number) => void;
+}
+
+interface GroupCommit<T, R> {
+  /** Settles with the item's own result or error, after its group was committed. */
+  add(item: T): Promise<R>;
+  /** Resolves when nothing is under way or waiting. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Work that arrives at the same time shares one transaction. The end of a group starts the next one, before its items are answered: nothing waits for a timer, a single item starts in the turn of
+ * the event loop in which it arrived, and the next group is committed while the answers of this one are made.
+ */
+export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
+  const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
+  let waiting: Waiting<T, R>[] = [];
+  let running = 0;
+  const onIdle: (() => void)[] = [];
+
+  function start(): void {
+    while (running < options.inFlight && waiting.length > 0) {
+      const group = take();
+      running += 1;
+      options.observe?.(group.length);
+      const end = (): void => {
+        running -= 1;
+        start();
+      };
+      void run(group, options, end).then(() => {
+        if (running === 0 && waiting.length === 0) for (const resolve of onIdle.splice(0)) resolve();
+      });
+    }
+  }
+
+  function take(): Waiting<T, R>[] {
+    const group: Waiting<T, R>[] = [];
+    const passedOver: Waiting<T, R>[] = [];
+    const keys = new Set<string>();
+    let seen = 0;
+    let weight = 0;
+    for (const entry of waiting) {
+      const own = options.weight?.(entry.item) ?? 0;
+      if (group.length >= options.size || (group.length > 0 && weight + own > maxWeight)) break;
+      seen += 1;
+      const key = options.key?.(entry.item);
+      if (key !== undefined && keys.has(key)) {
+        passedOver.push(entry);
+        continue;
+      }
+      group.push(entry);
+      weight += own;
+      if (key !== undefined) keys.add(key);
+    }
+    waiting = [...passedOver, ...waiting.slice(seen)];
+    return group;
+  }
+
+  return {
+    add(item) {
+      if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
+      // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
+      if (waiting.length === 0) queueMicrotask(start);
+      return new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+      });
+    },
+    idle: () =>
+      running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve)),
+  };
+}
+
+/**
+ * Never rejects: every item of the group is settled.
+ * @param end called once, when the last part of the group was committed or failed
+ */
+async function run<T, R>(
+  group: readonly Waiting<T, R>[],
+  options: GroupCommitOptions<T, R>,
+  end: () => void,
+): Promise<void> {
+  try {
+    const results = await options.commit(group.map(({ item }) => item));
+    end();
+    for (const [i, { resolve, reject }] of group.entries()) {
+      const result = results[i];
+      if (result === undefined) reject(new TypeError('a group has fewer results than items'));
+      else resolve(result);
+    }
+  } catch (error) {
+    if (group.length > 1 && options.isFaultOfItem(error)) {
+      const half = Math.ceil(group.length / 2);
+      await run(group.slice(0, half), options, () => undefined);
+      await run(group.slice(half), options, end);
+    } else {
+      end();
+      for (const { reject } of group) reject(error);
+    }
+  }
 }

@@ -2,16 +2,15 @@ import type { operations } from '../contracts/verwerkingenlog.ts';
 import { authenticate, processingHeaders } from '../http/auth.ts';
 import { createContract } from '../http/contract.ts';
 import { createClientShare } from '../http/limits.ts';
-import { type Area, logRequests, mount } from '../http/mount.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import type { ProblemStyle } from '../http/problem-reply.ts';
+import { type Area, logRequests, mount, mountAddress } from '../http/server.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createLoggedRead } from './own-entries.ts';
 import { verwerkingenlogProblems } from './problems.ts';
-import type { ActieLog } from './processing-log.ts';
+import { type ActieLog, createLoggedRead } from './processing-log.ts';
+import type { RouteNeeds } from './routes/exchange.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
-import type { RouteNeeds } from './routes/request.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
 import {
   changeVerwerkingsactie,
@@ -49,7 +48,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     loggedRead: createLoggedRead(platform, log),
     access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
-    base: () => `${platform.publicBaseUrl()}${prefix}`,
+    base: mountAddress(platform, prefix),
   };
   return {
     problems: verwerkingenlogProblems,

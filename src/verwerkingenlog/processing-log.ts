@@ -1,14 +1,29 @@
-import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
-import type { ProcessingLog } from '../kernel/processing-log.ts';
+/** The processing log as it is opened and kept up, and the entries of the service itself: what it did with personal data, and who read the log. */
+
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { pipelinedTransaction } from '../kernel/database/transaction.ts';
+import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
+import {
+  entryFromHeaders,
+  type OwnEntry,
+  type OwnKind,
+  type ProcessingContext,
+  type ProcessingEntry,
+  type ProcessingLog,
+} from '../kernel/processing-log.ts';
 import { createOneAtATime } from '../kernel/scheduling.ts';
+import { longerDuration, shorterDuration } from '../kernel/time.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
-import { checkOwnActivities, ownActie } from './own-entries.ts';
+import { type Actie, type Auteur, eersteVersie, moment, newActieId } from './domain/verwerkingsactie.ts';
 import { startRetention } from './retention-schedule.ts';
-import { forgetIdempotency } from './store/append.ts';
+import { readActiviteit } from './store/activiteiten.ts';
+import { appendVersies, forgetIdempotency } from './store/append.ts';
 import { openIdentityKeys } from './store/keys.ts';
-import { MONTHS_AHEAD, makeMonths } from './store/months.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
+import { protectWithinBudget, type StoredVersie } from './store/versions.ts';
 
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
@@ -78,5 +93,159 @@ function startUpkeep({ pool, clock, log }: Platform): { stop: () => Promise<void
       clearInterval(timer);
       await running;
     },
+  };
+}
+
+/** The activity that the register begins with (migration 0011). */
+const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
+/** The longest term that a consumer can ask for the entry about itself. */
+const MAX_CONSUMER_TERM = 'P20Y';
+
+/** The settings for own entries. */
+interface OwnRules {
+  /** Shortest term of an own entry. */
+  readonly ownRetention: string;
+  /** The activity of each kind; one that is missing has the default. */
+  readonly ownActivities: ReadonlyMap<string, string>;
+}
+
+/**
+ * An entry of the service itself as an action. A consumer of personal data decides nothing about the entry: its processing is always new,
+ * so that it can be found, lifted and retained like any other, and its term is never shorter than our own.
+ */
+function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: OwnRules): Actie {
+  const hidden = confidential || consumer.vertrouwelijkheid === 'vertrouwelijk';
+  const asked = consumer.bewaartermijn ?? rules.ownRetention;
+  return actieOf({
+    ...entryFromHeaders(consumer),
+    ...done,
+    verwerkingId: randomUUID(),
+    verwerkingsactiviteitId: ownActivity(kind, rules),
+    vertrouwelijkheid: hidden ? 'vertrouwelijk' : 'normaal',
+    bewaartermijn: longerDuration(
+      done.tijdstip,
+      rules.ownRetention,
+      shorterDuration(done.tijdstip, asked, MAX_CONSUMER_TERM),
+    ),
+  });
+}
+
+function ownActivity(kind: OwnKind, { ownActivities }: OwnRules): string {
+  return ownActivities.get(kind) ?? DEFAULT_ACTIVITY;
+}
+
+/** Own entries name activities that people can look up. One that is not in the register stops no delivery, but should be added. */
+async function checkOwnActivities({ pool, config }: Platform): Promise<ReadinessResult> {
+  const { verwerkingenlog } = config;
+  const wanted = new Set((['shv', 'vs', 'log'] as const).map((kind) => ownActivity(kind, verwerkingenlog)));
+  const found = await Promise.all([...wanted].map(async (id) => ({ id, known: await readActiviteit(pool, id) })));
+  const missing = found.filter(({ known }) => known === undefined).map(({ id }) => id);
+  if (missing.length === 0) return { ok: true };
+  return { ok: true, warning: `not in the register: ${missing.join(', ')}` };
+}
+
+/** An entry as an action: members that are absent are `null`. */
+export function actieOf(entry: ProcessingEntry): Actie {
+  return {
+    actieNaam: entry.actieNaam,
+    handelingNaam: entry.handelingNaam ?? null,
+    verwerkingNaam: entry.verwerkingNaam ?? null,
+    verwerkingId: entry.verwerkingId ?? null,
+    verwerkingsactiviteitId: entry.verwerkingsactiviteitId ?? null,
+    verwerkingsactiviteitUrl: entry.verwerkingsactiviteitUrl ?? null,
+    vertrouwelijkheid: entry.vertrouwelijkheid,
+    bewaartermijn: entry.bewaartermijn ?? null,
+    uitvoerder: entry.uitvoerder ?? null,
+    systeem: entry.systeem ?? null,
+    gebruiker: entry.gebruiker ?? null,
+    gegevensbron: entry.gegevensbron ?? null,
+    soortAfnemerId: entry.soortAfnemerId ?? null,
+    afnemerId: entry.afnemerId ?? null,
+    verwerkingsactiviteitIdAfnemer: entry.verwerkingsactiviteitIdAfnemer ?? null,
+    verwerkingsactiviteitUrlAfnemer: entry.verwerkingsactiviteitUrlAfnemer ?? null,
+    verwerkingIdAfnemer: entry.verwerkingIdAfnemer ?? null,
+    tijdstip: moment(entry.tijdstip),
+    tijdstipOffset: null,
+    verwerkteObjecten: (entry.verwerkteObjecten ?? []).map((person) => ({
+      soortObjectId: person.soortObjectId,
+      objectId: person.objectId,
+      betrokkenheid: person.betrokkenheid ?? null,
+      soortenGegevens: person.soortenGegevens ?? null,
+    })),
+  };
+}
+
+/** What was read from the log, for the entry about it. */
+export interface Reading<T> {
+  /** May still be under way: the entry is sent without waiting for it. */
+  readonly result: T | Promise<T>;
+  readonly persons: readonly { readonly soortObjectId: string; readonly objectId: string }[];
+  /** Whether any of the actions that were read is confidential: then the fact that somebody read it is confidential too. */
+  readonly confidential: boolean;
+}
+
+export interface Reader {
+  readonly context: ProcessingContext;
+  readonly auteur: Auteur;
+  /** What was asked, as a citizen would understand it. */
+  readonly handelingNaam: string;
+  /** Fires when the client hangs up: then the reading ends, and leaves no entry. */
+  readonly signal: AbortSignal;
+}
+
+export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
+
+/** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
+export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform, log: ActieLog): LoggedRead {
+  const { logReads } = config.verwerkingenlog;
+  const { fscPeerId } = config.tokens;
+  const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
+
+  /** The entry is sent behind the queries of the reading, and the commit behind the entry. */
+  function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
+    const readAndLog = async (db: pg.PoolClient) => {
+      const reading = await read(db);
+      // Awaited with the rest; until then a failure must not count as unhandled.
+      const result = Promise.resolve(reading.result);
+      result.catch(() => undefined);
+      const entry = logReads ? appendEntry(db, await makeEntry(reader, reading)) : undefined;
+      return { result: Promise.all([result, entry]).then(([value]) => value) };
+    };
+    return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
+  }
+
+  function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<StoredVersie> {
+    const now = clock.now();
+    const entry: OwnEntry = {
+      kind: 'log',
+      actieNaam: 'Raadplegen verwerkingenlog',
+      handelingNaam: reader.handelingNaam,
+      consumer: reader.context,
+      confidential: reading.confidential,
+      uitvoerder,
+      systeem: 'Verwerkingenlog',
+      tijdstip: now,
+      verwerkteObjecten: reading.persons.map(({ soortObjectId, objectId }) => ({
+        soortObjectId,
+        objectId,
+        soortenGegevens: ['Verwerkingsacties'],
+      })),
+    };
+    const actie = ownActie(entry, config.verwerkingenlog);
+    return protectWithinBudget(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
+  }
+
+  async function appendEntry(db: pg.PoolClient, versie: StoredVersie): Promise<void> {
+    for (const result of await appendVersies(db, [{ versie, refuseUnknownActivity: false }])) log.count(result);
+  }
+
+  return async (reader, read) => {
+    try {
+      return await attempt(reader, read);
+    } catch (error) {
+      if (!isMissingMonth(error)) throw error;
+      await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+      return await attempt(reader, read);
+    }
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainStyles } from '../../src/gegevens/jades/sign.ts';
+import { plainStyles } from '../../src/gegevens/jades/signature.ts';
 import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 

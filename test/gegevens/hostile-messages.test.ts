@@ -3,7 +3,7 @@ import { createHash, createHmac, createSign, generateKeyPairSync, sign } from 'n
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/gegevens/jades/signed-payload.ts';
+import { digestOf } from '../../src/gegevens/jades/signature.ts';
 import type { SignedMessage } from '../../src/gegevens/jades/verify.ts';
 import { type Craft, craft, craftDigest, digestForm, type Kit } from './jades/support/kit.ts';
 import { FIXTURES } from './support/supplier.ts';

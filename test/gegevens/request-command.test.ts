@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainStyles } from '../../src/gegevens/jades/sign.ts';
+import { plainStyles } from '../../src/gegevens/jades/signature.ts';
 import { callProgram, type Ended, startProgram } from '../support/program.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { createRequester, type Requester } from './support/requester.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadPemKey } from '../../src/gegevens/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../src/gegevens/jades/sign.ts';
+import { createSigner, plainStyles } from '../../src/gegevens/jades/signature.ts';
 import { ConfigError, readConfig } from '../../src/kernel/config/read-config.ts';
 import type { TestServer } from '../support/server.ts';
 import { craft, kitOf } from './jades/support/kit.ts';

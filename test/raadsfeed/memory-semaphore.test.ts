@@ -1,12 +1,12 @@
 /** Answers that are being made stay within a bound of memory together. */
 import { expect, it } from 'vitest';
 import { Problem } from '../../src/kernel/problem.ts';
-import { createMemorySemaphore } from '../../src/raadsfeed/feed/memory-semaphore.ts';
+import { createAnswerMemory } from '../../src/raadsfeed/feed/response-cache.ts';
 
 const here = new AbortController().signal;
 
 it('grants what fits, and a request larger than the bound when nothing else holds memory', async () => {
-  const room = createMemorySemaphore(100, 20);
+  const room = createAnswerMemory(100, 20);
   const large = await room.acquire(1000, here);
   const refused = await room.acquire(1, here).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(Problem);
@@ -19,7 +19,7 @@ it('grants what fits, and a request larger than the bound when nothing else hold
 });
 
 it('grants waiting requests in order, as soon as a lease is resized or released', async () => {
-  const room = createMemorySemaphore(100, 5000);
+  const room = createAnswerMemory(100, 5000);
   const first = await room.acquire(90, here);
   const order: string[] = [];
   const waiting = ['b', 'c'].map(async (name) => {

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Listener } from '../../src/kernel/database/listen.ts';
-import { createHeadCache } from '../../src/raadsfeed/feed/head.ts';
-import { createFeedReader, type FeedReader } from '../../src/raadsfeed/feed/reader.ts';
+import { createFeedReader, createHeadCache, type FeedReader } from '../../src/raadsfeed/feed/head.ts';
 import { createStreams } from '../../src/raadsfeed/feed/stream.ts';
 import { type FeedServer, PATIENT, quiet, removal, startFeed, vergadering } from './support.ts';
 

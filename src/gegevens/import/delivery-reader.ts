@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
-import { isRecord } from '../../kernel/json-value.ts';
-import { type JsonObject, toPointer, valueAt } from '../model/json-pointer.ts';
+import { isRecord, type JsonObject, toPointer, valueAt } from '../../kernel/json-value.ts';
 import type { ItemList } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
-import { type Organisation, organisationOf } from '../model/request.ts';
+import { type Organisation, organisationOf } from '../model/selection.ts';
 import { describeError, type Faults, JsonTextError, locateValues } from './faults.ts';
 import { SeenTexts, ZaakLinker, type ZaakLinks } from './identifiers.ts';
 import { type CapturedItem, CutError, newlines, type Skeleton } from './item-capture.ts';

@@ -1,5 +1,4 @@
-import { isRecord } from '../../kernel/json-value.ts';
-import { valueAt } from '../model/json-pointer.ts';
+import { isRecord, valueAt } from '../../kernel/json-value.ts';
 import type { Mapping } from '../model/mapping.ts';
 
 const EMPTY = -1;

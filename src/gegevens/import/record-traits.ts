@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { isRecord } from '../../kernel/json-value.ts';
-import { valueAt } from '../model/json-pointer.ts';
+import { isRecord, valueAt } from '../../kernel/json-value.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
-import { municipalityKey } from '../model/request.ts';
+import { municipalityKey } from '../model/selection.ts';
 
 /** What is stored of a record beside its text. */
 export interface RecordTraits {

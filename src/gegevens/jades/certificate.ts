@@ -35,6 +35,12 @@ export interface Certificate {
   readonly notAfter: Date;
 }
 
+/** A certificate with its issuer, both from a verified path. */
+export interface Subject {
+  readonly certificate: Certificate;
+  readonly issuer: Certificate;
+}
+
 /**
  * Reads one DER certificate with nothing behind it.
  * @throws Error when either parser refuses it

@@ -15,14 +15,13 @@ import {
   usage,
 } from './certificate.ts';
 import { isStrongSignature } from './chain.ts';
-import { refreshTime, validUntil } from './revocation-status.ts';
 
-/** A list whose signature, dates and form have been checked. */
+/** A list whose signature and form have been checked. */
 export interface RevocationList {
   readonly der: Uint8Array;
   readonly entries: Element | undefined;
-  readonly validUntil: Date;
-  readonly refreshAt: Date;
+  readonly thisUpdate: Date;
+  readonly nextUpdate: Date | undefined;
   readonly scope: ListScope | undefined;
 }
 
@@ -31,10 +30,10 @@ const extensionsTag = 0xa0;
 const entriesPerTick = 5_000;
 
 /**
- * Reads a list and checks that this issuer signed it, that it is valid now, and that all of it is understood.
+ * Reads a list and checks that this issuer signed it, and that all of it is understood. The caller judges its dates.
  * @throws Error when it is not usable
  */
-export async function readCrl(der: Uint8Array, issuer: Certificate, now: Date): Promise<RevocationList> {
+export async function readCrl(der: Uint8Array, issuer: Certificate): Promise<RevocationList> {
   const { tbs, entries, extensions, withoutEntries } = split(der);
   const crl = CertificateRevocationList.fromBER(withoutEntries);
   const bits = keyUsage(issuer);
@@ -47,8 +46,7 @@ export async function readCrl(der: Uint8Array, issuer: Certificate, now: Date): 
     checkEntry(der, entry);
     return false;
   });
-  const until = validUntil(crl.thisUpdate.value, crl.nextUpdate?.value, now);
-  return { der, entries, scope, validUntil: until, refreshAt: refreshTime(now, until) };
+  return { der, entries, scope, thisUpdate: crl.thisUpdate.value, nextUpdate: crl.nextUpdate?.value };
 }
 
 /** Whether the list holds the certificate. @throws Error when the list is not about such certificates */

@@ -13,9 +13,8 @@ import {
   type Certificate as PkiCertificate,
   type SingleResponse,
 } from 'pkijs';
-import { type Certificate, keyUsage, parseCertificate, purposes, usage } from './certificate.ts';
+import { type Certificate, keyUsage, parseCertificate, purposes, type Subject, usage } from './certificate.ts';
 import { checkForm, checkSignatureAlgorithm, isStrongSignature, keyFault } from './chain.ts';
-import { type RevocationStatus, type Subject, validUntil } from './revocation-status.ts';
 
 const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
 const basicResponse = '1.3.6.1.5.5.7.48.1.1';
@@ -38,8 +37,15 @@ export async function createOcspRequest({ certificate, issuer }: Subject): Promi
   return { der: new Uint8Array(request.toSchema(true).toBER()), nonce };
 }
 
+/** What an answer says of a certificate, and from when until when. */
+interface OcspAnswer {
+  readonly revoked: boolean;
+  readonly thisUpdate: Date;
+  readonly nextUpdate: Date | undefined;
+}
+
 /**
- * Checks an answer: signed by the issuer or its delegate, about this certificate, with our nonce, and valid now.
+ * Checks an answer: signed by the issuer or its delegate, about this certificate, and with our nonce. The caller judges its dates.
  * @throws Error when it is no answer
  */
 export async function readOcspAnswer(
@@ -47,15 +53,14 @@ export async function readOcspAnswer(
   subject: Subject,
   nonce: Uint8Array,
   now: Date,
-): Promise<RevocationStatus> {
+): Promise<OcspAnswer> {
   const basic = parse(der);
   await checkSigner(basic, subject, now);
   const single = await findAnswer(basic.tbsResponseData.responses, subject);
   checkExtensions(basic.tbsResponseData.responseExtensions, understood);
   checkExtensions(single.singleExtensions, new Set());
   checkNonce(basic, nonce, single.nextUpdate !== undefined);
-  const until = validUntil(single.thisUpdate, single.nextUpdate, now);
-  return { revoked: isRevoked(single), validUntil: until };
+  return { revoked: isRevoked(single), thisUpdate: single.thisUpdate, nextUpdate: single.nextUpdate };
 }
 
 function parse(der: Uint8Array): BasicOCSPResponse {

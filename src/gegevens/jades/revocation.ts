@@ -3,11 +3,10 @@
 // @see RFC 5280 section 6.3, RFC 6960; docs/decisions/0003-path-validation.md
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { type Certificate, crlAddresses, ocspAddresses } from './certificate.ts';
+import { type Certificate, crlAddresses, ocspAddresses, type Subject } from './certificate.ts';
 import { isListed, type RevocationList, readCrl } from './crl.ts';
 import { JadesError } from './errors.ts';
 import { createOcspRequest, readOcspAnswer } from './ocsp.ts';
-import { isCacheable, type RevocationStatus, refreshTime, retryMs, type Subject } from './revocation-status.ts';
 
 /** One request to a revocation address. */
 export interface FetchRequest {
@@ -39,6 +38,14 @@ interface RevocationOptions {
 
 /** @param path leaf first, anchor last. @throws JadesError certificate-revoked, revocation-unknown */
 type RevocationCheck = (path: readonly Certificate[]) => Promise<void>;
+
+/** What an issuer says of a certificate, and until when that is valid. */
+interface RevocationStatus {
+  readonly revoked: boolean;
+  readonly validUntil: Date;
+  /** When to ask for a newer one; absent: by `refreshTime`. */
+  readonly refreshAt?: Date;
+}
 
 interface CachedStatus {
   readonly status: RevocationStatus;
@@ -140,6 +147,7 @@ interface SourceOptions {
 
 interface CachedList {
   readonly list: RevocationList;
+  readonly validUntil: Date;
   /** When to ask for a newer one: ahead of its end, and again a while after each attempt. */
   refreshAt: Date;
 }
@@ -183,7 +191,8 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
         signal: options.signal,
       }),
     );
-    return readOcspAnswer(answer, subject, nonce, options.now());
+    const { revoked, thisUpdate, nextUpdate } = await readOcspAnswer(answer, subject, nonce, options.now());
+    return { revoked, validUntil: validUntil(thisUpdate, nextUpdate, options.now()) };
   };
 
   /** Waits a while; after that the request goes on, for the next caller and for `late`. */
@@ -207,15 +216,17 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
   const fetchList = async (key: string, url: string, { issuer }: Subject): Promise<CachedList> => {
     const { crlTimeoutMs: timeoutMs, signal } = options;
     const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
-    const list = await readCrl(der, issuer, options.now());
-    const fetched = { list, refreshAt: list.refreshAt };
-    if (isCacheable(list.validUntil, options.now())) lists.set(key, fetched);
+    const list = await readCrl(der, issuer);
+    const now = options.now();
+    const until = validUntil(list.thisUpdate, list.nextUpdate, now);
+    const fetched = { list, validUntil: until, refreshAt: refreshTime(now, until) };
+    if (isCacheable(until, now)) lists.set(key, fetched);
     return fetched;
   };
 
   const findList = (key: string): CachedList | undefined => {
     const cached = lists.get(key);
-    return cached !== undefined && options.now() < cached.list.validUntil ? cached : undefined;
+    return cached !== undefined && options.now() < cached.validUntil ? cached : undefined;
   };
 
   /** One attempt at a time: each may last longer than the pause between them. */
@@ -242,8 +253,8 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
   };
 
   const askList = async (url: string, subject: Subject): Promise<RevocationStatus> => {
-    const { list, refreshAt } = await loadList(url, subject);
-    return { revoked: await isListed(list, subject.certificate), validUntil: list.validUntil, refreshAt };
+    const { list, validUntil, refreshAt } = await loadList(url, subject);
+    return { revoked: await isListed(list, subject.certificate), validUntil, refreshAt };
   };
 
   return async (subject, late) => {
@@ -299,4 +310,42 @@ class AddressQueue {
     queue.waiting -= 1;
     if (queue.waiting === 0) this.#queues.delete(address);
   }
+}
+
+/** Clocks of responders may differ this much from ours. */
+const skewMs = 60_000;
+/** An answer that ends sooner than this, or has no end, is used once: its issuer makes new ones all the time. */
+const minLifetimeMs = 5_000;
+const refreshMs = 12 * 60 * 60 * 1000;
+/** The pause before a failed refresh is tried again. */
+const retryMs = 30_000;
+/** An older answer is not accepted, whatever its end. */
+const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
+
+/**
+ * The moment until which an answer is valid.
+ * @throws Error when it is not yet or no longer valid
+ */
+function validUntil(thisUpdate: Date, nextUpdate: Date | undefined, now: Date): Date {
+  const time = now.getTime();
+  if (Number.isNaN(thisUpdate.getTime())) throw new Error('the answer has no readable date');
+  if (thisUpdate.getTime() > time + skewMs) throw new Error('the answer is from the future');
+  if (thisUpdate.getTime() < time - maxAgeMs) throw new Error('the answer is too old');
+  if (nextUpdate === undefined) {
+    if (thisUpdate.getTime() < time - skewMs) throw new Error('the answer is not recent and has no end');
+    return now;
+  }
+  if (!(nextUpdate.getTime() > time - skewMs)) throw new Error('the answer is stale');
+  if (nextUpdate < thisUpdate) throw new Error('the answer ends before it begins');
+  return nextUpdate;
+}
+
+function isCacheable(until: Date, now: Date): boolean {
+  return until.getTime() - now.getTime() > minLifetimeMs;
+}
+
+/** When to ask again: after three quarters of the time to the end, and at least twice a day. */
+function refreshTime(now: Date, end: Date): Date {
+  const ahead = (end.getTime() - now.getTime()) * 0.75;
+  return new Date(now.getTime() + Math.min(ahead, refreshMs));
 }

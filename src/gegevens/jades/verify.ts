@@ -12,7 +12,7 @@ import {
   onlyValue,
   parseDigest,
   verifySignature,
-} from './signed-payload.ts';
+} from './signature.ts';
 
 interface VerifierLimits {
   /** Characters of the signature header. */

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { pointerSteps, valueAt } from './json-pointer.ts';
+import { pointerSteps, valueAt } from '../../kernel/json-value.ts';
 
 export type Variant = 'shv' | 'vs';
 

@@ -5,8 +5,14 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { builtInModel, defaultModels, modelsDirectory } from '../../kernel/config/gegevens-settings.ts';
-import { isRecord, useLinearUniqueItems } from '../../kernel/json-value.ts';
-import { type JsonObject, pointerSteps, toPointer, valueAt } from './json-pointer.ts';
+import {
+  isRecord,
+  type JsonObject,
+  pointerSteps,
+  toPointer,
+  useLinearUniqueItems,
+  valueAt,
+} from '../../kernel/json-value.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
 /** A check of one part of a message. */

@@ -1,7 +1,6 @@
-import { isRecord } from '../../kernel/json-value.ts';
+import { isRecord, type JsonObject } from '../../kernel/json-value.ts';
 import { JadesError } from '../jades/errors.ts';
 import type { Verified, Verifier } from '../jades/verify.ts';
-import type { JsonObject } from '../model/json-pointer.ts';
 import type { PartCheck } from '../model/model.ts';
 import { RequesterError, type SupplierResponse } from './send-request.ts';
 

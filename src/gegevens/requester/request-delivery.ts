@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
+import { type JsonObject, valueAt, withValueAt } from '../../kernel/json-value.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
-import type { Signer } from '../jades/sign.ts';
+import type { Signer } from '../jades/signature.ts';
 import type { Verifier } from '../jades/verify.ts';
-import { type JsonObject, valueAt, withValueAt } from '../model/json-pointer.ts';
 import type { Mapping } from '../model/mapping.ts';
 import { checkWhole, type Model } from '../model/model.ts';
-import type { GegevensRequest } from '../model/request.ts';
+import type { GegevensRequest } from '../model/selection.ts';
 import { type CheckedPage, checkAnswer } from './check-answer.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 

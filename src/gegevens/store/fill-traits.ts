@@ -4,7 +4,7 @@ import { allowLongStatements, type Db, transaction } from '../../kernel/database
 import { ZaakLinker } from '../import/identifiers.ts';
 import { createTraitsReader, type ReadTraits } from '../import/record-traits.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
-import { organisationOf } from '../model/request.ts';
+import { organisationOf } from '../model/selection.ts';
 import { copyZaakSignalen, TraitRows } from './copy-rows.ts';
 
 interface UnfilledLevering extends Record<string, unknown> {

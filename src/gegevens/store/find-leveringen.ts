@@ -1,7 +1,6 @@
 import type { Db } from '../../kernel/database/transaction.ts';
-import type { Deliverer, Levering, Period } from '../model/leveringen.ts';
 import type { Variant } from '../model/mapping.ts';
-import type { Filter } from '../model/request.ts';
+import type { Deliverer, Filter, Levering, Period } from '../model/selection.ts';
 
 /** Organisation, then period, then the order of the file; the same on every call. */
 const ORDER = `l.naam_sleutel collate "C" nulls last, l.organisatie_sleutel collate "C", l.periode_start, l.periode_einde,

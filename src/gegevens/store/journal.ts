@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import type { Uncovered } from '../model/leveringen.ts';
 import type { Variant } from '../model/mapping.ts';
+import type { Uncovered } from '../model/selection.ts';
 
 /** What was asked, and the answer that is ready to be sent. */
 interface JournalEntry {

@@ -7,8 +7,7 @@
 import pg from 'pg';
 import { type Pool, withAbort } from '../../kernel/database/pool.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
-import type { TextsPart } from '../model/answer-frame.ts';
-import type { ChosenLevering, Levering, Selection } from '../model/leveringen.ts';
+import type { ChosenLevering, Levering, Selection, TextsPart } from '../model/selection.ts';
 
 declare module 'pg' {
   interface ClientBase {

@@ -14,8 +14,7 @@ import {
   resolveCursor,
   resolveNumber,
 } from './cursor.ts';
-import type { HeadCache } from './head.ts';
-import type { FeedReader } from './reader.ts';
+import type { FeedReader, HeadCache } from './head.ts';
 import type { PageCache } from './response-cache.ts';
 
 export interface FeedQuery extends RecordFilter {

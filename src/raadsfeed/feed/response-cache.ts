@@ -8,6 +8,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { acceptedEncoding, acceptedTypes } from '../../http/headers.ts';
+import { platformProblems } from '../../http/problems.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { createMemorySemaphore, type MemoryPermit } from '../../kernel/scheduling.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import {
@@ -19,7 +22,6 @@ import {
   WORTH_COMPRESSING_BYTES,
 } from './compression.ts';
 import { type HeadCache, isAtLeast, isSameHead, isSameHistory } from './head.ts';
-import { createMemorySemaphore } from './memory-semaphore.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -160,10 +162,25 @@ const WAIT_MS = 5000;
 /** A dozen pages of a thousand ordinary records, or one page of the largest. */
 const READING_BYTES = 64 * 1024 * 1024;
 
+interface AnswerMemory {
+  /** @throws {Problem} `unavailable` when there was no memory in time; the signal's reason */
+  acquire(bytes: number, signal: AbortSignal): Promise<MemoryPermit>;
+  readonly used: () => number;
+}
+
+/** Bounds the memory of answers that are being made: rows that were read, their body, and what it is compressed to. */
+export function createAnswerMemory(maxBytes: number, waitMs: number): AnswerMemory {
+  const full = (): Problem => new Problem(platformProblems.unavailable, { headers: { 'retry-after': '1' } });
+  const memory = createMemorySemaphore({ maxBytes, waitMs, full });
+  // Nobody has a share of his own: pages are small, and the same for all.
+  const clients = ['everyone'];
+  return { acquire: (bytes, signal) => memory.acquire({ bytes, clients }, signal), used: memory.used };
+}
+
 export function createResponseCache(
   maxBytes: number,
   heads: HeadCache,
-  memory = createMemorySemaphore(READING_BYTES, WAIT_MS),
+  memory = createAnswerMemory(READING_BYTES, WAIT_MS),
 ): ResponseCache {
   const responses = createByteCache<CachedResponse>(
     maxBytes,

@@ -8,8 +8,7 @@ import { joinRecord } from '../domain/record-text.ts';
 import type { FeedHead } from '../store/feed-row.ts';
 import { readEvents, type StoredEvent } from '../store/read-log.ts';
 import { type RecordFilter, readFiltered } from '../store/read-texts.ts';
-import { type HeadCache, isSameHistory } from './head.ts';
-import type { FeedReader } from './reader.ts';
+import { type FeedReader, type HeadCache, isSameHistory } from './head.ts';
 import { type OpenStream, openStream } from './stream-connection.ts';
 
 export interface StreamsOptions {

@@ -7,10 +7,10 @@ import type { Categorie } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/page.ts';
 import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
-import type { Reading } from '../own-entries.ts';
+import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
 import { revealWithinBudget } from '../store/versions.ts';
-import { type RouteNeeds, refuse } from './request.ts';
+import { type RouteNeeds, refuse } from './exchange.ts';
 
 interface PersonPage {
   readonly count: number;

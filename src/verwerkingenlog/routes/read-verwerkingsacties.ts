@@ -8,9 +8,8 @@ import { personText } from '../domain/identity-keys.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
 import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';
-import { actieAnswer, etag, objectAnswer, tagged } from './answers.ts';
+import { actieAnswer, allow, etag, may, objectAnswer, type RouteNeeds, readerOf, refuse, tagged } from './exchange.ts';
 import { hashesOf, namedPerson, preparePersonPage, queryFaults, shownObjects } from './person-page.ts';
-import { allow, may, type RouteNeeds, readerOf, refuse } from './request.ts';
 
 /**
  * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read,

@@ -6,8 +6,16 @@ import { categorieOf } from '../domain/access.ts';
 import { actieFaults, readActie, readVertrouwelijkheid, termFaults } from '../domain/read-actie.ts';
 import { ended, replaced } from '../domain/verwerkingsactie.ts';
 import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
-import { actieAnswer, etag, requireMatch } from './answers.ts';
-import { allow, auteurOf, type RouteNeeds, refuse, unknownVerwerkingsactie } from './request.ts';
+import {
+  actieAnswer,
+  allow,
+  auteurOf,
+  etag,
+  type RouteNeeds,
+  refuse,
+  requireMatch,
+  unknownVerwerkingsactie,
+} from './exchange.ts';
 
 /** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { digestOf } from '../../../src/gegevens/jades/signed-payload.ts';
+import { digestOf } from '../../../src/gegevens/jades/signature.ts';
 import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import { verdict } from './support/kit.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basicConstraints, keyUsage } from '../../../src/demo/authority/certificates.ts';
 import { mintAuthority } from '../../../src/demo/authority/profiles.ts';
 import { daysToExpiry, loadPemKey, loadPkcs12Key } from '../../../src/gegevens/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../../src/gegevens/jades/sign.ts';
+import { createSigner, plainStyles } from '../../../src/gegevens/jades/signature.ts';
 import { type Kit, leafFor, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parsePemCertificates } from '../../../src/gegevens/jades/certificate.ts';
 import { loadPemKey } from '../../../src/gegevens/jades/own-key.ts';
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
-import { createSigner, plainStyles, type Signer } from '../../../src/gegevens/jades/sign.ts';
-import { PayloadFeed } from '../../../src/gegevens/jades/signed-payload.ts';
+import { createSigner, PayloadFeed, plainStyles, type Signer } from '../../../src/gegevens/jades/signature.ts';
 import { type Kit, openKit, verifierFor } from './support/kit.ts';
 
 let kit: Kit;

@@ -5,7 +5,7 @@ import {
   digestOf,
   type HeaderValues,
   parseDigest,
-} from '../../../src/gegevens/jades/signed-payload.ts';
+} from '../../../src/gegevens/jades/signature.ts';
 
 const body = Buffer.from('{"hello": "world"}');
 // The digest of this body in the examples of RFC 9530 appendix B and the drafts before it.

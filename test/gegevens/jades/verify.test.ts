@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf } from '../../../src/gegevens/jades/signed-payload.ts';
+import { digestOf } from '../../../src/gegevens/jades/signature.ts';
 import type { SignedMessage } from '../../../src/gegevens/jades/verify.ts';
 import { createVerifier } from '../../../src/gegevens/jades/verify.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { chooseLeveringen, type Levering, type Period, uncoveredDays } from '../../../src/gegevens/model/leveringen.ts';
+import { chooseLeveringen, type Levering, type Period, uncoveredDays } from '../../../src/gegevens/model/selection.ts';
 
 function levering(id: number, { start, end }: Period, gemeenteSleutel?: string): Levering {
   return {

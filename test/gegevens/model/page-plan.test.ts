@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type CountedLevering, estimateBytes, planPage } from '../../../src/gegevens/model/leveringen.ts';
+import { type CountedLevering, estimateBytes, planPage } from '../../../src/gegevens/model/selection.ts';
 
 function levering(id: number, records: number, bytes = 0): CountedLevering {
   const stored = {

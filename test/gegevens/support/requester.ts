@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import type { Party } from '../../../src/demo/authority/authority.ts';
 import { loadPemKey } from '../../../src/gegevens/jades/own-key.ts';
 import type { SignatureStyle } from '../../../src/gegevens/jades/protected-header.ts';
-import { createSigner, plainStyles, type Signer } from '../../../src/gegevens/jades/sign.ts';
+import { createSigner, plainStyles, type Signer } from '../../../src/gegevens/jades/signature.ts';
 
 /** An answer as its bytes came. */
 export interface RawAnswer {

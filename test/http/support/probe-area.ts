@@ -4,8 +4,8 @@ import type { Areas } from '../../../src/areas.ts';
 import { authenticate } from '../../../src/http/auth.ts';
 import { type Contract, createContract } from '../../../src/http/contract.ts';
 import { openToOrigins } from '../../../src/http/headers.ts';
-import { logRequests, mount } from '../../../src/http/mount.ts';
 import { isOpenapiDocument, type OpenapiDocument } from '../../../src/http/openapi-document.ts';
+import { logRequests, mount } from '../../../src/http/server.ts';
 import { createTokenVerifier } from '../../../src/kernel/oauth/token-verifier.ts';
 import type { Platform } from '../../../src/kernel/platform.ts';
 

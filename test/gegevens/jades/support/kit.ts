@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type LeafRequest, mintLeaf } from '../../../../src/demo/authority/profiles.ts';
 import { JadesError } from '../../../../src/gegevens/jades/errors.ts';
-import { digestOf } from '../../../../src/gegevens/jades/signed-payload.ts';
+import { digestOf } from '../../../../src/gegevens/jades/signature.ts';
 import type { SignedMessage, Verifier, VerifierOptions } from '../../../../src/gegevens/jades/verify.ts';
 import { createVerifier } from '../../../../src/gegevens/jades/verify.ts';
 import { createGuardedFetch } from '../../../../src/kernel/outbound/guarded-fetch.ts';

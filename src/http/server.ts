@@ -1,13 +1,92 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+/** The public server, and what it gives each area that is mounted on it: limits, version header, errors, contract, metrics, log lines. */
+import { randomUUID } from 'node:crypto';
+import { parse as parseQuery } from 'node:querystring';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
 import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
 import type { ProblemKind } from '../kernel/problem.ts';
-import { limitBodies, limitUnreadAnswers } from './bodies.ts';
-import { limitRequestHead } from './headers.ts';
-import { createRateCounter, limitRate, shedLoad } from './limits.ts';
+import { limitBodies, limitUnreadAnswers, strictJsonBody } from './bodies.ts';
+import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './contract.ts';
+import { cutTarget, isShortQuery, limitRequestHead, SECURITY_HEADERS, securityHeaders } from './headers.ts';
+import { createRateCounter, limitAnswerTime, limitRate, shedLoad } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
-import { apiDocs } from './pages.ts';
-import { handleProblems, type ProblemStyle } from './problem-reply.ts';
+import { apiDocs, problemPages } from './pages.ts';
+import { handleProblems, type ProblemStyle, refuseUnreadable, requireHost, sendProblem } from './problem-reply.ts';
+
+/** Most listeners of a response for one event; Node warns from eleven on. */
+const MOST_LISTENERS = 30;
+
+/** Builds the public server: the Fastify options, what all areas share, then the areas. It does not listen yet. */
+export async function buildServer(platform: Platform, areas: readonly Area[]): Promise<FastifyInstance> {
+  const { server } = platform.config;
+  const loggerInstance: FastifyBaseLogger = platform.log;
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: server.bodyLimitBytes,
+    http: {
+      maxHeaderSize: server.headerLimitBytes,
+      // Node would refuse with an empty body; `requireHost` answers with a problem document.
+      requireHostHeader: false,
+      // Node swaps the two when the time for the head exceeds that for the whole request.
+      headersTimeout: Math.min(60_000, server.requestTimeoutMs),
+      // How often Node checks for late requests; by default only every 30 seconds.
+      connectionsCheckingInterval: Math.min(5000, server.requestTimeoutMs),
+    },
+    // The whole request must have arrived by then.
+    requestTimeout: server.requestTimeoutMs,
+    // An idle connection is cut: its client does not read the answer. A handler may be silent for half this time.
+    connectionTimeout: 2 * server.requestTimeoutMs,
+    // Longer than an FSC Inway keeps an idle connection (90 s), so that it never reuses a closed one.
+    keepAliveTimeout: 100_000,
+    trustProxy: trustProxy(server.trustProxy),
+    rewriteUrl: ({ url = '/' }) => cutTarget(url),
+    routerOptions: {
+      maxParamLength: MAX_PARAM_LENGTH,
+      // Runs before every hook; each mount refuses a query that is too long right after.
+      querystringParser: (query) => (isShortQuery(query) ? parseQuery(query) : {}),
+    },
+    return503OnClosing: false,
+    clientErrorHandler: refuseUnreadable(platform.publicBaseUrl),
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(SECURITY_HEADERS);
+      sendProblem(error, request, reply, platform.publicBaseUrl);
+    },
+  });
+  // Everything that holds something for a request listens for its end.
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.raw.setMaxListeners(MOST_LISTENERS);
+    done();
+  });
+  app.decorateRequest('caller');
+  app.decorateRequest('tokenRefusal');
+  app.decorateRequest('rateCounter');
+  methodNotAllowed(app);
+  requireAccessPolicy(app);
+  limitAnswerTime(app, server.requestTimeoutMs);
+  securityHeaders(app);
+  requireHost(app, platform.publicBaseUrl);
+  measureRequests(app, platform.metrics);
+  strictJsonBody(app);
+  handleProblems(app, platform.publicBaseUrl).refuseEarly();
+  problemPages(
+    app,
+    areas.map(({ problems }) => problems),
+  );
+  for (const area of areas) {
+    area.root?.(app);
+    for (const { prefix, routes } of area.mounts) await app.register(routes, { prefix });
+  }
+  return app;
+}
+
+/** A number trusts that many proxies in front; otherwise the listed addresses and ranges. */
+function trustProxy(setting: string | undefined): boolean | string | ((address: string, hop: number) => boolean) {
+  if (setting === undefined) return false;
+  return /^\d+$/.test(setting) ? (_address, hop) => hop < Number(setting) : setting;
+}
 
 interface MountOptions {
   readonly platform: Platform;
@@ -43,9 +122,14 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);
       refuseEarly();
-      await apiDocs(app, contract.document, () => `${platform.publicBaseUrl()}${prefix}`);
+      await apiDocs(app, contract.document, mountAddress(platform, prefix));
     },
   };
+}
+
+/** Address of a mount as clients see it, without a trailing slash. With port 0 it is known only after listening. */
+export function mountAddress({ publicBaseUrl }: Pick<Platform, 'publicBaseUrl'>, prefix: string): () => string {
+  return () => `${publicBaseUrl()}${prefix}`;
 }
 
 /** One of the national interfaces, ready to be mounted. */
@@ -66,7 +150,7 @@ export interface Area {
 }
 
 /** Measures every answer by route pattern, never by address, which may contain a personal identifier. */
-export function measureRequests(app: FastifyInstance, metrics: Registry): void {
+function measureRequests(app: FastifyInstance, metrics: Registry): void {
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer',
