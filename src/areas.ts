@@ -6,7 +6,7 @@ import type { Config } from './kernel/config/read-config.ts';
 import type { PoolShare } from './kernel/database/open-database.ts';
 import type { FetchJson } from './kernel/oauth/remote-keys.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
-import { createOutboundFetch } from './kernel/outbound/address-guard.ts';
+import { createOutboundFetch } from './kernel/outbound/outbound-client.ts';
 import type { Platform, ReadinessCheck } from './kernel/platform.ts';
 import { createRaadsfeed } from './raadsfeed/area.ts';
 import { createVerwerkingenlog } from './verwerkingenlog/area.ts';

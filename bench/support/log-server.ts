@@ -1,10 +1,10 @@
 /** A server with only the processing log, as in production; with `BENCH_MEMORY` the same, but that it keeps nothing. */
 import process from 'node:process';
+import { buildServer } from '../../src/http/server.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { createTokenVerifier } from '../../src/kernel/oauth/token-verifier.ts';
 import { openPlatform } from '../../src/kernel/platform.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { createVerwerkingenlog } from '../../src/verwerkingenlog/area.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';

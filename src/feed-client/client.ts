@@ -1,13 +1,13 @@
 /** Finds a council feed and requests its pages over HTTP; `askPatiently` retries as its answers ask for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../kernel/json-value.ts';
-import { OutboundError } from '../kernel/outbound/address-guard.ts';
 import {
   backoffMs,
   type OutboundAnswer,
   type OutboundClient,
   type OutboundRequest,
 } from '../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../kernel/outbound/outbound-error.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 
 export interface SourceOrganisation {

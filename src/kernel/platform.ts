@@ -1,33 +1,15 @@
-import type { Pool } from 'pg';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config } from './config/read-config.ts';
-import type { Listener } from './database/listen.ts';
-import { openDatabase, type PoolShare } from './database/open-database.ts';
+import { type DatabasePools, openDatabase } from './database/open-database.ts';
 import type { Logger } from './log.ts';
 import { type Clock, systemClock } from './time.ts';
 
 /** What every part of the program may depend on. */
-export interface Platform {
+export interface Platform extends DatabasePools {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Registry;
-  /**
-   * Acts as a role that can append to the processing log but not change it. In an area this is the area's own share of the connections; in
-   * a command, and for the process itself, a separate pool.
-   */
-  readonly pool: Pool;
-  /** The shares that areas get as their `pool`, so that one area cannot use the connections of another. */
-  readonly shares: Readonly<Record<PoolShare, Pool>>;
-  /** For reads of the feed, on the primary. */
-  readonly readPool: Pool;
-  /** For reads of the feed on the replica, if there is one; it may be behind or unavailable. */
-  readonly replicaPool: Pool | undefined;
-  /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
-  readonly pipelinePool: Pool;
-  /** Acts as the role that removes data past its retention; connects on first use. */
-  readonly prunePool: Pool;
-  readonly listener: Listener;
   /** Address that clients see, without a trailing slash. With port 0 it is known only after listening. */
   readonly publicBaseUrl: () => string;
   /** Fires when the process begins to stop: streams and waiting loops end on it. */
@@ -71,7 +53,7 @@ export async function openPlatform({
   purpose,
   role,
 }: PlatformOptions): Promise<OpenPlatform> {
-  const database = await openDatabase({ config, log, clock, purpose, role });
+  const { pools, checks, ownerUrl, exited, close } = await openDatabase({ config, log, clock, purpose, role });
   const stopping = new AbortController();
   let baseUrl = config.server.publicBaseUrl;
   const platform: Platform = {
@@ -79,26 +61,20 @@ export async function openPlatform({
     clock,
     log,
     metrics: new Registry(),
-    pool: database.pool,
-    shares: database.shares,
-    readPool: database.readPool,
-    replicaPool: database.replicaPool,
-    pipelinePool: database.pipelinePool,
-    prunePool: database.prunePool,
-    listener: database.listener,
+    ...pools,
     publicBaseUrl: () => baseUrl ?? `http://${config.server.host}:${config.server.port}`,
     stopping: stopping.signal,
   };
   return {
     platform,
-    ownerUrl: database.ownerUrl,
-    checks: database.checks,
-    databaseExited: database.exited,
+    ownerUrl,
+    checks,
+    databaseExited: exited,
     listensOn: (url) => {
       baseUrl = config.server.publicBaseUrl ?? url;
     },
     beginStop: () => stopping.abort(),
-    close: database.close,
+    close,
   };
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OutboundError, type ProxySettings } from '../../kernel/outbound/address-guard.ts';
+import type { ProxySettings } from '../../kernel/outbound/guarded-fetch.ts';
 import { backoffMs, createOutboundClient, type OutboundClient } from '../../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 import { type Clock, systemClock } from '../../kernel/time.ts';
 import { CallLimiter, type CallSlots } from './call-limiter.ts';
 import { asNotubizError, NotubizError } from './notubiz-error.ts';

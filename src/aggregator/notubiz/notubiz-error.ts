@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/json-value.ts';
-import type { OutboundError } from '../../kernel/outbound/address-guard.ts';
+import type { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 
 /**
  * Why a call gave no usable response.

@@ -28,18 +28,28 @@ type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
 /** The shares that connections are divided into; one cannot use those of another. */
 export type PoolShare = 'gegevens' | 'append' | 'verwerkingenlog' | 'raadsfeed';
 
-interface OpenDatabase {
-  /** For commands and for the process itself. */
+/** Connections by purpose, and the notifications of the database. */
+export interface DatabasePools {
+  /**
+   * Acts as a role that can append to the processing log but not change it. In an area this is the area's own share of the connections; in
+   * a command, and for the process itself, a separate pool.
+   */
   readonly pool: Pool;
+  /** The shares that areas get as their `pool`, so that one area cannot use the connections of another. */
   readonly shares: Readonly<Record<PoolShare, Pool>>;
-  /** For reads of the feed; see `Platform`. */
+  /** For reads of the feed, on the primary. */
   readonly readPool: Pool;
+  /** For reads of the feed on the replica, if there is one; it may be behind or unavailable. */
   readonly replicaPool: Pool | undefined;
-  /** For logged reads of the processing log, with connections that pipeline. */
+  /** As `pool`, but statements of one connection are sent without waiting: no COPY and no cursors. */
   readonly pipelinePool: Pool;
-  /** As the retention role; connects on first use. */
+  /** Acts as the role that removes data past its retention; connects on first use. */
   readonly prunePool: Pool;
   readonly listener: Listener;
+}
+
+interface OpenDatabase {
+  readonly pools: DatabasePools;
   /** Readiness checks of the database. */
   readonly checks: readonly ReadinessCheck[];
   readonly ownerUrl: string;
@@ -139,7 +149,8 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     throw error;
   }
   const checks = databaseChecks({ pool, listener, clock, areas: config.server.areas });
-  return { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener, checks, ownerUrl, exited, close };
+  const byPurpose = { pool, shares, readPool, replicaPool, pipelinePool, prunePool, listener };
+  return { pools: byPurpose, checks, ownerUrl, exited, close };
 }
 
 async function checkServiceLogin(pool: Pool, url: string, log: DatabaseOptions['log']): Promise<void> {

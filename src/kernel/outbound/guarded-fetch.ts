@@ -1,21 +1,246 @@
+/**
+ * Calls to addresses that came from outside: which may be called, by way of which proxy, where a redirect may lead, and how much is read.
+ * The address is judged when the connection is made, so a name that resolves differently the second time does not help. When a proxy makes
+ * the connection, the target is judged beforehand.
+ */
+import { type LookupAddress, lookup } from 'node:dns';
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
-import { type Dispatcher, request as undiciRequest } from 'undici';
-import {
-  type AddressRules,
-  assertCallableName,
-  checkUrl,
-  createOutboundAgent,
-  guardedLookup,
-  headerValue,
-  OutboundError,
-  type ProxySettings,
-  redirected,
-  redirection,
-} from './address-guard.ts';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request as undiciRequest } from 'undici';
+import { OutboundError } from './outbound-error.ts';
 
 const MAX_REDIRECTS = 2;
 const CONNECT_TIMEOUT_MS = 2_000;
+
+interface AddressRules {
+  /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
+  readonly allowPrivate: boolean;
+  /** Finds the addresses of a host; the system's resolver unless given. */
+  readonly resolve?: Resolve;
+}
+
+// IANA special-purpose registries.
+const reserved = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const) {
+  reserved.addSubnet(network, prefix, 'ipv4');
+}
+
+const globalV6 = new BlockList();
+globalV6.addSubnet('2000::', 3, 'ipv6');
+const reservedV6 = new BlockList();
+for (const [network, prefix] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  // 6to4 holds an IPv4 address.
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const) {
+  reservedV6.addSubnet(network, prefix, 'ipv6');
+}
+
+/** Whether an IP address is on the public internet: no loopback, link-local, private, reserved or embedded IPv4 address. */
+export function isPublicAddress(address: string): boolean {
+  if (!isIPv6(address)) return !reserved.check(address, 'ipv4');
+  return globalV6.check(address, 'ipv6') && !reservedV6.check(address, 'ipv6');
+}
+
+// Never called, whatever is allowed: link-local addresses (RFC 3927, RFC 4291 section 2.5.6) reach the machine's own network, and cloud
+// metadata services give out its credentials.
+const neverV4 = new BlockList();
+neverV4.addSubnet('169.254.0.0', 16, 'ipv4');
+for (const metadata of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) neverV4.addAddress(metadata, 'ipv4');
+const neverV6 = new BlockList();
+neverV6.addSubnet('fe80::', 10, 'ipv6');
+for (const metadata of ['fd00:ec2::254', 'fd20:ce::254', 'fd00:42::42']) neverV6.addAddress(metadata, 'ipv6');
+
+/** Whether an IP address is link-local or of a cloud's metadata service, also written as an IPv6 address that holds it. */
+export function isForbiddenAddress(address: string): boolean {
+  if (!isIPv6(address)) return neverV4.check(address, 'ipv4');
+  const bare = address.replace(/%.*$/, '');
+  return neverV6.check(bare, 'ipv6') || embeddedV4(bare).some((v4) => neverV4.check(v4, 'ipv4'));
+}
+
+/** The IPv4 addresses that an IPv6 address may stand for: mapped, compatible, translated (RFC 6052), 6to4. */
+function embeddedV4(address: string): readonly string[] {
+  const { hostname } = new URL(`http://[${address}]/`);
+  const [head = '', tail = ''] = hostname.slice(1, -1).split('::');
+  const [front, back] = [head, tail].map((part) => (part === '' ? [] : part.split(':')));
+  const groups = [
+    ...(front ?? []),
+    ...Array(8 - (front?.length ?? 0) - (back?.length ?? 0)).fill('0'),
+    ...(back ?? []),
+  ].map((group) => Number.parseInt(group, 16));
+  const v4 = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  return [v4(groups[6], groups[7]), ...(groups[0] === 0x2002 ? [v4(groups[1], groups[2])] : [])];
+}
+
+/** Checks an address. A literal IP address is never looked up, so it is judged here. @throws {OutboundError} `address` */
+function checkUrl(text: string, rules: AddressRules): URL {
+  if (!URL.canParse(text)) throw new OutboundError('address', 'not an address');
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new OutboundError('address', `scheme ${url.protocol} is not called`);
+  }
+  if (url.username !== '' || url.password !== '') throw new OutboundError('address', 'credentials in an address');
+  const host = hostOf(url);
+  if (isIP(host) !== 0) assertCallable(host, host, rules);
+  return url;
+}
+
+/**
+ * Judges the addresses of a host that a proxy will connect to. A name that only the proxy can resolve is left to the proxy.
+ * @throws {OutboundError} `address`
+ */
+async function assertCallableName(url: URL, rules: AddressRules): Promise<void> {
+  const host = hostOf(url);
+  const { resolve = systemResolve } = rules;
+  const addresses = await new Promise<readonly LookupAddress[]>((done) => {
+    resolve(host, (error, found) => done(error === null ? found : []));
+  });
+  for (const { address } of addresses) assertCallable(address, host, rules);
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+/** @throws {OutboundError} `address` */
+function assertCallable(address: string, host: string, { allowPrivate }: AddressRules): void {
+  if (isForbiddenAddress(address)) {
+    throw new OutboundError('address', `${host} is link-local or a metadata service, which is never called`);
+  }
+  if (!allowPrivate && !isPublicAddress(address)) {
+    throw new OutboundError('address', `${host} is not a public address`);
+  }
+}
+
+/** Judges every address of a name: a private one among them would be reached when the others do not answer. */
+function guardedLookup(rules: AddressRules): LookupFunction {
+  const { resolve = systemResolve } = rules;
+  return (host, options, done) => {
+    resolve(host, (error, addresses) => {
+      if (error !== null) return done(error, []);
+      const [first] = addresses;
+      try {
+        if (first === undefined) throw new OutboundError('address', `${host} has no address`);
+        for (const { address } of addresses) assertCallable(address, host, rules);
+      } catch (refusal) {
+        return done(refusal instanceof Error ? refusal : new OutboundError('address', `${host} is not called`), []);
+      }
+      if (options.all) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+}
+
+type Resolve = (host: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
+
+/** Every address of a host, by the system's resolver. */
+const systemResolve: Resolve = (host, done) => lookup(host, { all: true }, done);
+
+export interface ProxySettings {
+  /** Address of the forward proxy (secret: it may hold credentials); absent: none. */
+  readonly outboundProxy: string | undefined;
+  /** Hosts that are called directly. */
+  readonly outboundNoProxy: readonly string[];
+}
+
+/** Connects directly or through the proxy. @param options of the connections; their `lookup` does not see what goes through the proxy */
+export function createOutboundAgent(
+  { outboundProxy, outboundNoProxy }: ProxySettings,
+  options: Agent.Options,
+): Dispatcher {
+  if (outboundProxy === undefined) return new Agent(options);
+  // All are set: the library would take missing ones from the environment.
+  const proxy = { httpProxy: outboundProxy, httpsProxy: outboundProxy, noProxy: outboundNoProxy.join(',') };
+  return new EnvHttpProxyAgent({ ...options, ...proxy });
+}
+
+export type RedirectPolicy = 'none' | 'same-host' | 'any-host';
+
+interface GuardedConnectionsOptions {
+  readonly rules: AddressRules;
+  /** The proxy for the calls; absent: direct. */
+  readonly proxy?: ProxySettings | undefined;
+  readonly maxRedirects: number;
+  readonly connectTimeoutMs: number;
+  /** Of the connections, beside how they are made. */
+  readonly agent: Omit<Agent.Options, 'connect'>;
+}
+
+interface GuardedAnswer {
+  readonly answer: Dispatcher.ResponseData;
+  /** Where it came from, after redirects. */
+  readonly url: URL;
+}
+
+interface GuardedConnections {
+  /** Follows redirects: each address is judged like the first. @throws {OutboundError} `address`, `redirect`; what the connection throws */
+  request(
+    address: string,
+    options: Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'signal'> & { readonly signal: AbortSignal },
+    redirects: RedirectPolicy,
+  ): Promise<GuardedAnswer>;
+  close(): Promise<void>;
+}
+
+export function createGuardedConnections(options: GuardedConnectionsOptions): GuardedConnections {
+  const { rules, maxRedirects, proxy = { outboundProxy: undefined, outboundNoProxy: [] } } = options;
+  const dispatcher = createOutboundAgent(proxy, {
+    ...options.agent,
+    connect: { lookup: guardedLookup(rules), timeout: options.connectTimeoutMs },
+  });
+  return {
+    async request(address, request, policy) {
+      let url = checkUrl(address, rules);
+      for (let redirects = 0; ; redirects += 1) {
+        if (proxy.outboundProxy !== undefined) await assertCallableName(url, rules);
+        const answer = await undiciRequest(url, { ...request, dispatcher });
+        const location = policy === 'none' ? undefined : redirection(answer);
+        if (location === undefined) return { answer, url };
+        await answer.body.dump({ limit: 1024, signal: request.signal });
+        if (redirects === maxRedirects) throw new OutboundError('redirect', 'too many redirects');
+        url = redirected(url, location, policy, rules);
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** The target of a redirect; undefined for any other answer. */
+function redirection({ statusCode, headers }: Dispatcher.ResponseData): string | undefined {
+  return [301, 302, 303, 307, 308].includes(statusCode) ? headerValue(headers.location) : undefined;
+}
+
+/** @throws {OutboundError} `redirect`, `address` */
+function redirected(from: URL, location: string, policy: RedirectPolicy, rules: AddressRules): URL {
+  if (!URL.canParse(location, from.href)) throw new OutboundError('redirect', 'a redirect to no address');
+  const to = checkUrl(new URL(location, from).href, rules);
+  if (from.protocol === 'https:' && to.protocol !== 'https:') {
+    throw new OutboundError('redirect', 'a redirect from https to http');
+  }
+  // Including the port: another port on the same host is another service.
+  if (policy !== 'any-host' && to.host !== from.host) {
+    throw new OutboundError('redirect', `a redirect to another host, ${to.host}`);
+  }
+  return to;
+}
 
 export interface GuardedFetchOptions extends AddressRules {
   /** The proxy for the calls; absent: direct. */
@@ -42,49 +267,26 @@ interface GuardedFetch {
 }
 
 /**
- * Fetches from an address that came from outside, such as one in a certificate: http and https only, with limits on time and size, and at most
- * two redirects, all on the same host. The address is judged when the connection is made, so a name that resolves differently the second
- * time does not help. When a proxy makes the connection, the target is judged beforehand.
+ * Fetches bytes, such as those at an address in a certificate: http and https only, with limits on time and size, and at most two redirects,
+ * all on the same host.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
-  const { proxy = { outboundProxy: undefined, outboundNoProxy: [] } } = options;
-  const agent = createOutboundAgent(proxy, {
-    connect: { lookup: guardedLookup(options), timeout: CONNECT_TIMEOUT_MS },
-    connections: 4,
-    keepAliveTimeout: 4_000,
+  const connections = createGuardedConnections({
+    rules: options,
+    proxy: options.proxy,
+    maxRedirects: MAX_REDIRECTS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    agent: { connections: 4, keepAliveTimeout: 4_000 },
   });
   return {
-    async fetch(request) {
-      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(request.timeoutMs)]);
-      let url = checkUrl(request.url, options);
-      for (let redirects = 0; ; redirects += 1) {
-        if (proxy.outboundProxy !== undefined) await assertCallableName(url, options);
-        const answer = await send(agent, url, request, signal);
-        const location = redirection(answer);
-        if (location === undefined) return await readAnswer(answer, request.maxBytes, signal);
-        await answer.body.dump({ limit: 1024, signal });
-        if (redirects === MAX_REDIRECTS) throw new Error('too many redirects');
-        url = redirected(url, location, 'same-host', options);
-      }
+    async fetch({ url, method, body = null, contentType, timeoutMs, maxBytes, signal: wanted }) {
+      const signal = AbortSignal.any([wanted, AbortSignal.timeout(timeoutMs)]);
+      const headers = { accept: '*/*', ...(contentType === undefined ? {} : { 'content-type': contentType }) };
+      const { answer } = await connections.request(url, { method, headers, body, signal }, 'same-host');
+      return await readAnswer(answer, maxBytes, signal);
     },
-    close: () => agent.destroy(),
+    close: connections.close,
   };
-}
-
-function send(
-  agent: Dispatcher,
-  url: URL,
-  request: GuardedRequest,
-  signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
-  const contentType = request.contentType === undefined ? {} : { 'content-type': request.contentType };
-  return undiciRequest(url, {
-    dispatcher: agent,
-    method: request.method,
-    headers: { accept: '*/*', ...contentType },
-    body: request.body ?? null,
-    signal,
-  });
 }
 
 async function readAnswer(
@@ -176,4 +378,9 @@ function isZlibError(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   // A truncated compressed body (Z_BUF_ERROR) is an answer that broke off.
   return /^(Z_(?!BUF_ERROR)|ERR__ERROR_|ERR_BROTLI|ERR_ZSTD|ZSTD_)/.test(error.code);
+}
+
+/** The first value of a header. */
+export function headerValue(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
 }

@@ -1,19 +1,17 @@
 /** Calls for JSON to services that an operator, or a document of such a service, named: with limits on everything. */
-import { type Dispatcher, request as undiciRequest } from 'undici';
+import { type Dispatcher, fetch as undiciFetch } from 'undici';
+import type { FetchJson } from '../oauth/remote-keys.ts';
 import type { Clock } from '../time.ts';
 import {
-  type AddressRules,
-  assertCallableName,
-  checkUrl,
+  ACCEPT_ENCODING,
+  createGuardedConnections,
   createOutboundAgent,
-  guardedLookup,
   headerValue,
-  OutboundError,
   type ProxySettings,
-  redirected,
-  redirection,
-} from './address-guard.ts';
-import { ACCEPT_ENCODING, readBody } from './guarded-fetch.ts';
+  type RedirectPolicy,
+  readBody,
+} from './guarded-fetch.ts';
+import { OutboundError } from './outbound-error.ts';
 
 const MAX_REDIRECTS = 3;
 const ERROR_BODY_BYTES = 65_536;
@@ -41,7 +39,7 @@ export interface OutboundRequest {
   /**
    * `any-host` is for an address whose purpose is to redirect; never from https to http. With `none` a redirect is an unexpected status.
    */
-  readonly redirects: 'none' | 'same-host' | 'any-host';
+  readonly redirects: RedirectPolicy;
 }
 
 /** A 200 answer, parsed but not validated, or a 304. */
@@ -67,40 +65,31 @@ export interface OutboundClient {
   close(): Promise<void>;
 }
 
-/** The address is judged when the connection is made, so a name that resolves differently the second time does not help. */
 export function createOutboundClient(options: OutboundOptions): OutboundClient {
-  const { clock, timeoutMs, maxBytes, allowPrivate } = options;
-  const rules: AddressRules = { allowPrivate };
-  const proxy = options.proxy ?? { outboundProxy: undefined, outboundNoProxy: [] };
-  const agent = createOutboundAgent(proxy, {
-    connect: { timeout: Math.min(CONNECT_TIMEOUT_MS, timeoutMs), lookup: guardedLookup(rules) },
-    connections: options.connections,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    keepAliveTimeout: 15_000,
+  const { clock, timeoutMs, maxBytes, allowPrivate, proxy } = options;
+  const connections = createGuardedConnections({
+    rules: { allowPrivate },
+    proxy,
+    maxRedirects: MAX_REDIRECTS,
+    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+    agent: {
+      connections: options.connections,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      keepAliveTimeout: 15_000,
+    },
   });
 
   const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
-    let url = checkUrl(request.url, rules);
-    for (let redirects = 0; ; redirects += 1) {
-      // A proxy makes the connection, so the target is judged beforehand.
-      if (proxy.outboundProxy !== undefined) await assertCallableName(url, rules);
-      const answer = await undiciRequest(url, {
-        dispatcher: agent,
-        signal,
-        headers: {
-          accept: 'application/json',
-          'accept-encoding': ACCEPT_ENCODING,
-          'user-agent': 'koppelvlak',
-          ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
-        },
-      });
-      const location = request.redirects === 'none' ? undefined : redirection(answer);
-      if (location === undefined) return await readAnswer(answer, url, request);
-      await answer.body.dump({ limit: 1024, signal });
-      if (redirects === MAX_REDIRECTS) throw new OutboundError('redirect', 'too many redirects');
-      url = redirected(url, location, request.redirects, rules);
-    }
+    const headers = {
+      accept: 'application/json',
+      'accept-encoding': ACCEPT_ENCODING,
+      'user-agent': 'koppelvlak',
+      ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+    };
+    const options = { method: 'GET', headers, signal } as const;
+    const { answer, url } = await connections.request(request.url, options, request.redirects);
+    return await readAnswer(answer, url, request);
   };
 
   const readAnswer = async (
@@ -145,8 +134,15 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
         throw asOutboundError(error);
       }
     },
-    close: () => agent.destroy(),
+    close: connections.close,
   };
+}
+
+/** The `fetch` for documents at addresses that an operator configured. */
+export function createOutboundFetch(proxy: ProxySettings): { fetch: FetchJson; close(): Promise<void> } {
+  if (proxy.outboundProxy === undefined) return { fetch: globalThis.fetch, close: async () => {} };
+  const dispatcher = createOutboundAgent(proxy, {});
+  return { fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }), close: () => dispatcher.destroy() };
 }
 
 async function readProblem(

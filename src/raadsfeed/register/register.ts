@@ -2,8 +2,8 @@
 import { discover, FeedFault, readServiceDocument } from '../../feed-client/client.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import { OutboundError } from '../../kernel/outbound/address-guard.ts';
 import { createOutboundClient, type OutboundClient } from '../../kernel/outbound/outbound-client.ts';
+import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import {
   type DiscoveredFeed,

@@ -3,8 +3,7 @@
  * that was killed, leaves no gap.
  */
 import { randomInt } from 'node:crypto';
-import { arrayOf } from '../../kernel/database/array-of.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';

@@ -1,8 +1,7 @@
 /** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
 import type pg from 'pg';
-import { type ArrayKind, arrayOf } from '../../kernel/database/array-of.ts';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
-import type { Db } from '../../kernel/database/transaction.ts';
+import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the idempotency key of its request when it has one. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ArrayKind, arrayOf } from '../../../src/kernel/database/array-of.ts';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
+import { type ArrayKind, arrayOf } from '../../../src/kernel/database/transaction.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { openPool } from './support.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { aggregatorId } from '../../../src/aggregator/resource-key.ts';
-import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/address-guard.ts';
+import { isForbiddenAddress, isPublicAddress } from '../../../src/kernel/outbound/guarded-fetch.ts';
 import {
   backoffMs,
   createOutboundClient,

@@ -1,0 +1,48 @@
+/**
+ * Why a call gave no usable answer.
+ * - `address`: an address that may not be called
+ * - `unreachable`: no connection, or it was refused
+ * - `timeout`: no complete answer in time
+ * - `broken-off`: the answer ended before its end
+ * - `status`: an unexpected HTTP status
+ * - `redirect`: a redirect that is not followed, or too many
+ * - `encoding`: a compression that was not asked for, or bytes that are not in it
+ * - `too-large`: more bytes than allowed, compressed or not
+ * - `content-type`: not JSON by its own account
+ * - `not-json`: not JSON in UTF-8
+ */
+type OutboundFault =
+  | 'address'
+  | 'unreachable'
+  | 'timeout'
+  | 'broken-off'
+  | 'status'
+  | 'redirect'
+  | 'encoding'
+  | 'too-large'
+  | 'content-type'
+  | 'not-json';
+
+/** A call to another service that failed. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly code: OutboundFault;
+  /** With code `status`. */
+  readonly status: number | undefined;
+  /** Milliseconds that the other side asks to wait (RFC 9110 section 10.2.3). */
+  readonly retryAfterMs: number | undefined;
+  /** Of a status: the start of the body, when it is a problem document (RFC 9457). */
+  readonly problem: unknown;
+
+  constructor(
+    code: OutboundFault,
+    message: string,
+    more: { status?: number; retryAfterMs?: number | undefined; problem?: unknown; cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? {} : { cause: more.cause });
+    this.code = code;
+    this.status = more.status;
+    this.retryAfterMs = more.retryAfterMs;
+    this.problem = more.problem;
+  }
+}
