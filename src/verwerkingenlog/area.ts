@@ -9,8 +9,8 @@ import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type ActieLog, createLoggedRead } from './processing-log.ts';
-import type { RouteNeeds } from './routes/exchange.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
+import type { RouteNeeds } from './routes/request-reply.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
 import {
   changeVerwerkingsactie,

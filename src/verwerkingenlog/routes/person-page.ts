@@ -10,7 +10,7 @@ import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
 import { revealWithinBudget } from '../store/versions.ts';
-import { type RouteNeeds, refuse } from './exchange.ts';
+import { type RouteNeeds, refuse } from './request-reply.ts';
 
 interface PersonPage {
   readonly count: number;

@@ -8,8 +8,18 @@ import { personText } from '../domain/identity-keys.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
 import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';
-import { actieAnswer, allow, etag, may, objectAnswer, type RouteNeeds, readerOf, refuse, tagged } from './exchange.ts';
 import { hashesOf, namedPerson, preparePersonPage, queryFaults, shownObjects } from './person-page.ts';
+import {
+  actieAnswer,
+  allow,
+  etag,
+  may,
+  objectAnswer,
+  type RouteNeeds,
+  readerOf,
+  refuse,
+  tagged,
+} from './request-reply.ts';
 
 /**
  * An action about more persons is read for one person, whom the caller names: the entry of a reading names everybody whose data were read,

@@ -16,8 +16,8 @@ import {
 } from '../store/activiteiten.ts';
 import { lockOfActiviteit } from '../store/changes.ts';
 import { MAX_COUNT } from '../store/find.ts';
-import { activiteitEtag, auteurOf, type RouteNeeds, refuse, requireMatch, tagged } from './exchange.ts';
 import { linkTo } from './person-page.ts';
+import { activiteitEtag, auteurOf, type RouteNeeds, refuse, requireMatch, tagged } from './request-reply.ts';
 
 const CURSOR_PARTS = [/^[^\0]{1,242}$/u, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/];
 

@@ -15,7 +15,7 @@ import {
   refuse,
   requireMatch,
   unknownVerwerkingsactie,
-} from './exchange.ts';
+} from './request-reply.ts';
 
 /** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {

@@ -1,3 +1,4 @@
+/** What the routes share: who asks and what it may do, and how actions and activities are answered. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components, operations } from '../../contracts/verwerkingenlog.ts';
 import { callerOf, insufficientScope } from '../../http/auth.ts';
