@@ -167,7 +167,7 @@ function summary(faults: readonly InvalidParam[]): string {
 
 /** What a schema validator found, as the faulty parts of a request that an answer names. */
 
-/** Faults that one answer names; a body of a megabyte can have a million, and whoever fixes the first thousand has found the pattern. */
+/** Faults that one answer names; a body of a megabyte can have a million, and the first thousand show the pattern. */
 export const MAX_FAULTS = 1000;
 const MAX_NAME = 200;
 

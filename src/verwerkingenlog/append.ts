@@ -27,7 +27,7 @@ const REPLAY_TRIES = 3;
 
 export interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /** An entry of the service itself is stored in any case: else whoever deletes its activity from the register stops its logging. */
+  /** An entry of the service itself is always stored: otherwise, deleting its activity from the register would stop its logging. */
   readonly isOwn?: boolean;
 }
 

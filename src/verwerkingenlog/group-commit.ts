@@ -96,7 +96,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
 }
 
 /**
- * Never rejects: every item of the group is settled.
+ * Never rejects: every item of the group gets a result or an error.
  * @param end called once, when the last part of the group was committed or failed
  */
 async function run<T, R>(
