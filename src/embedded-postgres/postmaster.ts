@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../kernel/log.ts';
 import { EmbeddedPostgresError } from './programs.ts';
 
-/** A process, told apart from a later one with the same number by the moment it started. */
+/** A process. The moment it started distinguishes it from a later one with the same number. */
 interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks since boot. */

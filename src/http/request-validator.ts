@@ -221,7 +221,7 @@ function whatIsSaid(errors: readonly ErrorObject[]): Said {
   return { within, format };
 }
 
-/** That a combination failed is told by the fault of its branches; that text has the wrong form, by the format's name. */
+/** A failed combination is reported by the faults of its branches, and a wrong form of text by the name of its format. */
 function isSaid(error: ErrorObject, said: Said): boolean {
   if (error.keyword === 'if' || error.keyword === 'allOf') return true;
   if (isChoice(error)) return said.within.has(error.instancePath);

@@ -5,7 +5,7 @@ export interface GroupCommitOptions<T, R> {
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
   /** Most items in a group; 1: one by one. */
   readonly size: number;
-  /** How much an item weighs; absent: nothing. A group weighs at most `maxWeight`, unless it is one item. */
+  /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
   readonly weight?: (item: T) => number;
   readonly maxWeight?: number;
   /** Groups that may be under way at the same time. */
@@ -14,7 +14,7 @@ export interface GroupCommitOptions<T, R> {
   readonly maxWaiting: number;
   /** Items with the same key are never in one group. */
   readonly key?: (item: T) => string | undefined;
-  /** Whether an error is the fault of an item: then the group is tried again in halves, until only the faulty item fails. */
+  /** Whether one item caused the error: then the group is retried in halves, until only the faulty item fails. */
   readonly isFaultOfItem: (error: unknown) => boolean;
   readonly full: () => Error;
   readonly observe?: (size: number) => void;

@@ -19,7 +19,7 @@ export async function readItemsIn(db: Db, sourceId: number, { from, to }: DateWi
   return rows;
 }
 
-/** Those of the items that are known. */
+/** The stored ones among these items. */
 export async function readItems(db: Db, sourceId: number, items: readonly string[]): Promise<KnownItem[]> {
   const { rows } = await db.query<KnownItem>({
     name: 'aggregator-items',
