@@ -1,4 +1,4 @@
-/** Two instances behind nginx are restarted one after the other under load: nobody notices. */
+/** Two instances behind nginx are restarted one after the other under load: no request fails. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -100,7 +100,7 @@ it('is rewritten while others read and publish, at the head too, and has what th
   expect(longest).toBeLessThan(2500);
 }, 120_000);
 
-it('is retried when a reader keeps it open, and nobody queues behind it meanwhile', async () => {
+it('is retried when a reader keeps it open, and no other reader queues behind it', async () => {
   await feed.publish([document('open', { omschrijving: SECRET })]);
   await redactAndDie(feed.pool, 'open');
   await owner.query('begin; select count(*) from raadsfeed.tekst where sequence_number > 100000');

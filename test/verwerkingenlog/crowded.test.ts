@@ -1,4 +1,4 @@
-/** Many changes of the same at once: they wait for each other outside the database, and nobody else waits with them. */
+/** Many concurrent changes of one action: they wait for each other outside the database, and no other request waits with them. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
