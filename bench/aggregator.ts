@@ -89,7 +89,7 @@ async function stayCurrent(db: Pool, from: Child, to: Child): Promise<void> {
   const startedAt = performance.now();
   const waiting = new Map<string, number>();
   const delays: number[] = [];
-  const look = async (): Promise<void> => {
+  const findPublished = async (): Promise<void> => {
     const keys = [...waiting.keys()];
     const { rows } = await db.query<{ key: string }>(
       `select organisatiecode || '/' || bronidentificatie as key from raadsfeed.stand
@@ -105,11 +105,11 @@ async function stayCurrent(db: Pool, from: Child, to: Child): Promise<void> {
     const source = Math.floor(Math.random() * sources);
     const { number } = Object(await from.ask({ add: source }));
     waiting.set(`gm${String(source + 1).padStart(4, '0')}/document-${number}`, performance.now());
-    await look();
+    await findPublished();
     await sleep(100);
   }
   for (const end = performance.now() + 20_000; waiting.size > 0 && performance.now() < end; ) {
-    await look();
+    await findPublished();
     await sleep(50);
   }
   const lasted = (performance.now() - startedAt) / 1000;

@@ -1,5 +1,5 @@
 /**
- * Sends the service, in a process with a small heap, what a hostile client sends, and looks at another client meanwhile: it must go on,
+ * Sends the service, in a process with a small heap, what a hostile client sends, and measures another client meanwhile: it must go on,
  * and that client's median wait at most double. The measure is what the same client waits while nobody else asks and while others ask
  * as they should (between the two, by the processor time that the attack takes of the service), and while the same attack goes to a
  * server that does nothing, for the attacker runs on this machine too. A part that does not hold is tried a second time.

@@ -45,12 +45,12 @@ async function run(words: readonly string[]): Promise<Ran> {
   });
   child.stderr.resume();
   let peakMb = 0;
-  const look = setInterval(() => {
+  const poll = setInterval(() => {
     const kilobytes = /VmHWM:\s+(\d+)/.exec(readStatus(child.pid))?.[1];
     peakMb = Math.max(peakMb, Number(kilobytes ?? 0) / 1024);
   }, 50);
   const [status] = await once(child, 'exit');
-  clearInterval(look);
+  clearInterval(poll);
   return { seconds: (performance.now() - started) / 1000, peakMb, status };
 }
 

@@ -11,7 +11,7 @@ import { measureProcess, type OpenPlatform, openPlatform, type Platform } from '
 import type { Terminal } from './kernel/terminal.ts';
 import type { Clock } from './kernel/time.ts';
 
-/** How long (milliseconds) a connection that a proxy keeps may lie idle while draining before it is closed here; see `deploy/nginx`. */
+/** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */
 const LAST_REQUEST_MS = 2000;
 
 export interface ServeOptions {
@@ -33,8 +33,8 @@ export interface Service {
   readonly databaseExited: Promise<void>;
   /**
    * Stops accepting, answers running requests, ends streams and releases everything; calling it again is harmless. With `drainMs` it first
-   * serves for that long as ever, but not ready, so that a balancer moves elsewhere, and then for `LAST_REQUEST_MS` over the connections
-   * that are open. A second call without it cuts both short.
+   * keeps serving for that long while it reports not ready, so that a balancer moves elsewhere; then, for `LAST_REQUEST_MS`, it serves
+   * only the open connections. A second call without it cuts both short.
    */
   readonly stop: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
@@ -99,7 +99,7 @@ async function listen(
   return { url, managementUrl, databaseUrl: open.ownerUrl, databaseExited: open.databaseExited, stop };
 }
 
-/** Keeps serving until balancers have gone, and proxies have used up or closed the connections that they keep; cut short by the signal. */
+/** Keeps serving until balancers have moved elsewhere and proxies have closed their idle connections; the signal cuts it short. */
 async function drain(connections: Connections, drainMs: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(drainMs, undefined, { signal });

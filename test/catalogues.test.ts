@@ -178,8 +178,8 @@ describe('the dependencies', () => {
       Object.keys(manifest[kind] ?? {}),
     );
     const text = await readFile(join(ROOT, 'docs/dependencies.md'), 'utf8');
-    const told = [...text.matchAll(/^\| `([^`]+)` \| .{10,} \|$/gm)].map(([, name]) => String(name));
-    expect(told.toSorted()).toEqual(used.toSorted());
+    const described = [...text.matchAll(/^\| `([^`]+)` \| .{10,} \|$/gm)].map(([, name]) => String(name));
+    expect(described.toSorted()).toEqual(used.toSorted());
   });
 
   it('are pinned to one version each', async () => {

@@ -216,7 +216,7 @@ describe('form', () => {
     expect(found).toEqual([]);
   });
 
-  it('looks away from no type: the linter refuses `any` and a non-null `!`, and no cast goes over `unknown`', () => {
+  it('overrides no type check: the linter refuses `any` and a non-null `!`, and no cast goes over `unknown`', () => {
     const linter = readFileSync(join(ROOT, 'biome.json'), 'utf8');
     for (const rule of ['noExplicitAny', 'noNonNullAssertion', 'noConsole'])
       expect(linter).toContain(`"${rule}": "error"`);

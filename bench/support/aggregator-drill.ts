@@ -37,7 +37,7 @@ const QUICK = {
   RAADSFEED_HEAD_MAX_AGE_SECONDS: '0',
 };
 /** Milliseconds in which the aggregator has caught up, once it is left alone. */
-const SETTLE_MS = 120_000;
+const CATCH_UP_MS = 120_000;
 
 export async function runAggregatorDrill(options: DrillOptions): Promise<DrillResult> {
   const pools = options.sourceUrls.map(openPool);
@@ -62,7 +62,7 @@ export async function runAggregatorDrill(options: DrillOptions): Promise<DrillRe
     await publishing;
     const last = await startChild(AGGREGATOR, { ...QUICK, DATABASE_URL: options.aggregatorUrl });
     children.push(last);
-    const faults = await settle(own, pools);
+    const faults = await waitUntilEqual(own, pools);
     return { published: await count(pools), recorded: await count([own]), faults };
   } finally {
     for (const child of children) await child.stop();
@@ -108,8 +108,8 @@ function line(source: number, number: number, round: number): object {
   return { op: 'upsert', resourceType: 'Vergadering', data };
 }
 
-async function settle(own: Pool, pools: readonly Pool[]): Promise<string[]> {
-  const end = performance.now() + SETTLE_MS;
+async function waitUntilEqual(own: Pool, pools: readonly Pool[]): Promise<string[]> {
+  const end = performance.now() + CATCH_UP_MS;
   for (;;) {
     const faults = await compare(own, pools);
     if (faults.length === 0 || performance.now() > end) return faults;

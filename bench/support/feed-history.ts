@@ -122,7 +122,7 @@ async function blocksPerPage(databaseUrl: string, url: string): Promise<number> 
   }
 }
 
-/** A cursor of the same feed at another number; generated records have the mark 0. */
+/** A cursor of the same feed at another number; generated records have epoch 0. */
 function middleCursor(cursor: string, sequenceNumber: number): string {
   const bytes = Buffer.from(cursor, 'base64url');
   bytes.writeUIntBE(sequenceNumber, bytes.length - 10, 6);

@@ -36,11 +36,11 @@ async function run(words: string[], databaseUrl: string): Promise<{ status: numb
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   let peakMb = 0;
-  const look = setInterval(async () => {
+  const poll = setInterval(async () => {
     const text = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
     peakMb = Math.max(peakMb, Number(/VmHWM:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024);
   }, 100);
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  clearInterval(look);
+  clearInterval(poll);
   return { status, peakMb };
 }

@@ -68,7 +68,7 @@ function show(ms: readonly number[]): string {
 }
 
 let round = Date.now() + process.pid;
-/** @returns when it was committed: a publisher returns only when it may be told */
+/** @returns when it was committed: a publisher returns only after its commit */
 async function publishOne(pool: Pool): Promise<number> {
   round += 1;
   const checked = createValidator()(JSON.parse(sampleLine(1, round)));

@@ -1,4 +1,4 @@
-/** A process that makes load when it is told to. */
+/** A process that makes load on request. */
 import { serveParent } from './children.ts';
 import { type Load, runLoad } from './raw-client.ts';
 

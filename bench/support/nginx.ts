@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface NginxOptions {
   readonly port: number;
-  /** The kernel sends the file by itself, and nothing is copied; off unless nginx is told. */
+  /** The kernel sends the file by itself, and nothing is copied; off by default in nginx. */
   readonly sendfile: boolean;
 }
 

@@ -9,7 +9,7 @@ const sockets: Socket[] = [];
 let seen = 0;
 let wanted = 0;
 let found: (at: number) => void = () => undefined;
-/** A stream that was refused or cut has no events: whoever waits for all of them would wait for ever. */
+/** A stream that was refused or cut has no events: waiting for all of them would never end. */
 let broken: Error | undefined;
 let fail: (reason: Error) => void = () => undefined;
 

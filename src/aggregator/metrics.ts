@@ -35,7 +35,7 @@ export function createAggregatorMetrics(registry: Registry, db: Db): AggregatorM
   };
   perSource('lag_seconds', 'Time since the source was last read to its end.', ({ lagSeconds }) => lagSeconds);
   perSource('behind_records', 'Records of the source that were not yet read, as far as known.', ({ behind }) => behind);
-  perSource('failures', 'Failures of the source in a row.', ({ mislukt }) => mislukt);
+  perSource('failures', 'Consecutive failures of the source.', ({ mislukt }) => mislukt);
   perSource('records_read', 'Records read from the source since it was added.', ({ gelezen }) => gelezen);
   perSource('records_refused', 'Records of the source that were refused.', ({ geweigerd }) => geweigerd);
   perSource(

@@ -51,7 +51,7 @@ export interface Source {
   readonly compareAgainAt: Date | null;
   /** When the snapshot was last started. */
   readonly snapshotStartedAt: Date | null;
-  /** Failures in a row, and the kind of the last one. */
+  /** Consecutive failures, and the kind of the last one. */
   readonly failures: number;
   readonly failureKind: string | null;
 }

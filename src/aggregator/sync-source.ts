@@ -110,12 +110,12 @@ async function syncFeed(
       const read = await rereadLease(deps.pool, start);
       // What failed before in this run counts as it does for the service.
       const lease = last === undefined ? read : { ...read, source: { ...read.source, failureKind: last, failures } };
-      const turn = await followSource(lease, deps, { signal, maxPages: 10, tolerant: failures >= ATTEMPTS - 2 });
+      const run = await followSource(lease, deps, { signal, maxPages: 10, tolerant: failures >= ATTEMPTS - 2 });
       failures = 0;
       last = undefined;
-      for (const key of ['read', 'published', 'deleted', 'withheld', 'refused'] as const) sum[key] += turn[key];
+      for (const key of ['read', 'published', 'deleted', 'withheld', 'refused'] as const) sum[key] += run[key];
       progress(`${sum.read} read, ${sum.published} recorded`);
-      if (!turn.caughtUp) continue;
+      if (!run.caughtUp) continue;
       return { ...sum, complete: sum.withheld === 0 && sum.refused === 0, issues: sum.refused };
     } catch (error) {
       const failure = describeFailure(error);

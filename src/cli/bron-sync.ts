@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseSourceAddress, type Source, type SourceAddress } from '../aggregator/source.ts';
 import type { Coverage } from '../aggregator/supplier/coverage.ts';
 import type { Pool } from '../kernel/database/pool.ts';
@@ -6,12 +6,19 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { type Output, table } from './output.ts';
 import { CommandError, runCommand, UsageError } from './run-command.ts';
 
-interface SyncOptions {
+/** The days to read. */
+interface Period {
   readonly from?: string;
   readonly to?: string;
+}
+
+interface SyncOptions extends Period {
   readonly allowMassDelete?: boolean;
   readonly json?: boolean;
 }
+
+/** What `<source>` is for a command on a source that was added before. */
+export const ADDED_SOURCE = 'address under which the source was added';
 
 /** A day, as an option of a command. */
 function parseDay(text: string): string {
@@ -21,12 +28,15 @@ function parseDay(text: string): string {
   return text;
 }
 
+const FROM = new Option('--from <date>', "first day to read from a supplier's API").argParser(parseDay);
+const TO = new Option('--to <date>', "last day to read from a supplier's API").argParser(parseDay);
+
 export function bronSyncCommand(terminal: Terminal): Command {
   return new Command('sync')
     .description('read a source now, publish what changed and report what was done')
-    .argument('<source>', 'address under which the source was added')
-    .option('--from <date>', "first day to read from a supplier's API", parseDay)
-    .option('--to <date>', "last day to read from a supplier's API", parseDay)
+    .argument('<source>', ADDED_SOURCE)
+    .addOption(FROM)
+    .addOption(TO)
     .option('--allow-mass-delete', 'delete even when more than a tenth of an organisation is gone')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --from 2024-01-01 --to 2024-12-31')
@@ -54,9 +64,7 @@ export function bronSyncCommand(terminal: Terminal): Command {
     );
 }
 
-interface CheckOptions {
-  readonly from?: string;
-  readonly to?: string;
+interface CheckOptions extends Period {
   readonly last?: boolean;
   readonly json?: boolean;
 }
@@ -65,8 +73,8 @@ export function bronCheckCommand(terminal: Terminal): Command {
   return new Command('check')
     .description('count per month what the supplier shows and what the feed holds, and name what is missing')
     .argument('<source>', "a supplier's API: notubiz:<organisation id>")
-    .option('--from <date>', 'first day', parseDay)
-    .option('--to <date>', 'last day', parseDay)
+    .addOption(FROM)
+    .addOption(TO)
     .option('--last', 'show the last measurement of each month, without asking the supplier')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
@@ -125,14 +133,13 @@ function show({ months, percentage, shown }: Coverage, output: Output, remark: s
 export function bronIssuesCommand(terminal: Terminal): Command {
   return new Command('issues')
     .description('what is wrong with a source: what, where, since when and how often')
-    .argument('<source>', 'address under which the source was added')
+    .argument('<source>', ADDED_SOURCE)
     .option('--all', 'resolved issues too')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
     .action((text: string, options: { all?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readIssues } = await import('../aggregator/store/issues.ts');
-        const { MAX_ISSUES } = await import('../aggregator/store/issues.ts');
+        const { MAX_ISSUES, readIssues } = await import('../aggregator/store/issues.ts');
         const { readSourceStates } = await import('../aggregator/store/sources.ts');
         const { id } = await requireSource(platform.pool, text);
         const every = await readIssues(platform.pool, id, MAX_ISSUES);

@@ -6,6 +6,7 @@ import type { Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 import {
+  ADDED_SOURCE,
   bronCheckCommand,
   bronIssuesCommand,
   bronSwitchCommand,
@@ -233,44 +234,35 @@ function duration(seconds: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-const SOURCE = 'address under which the source was added';
-
 function bronPauseCommand(terminal: Terminal): Command {
-  return new Command('pause')
-    .description('stop reading a source; what was published stays')
-    .argument('<source>', SOURCE)
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron pause https://raad.voorbeeldstad.example/ori/v1')
-    .action((text: string, options: { json?: boolean }) => setPaused(terminal, text, true, options));
+  return pauseCommand(terminal, 'pause', true).description('stop reading a source; what was published stays');
 }
 
 function bronResumeCommand(terminal: Terminal): Command {
-  return new Command('resume')
-    .description('read a paused source again; one that waits after a failure is read at once')
-    .argument('<source>', SOURCE)
-    .option('--json', 'one machine-readable result')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak bron resume https://raad.voorbeeldstad.example/ori/v1')
-    .action((text: string, options: { json?: boolean }) => setPaused(terminal, text, false, options));
+  return pauseCommand(terminal, 'resume', false).description(
+    'read a paused source again; one that waits after a failure is read at once',
+  );
 }
 
-async function setPaused(
-  terminal: Terminal,
-  text: string,
-  paused: boolean,
-  options: { json?: boolean },
-): Promise<void> {
-  await runCommand(terminal, options, async ({ platform, output }) => {
-    const store = await import('../aggregator/store/sources.ts');
-    const { id, adres } = await requireSource(platform.pool, text);
-    await store.setPaused(platform.pool, id, paused);
-    output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
-  });
+function pauseCommand(terminal: Terminal, name: string, paused: boolean): Command {
+  return new Command(name)
+    .argument('<source>', ADDED_SOURCE)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', `\nExample:\n  $ koppelvlak bron ${name} https://raad.voorbeeldstad.example/ori/v1`)
+    .action((text: string, options: { json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { setPaused } = await import('../aggregator/store/sources.ts');
+        const { id, adres } = await requireSource(platform.pool, text);
+        await setPaused(platform.pool, id, paused);
+        output.result({ adres, paused }, () => output.line(`${paused ? 'Paused' : 'Resumed'}: ${adres}`));
+      }),
+    );
 }
 
 function bronRemoveCommand(terminal: Terminal): Command {
   return new Command('remove')
     .description('forget a source; what was published from it stays in the feed')
-    .argument('<source>', SOURCE)
+    .argument('<source>', ADDED_SOURCE)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak bron remove https://raad.voorbeeldstad.example/ori/v1')
     .action((text: string, options: { json?: boolean }) =>

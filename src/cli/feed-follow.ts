@@ -6,7 +6,7 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { systemClock } from '../kernel/time.ts';
 import { RESOURCE_TYPES } from '../raadsfeed/domain/resource.ts';
 import { parseOrganisatie } from './feed-publish.ts';
-import { CommandError, NOBODY_READS, runTool, type ToolContext, UsageError } from './run-command.ts';
+import { CommandError, OUTPUT_CLOSED, runTool, type ToolContext, UsageError } from './run-command.ts';
 
 interface FollowOptions {
   readonly state?: string;
@@ -49,7 +49,7 @@ async function follow(address: string, options: FollowOptions, context: ToolCont
     timeoutMs: 60_000,
     maxBytes: MAX_PAGE_BYTES,
     connections: 1,
-    // Whoever runs the command named the address.
+    // The operator chose the address.
     allowPrivate: true,
   });
   try {
@@ -173,7 +173,9 @@ async function openRecordOutput({ stdout }: Pick<Terminal, 'stdout'>, file: stri
     return {
       write: (text) =>
         new Promise((resolve, reject) => {
-          stdout.write(text, (error) => (error ? reject(new CommandError(NOBODY_READS, { cause: error })) : resolve()));
+          stdout.write(text, (error) =>
+            error ? reject(new CommandError(OUTPUT_CLOSED, { cause: error })) : resolve(),
+          );
         }),
       close: async () => {},
     };

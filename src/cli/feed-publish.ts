@@ -77,8 +77,7 @@ export function feedSyncCommand(terminal: Terminal): Command {
       runCommand(terminal, options, async (context) => {
         const { organisatie, reden, toelichting } = options;
         requireToelichting(reden, toelichting);
-        const { findMissing, publishRemovals } = await import('../raadsfeed/writer/publisher.ts');
-        const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
+        const { createPublisher, findMissing, publishRemovals } = await import('../raadsfeed/writer/publisher.ts');
         const { platform, output, interrupted } = context;
         const keys = new Set<string>();
         let missing: Missing | undefined;

@@ -67,9 +67,8 @@ async function importOne(
   { loaded: model, model: named, replace = false }: ImportOptions & { readonly loaded: Model },
   path: string,
 ): Promise<FileResult> {
-  const { FaultyFile, importFile } = await import('../gegevens/store/import-file.ts');
+  const { FaultyFile, importFile, recogniseModel } = await import('../gegevens/store/import-file.ts');
   const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
-  const { recogniseModel } = await import('../gegevens/store/import-file.ts');
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);

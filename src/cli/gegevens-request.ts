@@ -70,8 +70,7 @@ async function requestAll(context: ToolContext, url: string, options: RequestOpt
   const { plainStyles } = await import('../gegevens/jades/signature.ts');
   const { loadOwnKey, ownKeySigner } = await import('../gegevens/own-signer.ts');
   const { loadModel } = await import('../gegevens/model/model.ts');
-  const { requestDelivery } = await import('../gegevens/requester/request-delivery.ts');
-  const { openMergedFile } = await import('../gegevens/requester/request-delivery.ts');
+  const { openMergedFile, requestDelivery } = await import('../gegevens/requester/request-delivery.ts');
   const { createGuardedFetch } = await import('../kernel/outbound/guarded-fetch.ts');
   const { gegevens, server } = context.config;
   if (!URL.canParse(url)) throw new CommandError(`${url} is not an address`);

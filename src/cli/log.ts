@@ -23,13 +23,11 @@ function logHistoryCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
     .action((actieId: string, options: { identifiers?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
-        const { readHistory } = await import('../verwerkingenlog/store/versions.ts');
-        const { reveal } = await import('../verwerkingenlog/store/versions.ts');
+        const { isOrganisation, readHistory, reveal } = await import('../verwerkingenlog/store/versions.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         const keys = await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read');
         const stored = await readHistory(platform.pool, actieId);
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
-        const { isOrganisation } = await import('../verwerkingenlog/store/versions.ts');
         const isHidden = ({ soortAfnemerId: kind, afnemerId: id }: (typeof stored)[number]): boolean =>
           id !== null && !isOrganisation(kind, id);
         const hide = options.identifiers !== true;
@@ -142,8 +140,7 @@ Example:
     )
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { rotateKeys } = await import('../verwerkingenlog/store/keys.ts');
-        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
+        const { openIdentityKeys, rotateKeys } = await import('../verwerkingenlog/store/keys.ts');
         const { key } = platform.config.verwerkingenlog;
         if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
         const keys = await openIdentityKeys(platform.prunePool, key, 'write');

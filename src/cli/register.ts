@@ -26,8 +26,7 @@ function addCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak register add www.voorbeeldstad.example')
     .action((given: string, options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { addFeed } = await import('../raadsfeed/register/register.ts');
-        const { createRegisterClient } = await import('../raadsfeed/register/register.ts');
+        const { addFeed, createRegisterClient } = await import('../raadsfeed/register/register.ts');
         const client = createRegisterClient(platform);
         try {
           const serviceUrl = await addFeed(platform.pool, client, given, interrupted);
@@ -90,8 +89,7 @@ function refreshCommand(terminal: Terminal): Command {
     .action((options: Options) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
         const { readEntries } = await import('../raadsfeed/store/register.ts');
-        const { refreshFeed } = await import('../raadsfeed/register/register.ts');
-        const { createRegisterClient } = await import('../raadsfeed/register/register.ts');
+        const { createRegisterClient, refreshFeed } = await import('../raadsfeed/register/register.ts');
         const client = createRegisterClient(platform);
         try {
           const results = [];

@@ -20,7 +20,7 @@ export class CommandError extends Error {
 }
 
 /** Why a command ends when the reader of its output has gone. */
-export const NOBODY_READS = 'nobody reads the output any more';
+export const OUTPUT_CLOSED = 'the reader of the output has gone';
 
 /** The command was called with wrong arguments: exit status 2. */
 export class UsageError extends CommandError {
@@ -70,7 +70,7 @@ export async function runTool(
     const interrupt = (): void => interruption.abort(new CommandError('interrupted'));
     terminal.once('SIGINT', interrupt).once('SIGTERM', interrupt);
     // The reader of the output has gone (`| head`).
-    terminal.stdout.on('error', () => interruption.abort(new CommandError(NOBODY_READS)));
+    terminal.stdout.on('error', () => interruption.abort(new CommandError(OUTPUT_CLOSED)));
     try {
       const output = createOutput(terminal, options.json ?? false);
       await command({ terminal, config, log, output, interrupted: interruption.signal });

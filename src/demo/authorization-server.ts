@@ -12,7 +12,7 @@ import {
 } from 'oidc-provider';
 import { type AuthorizationClient, allScopes, loadSigningKey } from './saved-secrets.ts';
 
-// The authorization server of the demo: oidc-provider, told to do client credentials only. @see RFC 6749 section 4.4
+// The authorization server of the demo: oidc-provider, configured for client credentials only. @see RFC 6749 section 4.4
 
 export type AuthorizationServerOptions = {
   /** 0: a free one. Listens on the loopback address only. */

@@ -72,12 +72,12 @@ async function loadAndPlay(demo: Demo, transcript: Transcript, terminal: Termina
     const directory = join(home, 'voorbeelden');
     const loaded = await loadExampleData({ platform, client, mounts: file.mounts, directory });
     transcript.section(`Example data (files in ${shortPath(directory)})`);
-    const told = (count: number, what: string): string =>
+    const describe = (count: number, what: string): string =>
       count === 0 ? `${what}: there already` : `${what}: ${count} loaded`;
-    transcript.line(told(loaded.shv, 'deliveries of trajectories (SHV)'));
-    transcript.line(told(loaded.vs, 'deliveries of signals (VS)'));
-    transcript.line(told(loaded.acties, 'processing actions of two persons'));
-    transcript.line(told(loaded.records, 'records of the council feed of two organisations'));
+    transcript.line(describe(loaded.shv, 'deliveries of trajectories (SHV)'));
+    transcript.line(describe(loaded.vs, 'deliveries of signals (VS)'));
+    transcript.line(describe(loaded.acties, 'processing actions of two persons'));
+    transcript.line(describe(loaded.records, 'records of the council feed of two organisations'));
     await playTour({ demo, client, transcript, platform });
     transcript.line();
     transcript.line(`${transcript.passed} checks ok, ${transcript.failed} failed`);
@@ -93,7 +93,7 @@ function describeStart({ file, home, logFile }: Demo, transcript: Transcript): v
   transcript.line(`tokens         ${file.tokenUrl}   (a throw-away authorization server)`);
   transcript.line(`certificates   ${file.pki.ocspUrl}   (a throw-away authority: nobody must trust it)`);
   transcript.line(`operations     ${file.managementUrl}/health/ready, /metrics`);
-  transcript.line(`data and keys  ${shortPath(home)}   (remove it to start afresh)`);
+  transcript.line(`data and keys  ${shortPath(home)}   (remove it to start over)`);
   transcript.line(`addresses, secrets and key files for your own client: ${shortPath(join(home, 'demo.json'))}`);
   transcript.line(`log            ${shortPath(logFile)}`);
 }
@@ -104,7 +104,7 @@ function describeRest(demo: Demo, transcript: Transcript, empty: boolean): void 
   transcript.section('What next');
   transcript.line('read the interfaces in a browser:');
   for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
-  transcript.line('look at the data with the command line, while this runs:');
+  transcript.line('read the data with the command line, while this runs:');
   transcript.command('npm run --silent koppelvlak -- --help');
   transcript.line('Ctrl-C stops everything; the data are kept for the next start.');
 }

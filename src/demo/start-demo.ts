@@ -138,7 +138,7 @@ function serviceEnvironment(
     // The authority answers on loopback.
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
     GEGEVENS_SUPPLIER_CODE: 'VOORBEELD',
-    // Nobody stands in front of it who must be told.
+    // No proxy in front of it needs to notice first.
     SHUTDOWN_DRAIN_MS: '0',
     GEGEVENS_RATE_LIMIT: '0',
     VERWERKINGENLOG_RATE_LIMIT: '0',

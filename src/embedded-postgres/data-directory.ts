@@ -96,7 +96,7 @@ async function entries(dir: string): Promise<string[]> {
   }
 }
 
-/** Makes the database of the embedded Postgres unless it is there; only its starter does, so nobody does it at the same time. */
+/** Makes the database of the embedded Postgres if it is missing. Only the process that started Postgres does so: never two at once. */
 export async function ensureDatabase(socketDir: string): Promise<void> {
   const client = new pg.Client({
     connectionString: socketUrl(socketDir, 'postgres'),

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../kernel/log.ts';
 import { EmbeddedPostgresError } from './programs.ts';
 
-/** A process, told apart from a later one with the same number by the moment it started. */
+/** A process. The moment it started distinguishes it from a later one with the same number. */
 interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks since boot. */
@@ -151,13 +151,13 @@ async function readLockFile(dataDir: string): Promise<string | undefined> {
 export function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
-    const settle = (answer: boolean): void => {
+    const finish = (answer: boolean): void => {
       socket.destroy();
       resolve(answer);
     };
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
-    socket.setTimeout(1000, () => settle(true));
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+    socket.setTimeout(1000, () => finish(true));
   });
 }
 
@@ -174,7 +174,7 @@ export async function endOrphan(postmaster: Postmaster, log: Logger): Promise<vo
   const giveUp = Date.now() + WAIT_MS;
   while (isRunning(postmaster)) {
     if (Date.now() > giveUp) {
-      throw new EmbeddedPostgresError('FAILED', `Postgres (process ${postmaster.pid}) was told to end and did not`);
+      throw new EmbeddedPostgresError('FAILED', `Postgres (process ${postmaster.pid}) was asked to stop and did not`);
     }
     await sleep(20);
   }
@@ -197,10 +197,10 @@ export function signalPostmaster(postmaster: Postmaster, signal: 'SIGINT' | 'SIG
 export async function removeForeignLock(dataDir: string): Promise<void> {
   const found = await readLockFile(dataDir);
   if (found === undefined) return;
-  // Judged by this very text: another starter's Postgres may have come since the caller looked.
+  // Judged by this very text: another process may have started a Postgres since the caller checked.
   const pid = Number(found.split('\n')[0]);
   if (!Number.isSafeInteger(pid) || processIdentity(pid) === undefined || postmasterOf(found, dataDir)) return;
-  // Put aside first and looked at again: what another starter made meanwhile goes back.
+  // Moved aside first and checked again: a file that another process wrote in the meantime is put back.
   const lock = lockFile(dataDir);
   const aside = `${lock}.stale-${process.pid}`;
   if (!(await renameIfPresent(lock, aside))) return;

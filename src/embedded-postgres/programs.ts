@@ -130,7 +130,7 @@ async function ownerOf(path: string): Promise<Ids | undefined> {
   }
 }
 
-/** Runs the program for a moment, and looks whether it reaches the data's directory; what stands in the way, or undefined. */
+/** Starts the program to see whether it can reach the data directory; returns what prevents it, or undefined. */
 async function tryRun(user: PostgresUser, postgres: string, home: string): Promise<string | undefined> {
   const script = '"$0" --version >/dev/null && test -x "$1"';
   const [command = '/bin/sh', ...args] = [...user.prefix, '/bin/sh', '-c', script, postgres, home];

@@ -27,8 +27,8 @@ function fits(socketDir: string): boolean {
 }
 
 /**
- * Ends Postgres when the pipe on its standard input closes, and that happens however this process ends, SIGKILL included.
- * It also removes the socket's own directory, which nobody would otherwise do then.
+ * Ends Postgres when the pipe on its standard input closes, which happens however this process ends, SIGKILL included.
+ * It then removes the directory of the socket too.
  */
 const GUARD = `exec 3<&0
 "$@" 3<&- & pid=$!

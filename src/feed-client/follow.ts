@@ -124,8 +124,8 @@ export async function followFeed(begin: FollowState, options: FollowOptions): Pr
 }
 
 /**
- * The members of a record that can be written as they were read; the others are reported. A redaction must not be lost over a member that
- * nobody asked for; an upsert without its data is left out.
+ * The members of a record that can be written as they were read; the others are reported. An unknown member must not cost us a redaction;
+ * an upsert whose data cannot be written is left out.
  */
 function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord[] {
   if (unwritable(record) === undefined) return [{ sequenceNumber, record }];

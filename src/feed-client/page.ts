@@ -205,7 +205,7 @@ interface ReadingProgress {
   readonly checkpoint: string | null;
   readonly steps: number;
   readonly span: number;
-  /** Pages in a row without a record, with more to come. */
+  /** Consecutive pages without a record, with more to come. */
   readonly empty: number;
   /** Records of the snapshot, and the highest number among them. */
   readonly records: number;
@@ -236,7 +236,8 @@ export function notePage(
   if (cursor === before.checkpoint) throw new FeedFault('cursor-circle', 'its cursors come back to where they were');
   const empty = numbers.length === 0 ? before.empty + 1 : 0;
   const endless = isSnapshot ? 'snapshot-endless' : 'cursor-circle';
-  if (empty > MAX_EMPTY) throw new FeedFault(endless, `${empty} pages in a row have no records, and there is more`);
+  if (empty > MAX_EMPTY)
+    throw new FeedFault(endless, `${empty} consecutive pages have no records, although there are more`);
   const records = isSnapshot ? before.records + numbers.length : 0;
   const highest = isSnapshot ? numbers.reduce((most, number) => Math.max(most, number), before.highest) : 0;
   // Each resource stands in a snapshot by the record that made it, and that has a number of its own.

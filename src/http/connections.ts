@@ -24,7 +24,7 @@ export interface Connections {
 }
 
 /**
- * Lets a server stop without losing a request and without waiting in vain. Node itself leaves two kinds of connection open: one without a
+ * Lets a server stop without losing a request or waiting longer than needed. Node itself leaves two kinds of connection open: one without a
  * request yet (a browser that connected ahead), until the header timeout; and one whose last answer ends while the server stops, until the
  * keep-alive timeout.
  */

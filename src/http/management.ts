@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { reasonOf } from '../kernel/log.ts';
 import type { ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 
-/** A check that takes longer (milliseconds) counts as failed: whoever asks has a time-out too. */
+/** A check that takes longer (milliseconds) counts as failed: the caller has a time-out too. */
 const CHECK_TIMEOUT_MS = 3000;
 
 export interface ManagementOptions {

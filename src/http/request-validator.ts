@@ -167,7 +167,7 @@ function summary(faults: readonly InvalidParam[]): string {
 
 /** What a schema validator found, as the faulty parts of a request that an answer names. */
 
-/** Faults that one answer names; a body of a megabyte can have a million, and whoever fixes the first thousand has found the pattern. */
+/** Faults that one answer names; a body of a megabyte can have a million, and the first thousand show the pattern. */
 export const MAX_FAULTS = 1000;
 const MAX_NAME = 200;
 
@@ -221,7 +221,7 @@ function whatIsSaid(errors: readonly ErrorObject[]): Said {
   return { within, format };
 }
 
-/** That a combination failed is told by the fault of its branches; that text has the wrong form, by the format's name. */
+/** A failed combination is reported by the faults of its branches, and a wrong form of text by the name of its format. */
 function isSaid(error: ErrorObject, said: Said): boolean {
   if (error.keyword === 'if' || error.keyword === 'allOf') return true;
   if (isChoice(error)) return said.within.has(error.instancePath);

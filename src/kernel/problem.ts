@@ -15,7 +15,7 @@ export interface ProblemKind {
 
 /** One fault in a request. */
 export interface InvalidParam {
-  /** Query or path parameter, header, or place in the body with dots (`verwerkteObjecten.0.objectId`). */
+  /** Query or path parameter, header, or path in the body with dots (`verwerkteObjecten.0.objectId`). */
   readonly name: string;
   /** Stable word for the kind of fault. */
   readonly code: string;
@@ -24,7 +24,7 @@ export interface InvalidParam {
 }
 
 interface ProblemDetail {
-  /** Dutch; about this occurrence. Never text from below (SQL, paths, tokens). */
+  /** Dutch; about this occurrence. Never internal text (SQL, paths, tokens). */
   readonly detail?: string | undefined;
   readonly invalidParams?: readonly InvalidParam[];
   readonly headers?: Readonly<Record<string, string>>;

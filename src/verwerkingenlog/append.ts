@@ -26,7 +26,7 @@ const REPLAY_TRIES = 3;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /** An entry of the service itself is stored in any case: else whoever deletes its activity from the register stops its logging. */
+  /** An entry of the service itself is always stored: otherwise, deleting its activity from the register would stop its logging. */
   readonly isOwn?: boolean;
 }
 
@@ -257,7 +257,7 @@ interface GroupCommitOptions<T, R> {
   readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
   /** Most items in a group; 1: one by one. */
   readonly size: number;
-  /** How much an item weighs; absent: nothing. A group weighs at most `maxWeight`, unless it is one item. */
+  /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
   readonly weight?: (item: T) => number;
   readonly maxWeight?: number;
   /** Groups that may be under way at the same time. */
@@ -266,7 +266,7 @@ interface GroupCommitOptions<T, R> {
   readonly maxWaiting: number;
   /** Items with the same key are never in one group. */
   readonly key?: (item: T) => string | undefined;
-  /** Whether an error is the fault of an item: then the group is tried again in halves, until only the faulty item fails. */
+  /** Whether one item caused the error: then the group is retried in halves, until only the faulty item fails. */
   readonly isFaultOfItem: (error: unknown) => boolean;
   readonly full: () => Error;
   readonly observe?: (size: number) => void;
@@ -348,7 +348,7 @@ export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): Grou
 }
 
 /**
- * Never rejects: every item of the group is settled.
+ * Never rejects: every item of the group gets a result or an error.
  * @param end called once, when the last part of the group was committed or failed
  */
 async function run<T, R>(

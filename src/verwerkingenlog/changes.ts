@@ -29,7 +29,7 @@ export interface Change {
 
 export interface SerialChanges {
   /**
-   * Runs `work` in a transaction while nobody else, in no instance, changes anything that is named. One client's changes use at most
+   * Runs `work` in a transaction, during which no other change, on any instance, touches what is named. One client's changes use at most
    * three quarters of the connections at a time, however many different things they change.
    * @throws {Problem} 503 when too many wait for the same lock, or one waits too long; and what `work` throws
    */

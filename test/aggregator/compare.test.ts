@@ -1,38 +1,14 @@
 /** What happens when a source forgets its own history, and when sources overlap. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findSource, requestComparison } from '../../src/aggregator/store/sources.ts';
-import { type FeedServer, readRecords, type TestRecord } from '../raadsfeed/support.ts';
 import { FakeSource } from './fake-source.ts';
-import { eventually, follow, sourceState, startAggregator, stateOf, unfollow } from './support.ts';
+import { aggregator, followedSource, published, source } from './followed-source.ts';
+import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
 
-let aggregator: FeedServer;
-let source: FakeSource;
-let codes = 0;
-
-beforeAll(async () => {
-  aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
-});
-
-afterAll(async () => {
-  await aggregator.stop();
-});
-
-beforeEach(async () => {
-  codes += 1;
-  source = await new FakeSource(`gm${String(codes).padStart(4, '0')}`).listen();
+followedSource((source) => {
   for (let i = 1; i <= 20; i += 1) source.document(`d-${i}`);
-  await follow(aggregator.pool, source.url);
-  await eventually(async () => expect(await published()).toHaveLength(20));
 });
-
-afterEach(async () => {
-  await unfollow(aggregator.pool, source.url);
-  await source.close();
-});
-
-function published(): Promise<TestRecord[]> {
-  return readRecords(aggregator.api, `/feed?organisatiecode=${source.organisatiecode}`);
-}
+beforeEach(async () => expect(await published()).toHaveLength(20));
 
 /** The source begins anew with only these documents, and refuses every cursor of before. */
 function forget(ids: readonly number[]): void {

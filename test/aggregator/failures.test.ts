@@ -62,7 +62,7 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ['answers 429 with no word on when', 'status-429', raw('{}', {}, 429)],
   ['refuses', 'status-403', raw('{}', {}, 403)],
   ['answers 404', 'status-404', raw('{}', {}, 404)],
-  ['answers 304 that nobody asked for', 'status-304', raw('', {}, 304)],
+  ['answers 304 to an unconditional request', 'status-304', raw('', {}, 304)],
   [
     'sends half a body',
     'broken-off',

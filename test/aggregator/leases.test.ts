@@ -1,5 +1,5 @@
 /** A source has one reader at a time, and a reader that lost its lease publishes nothing more. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { publishPage } from '../../src/aggregator/feed/read-page.ts';
 import { type Lease, LeaseLostError } from '../../src/aggregator/source.ts';
 import {
@@ -12,26 +12,16 @@ import {
 } from '../../src/aggregator/store/leases.ts';
 import { saveProgress } from '../../src/aggregator/store/progress.ts';
 import { addSource, findSource, removeSource, setPaused } from '../../src/aggregator/store/sources.ts';
-import type { Pool } from '../../src/kernel/database/pool.ts';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
-import { quiet, servicePool } from '../raadsfeed/support.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { pool, serviceDatabase } from '../raadsfeed/service-database.ts';
+import { quiet } from '../raadsfeed/support.ts';
 
-let database: TestDatabase;
-let pool: Pool;
 const SOURCES = 12;
 const url = (n: number): string => `https://raad.example/${n}`;
 const FEEDS = { soort: 'feed', limit: 100, leaseSeconds: 30 } as const;
 
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = servicePool(database.url);
-});
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+serviceDatabase();
 beforeEach(async () => {
   for (let n = 0; n < SOURCES; n += 1) await addSource(pool, { adres: url(n), soort: 'feed', organisatiecodes: [] });
 });

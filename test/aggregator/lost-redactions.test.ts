@@ -1,40 +1,19 @@
 /** No redaction of a source is lost: whatever else is wrong with its pages, and whatever the aggregator missed. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findSource, setPaused } from '../../src/aggregator/store/sources.ts';
-import { type FeedServer, readRecords, type TestRecord } from '../raadsfeed/support.ts';
 import { FakeSource, type Rule } from './fake-source.ts';
-import { eventually, follow, sourceState, startAggregator, stateOf, unfollow } from './support.ts';
+import { aggregator, followedSource, published, source } from './followed-source.ts';
+import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
 
-let aggregator: FeedServer;
-let source: FakeSource;
-let codes = 0;
 /** Another in each test: one that is left behind is no fault of the next. */
 let secret = '';
 
-beforeAll(async () => {
-  aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
-});
-afterAll(async () => {
-  await aggregator.stop();
-});
-beforeEach(async () => {
-  codes += 1;
-  secret = `Burgerservicenummer-van-Jansen-${codes}.`;
-  source = await new FakeSource(`gm${String(codes).padStart(4, '0')}`).listen();
+followedSource((source) => {
+  secret = `Burgerservicenummer-van-Jansen-${source.organisatiecode}.`;
   source.document('d-1', secret);
   for (let i = 2; i <= 12; i += 1) source.document(`d-${i}`);
-  await follow(aggregator.pool, source.url);
-  await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
-  expect(await published()).toHaveLength(12);
 });
-afterEach(async () => {
-  await unfollow(aggregator.pool, source.url);
-  await source.close();
-});
-
-function published(): Promise<TestRecord[]> {
-  return readRecords(aggregator.api, `/feed?organisatiecode=${source.organisatiecode}`);
-}
+beforeEach(async () => expect(await published()).toHaveLength(12));
 
 async function expectSecretGone(): Promise<void> {
   await eventually(async () => {
@@ -191,7 +170,7 @@ describe('a redaction that was missed', () => {
     redactAway('d-1');
     source.organisaties = [
       ...source.organisaties,
-      { organisatiecode: `ws${String(codes).padStart(4, '0')}`, naam: 'Waterschap' },
+      { organisatiecode: source.organisatiecode.replace('gm', 'ws'), naam: 'Waterschap' },
     ];
     await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [source.url]);
     await pause(false);

@@ -1,47 +1,32 @@
 /** A source that moves to another address: what was redacted there is redacted here, whichever way it moved. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findSource, setPaused, takeOverOrganisations } from '../../src/aggregator/store/sources.ts';
 import { transaction } from '../../src/kernel/database/transaction.ts';
-import { type FeedServer, readRecords, type TestRecord } from '../raadsfeed/support.ts';
+import { readRecords } from '../raadsfeed/support.ts';
 import { FakeSource } from './fake-source.ts';
-import { eventually, follow, sourceState, startAggregator, stateOf, unfollow } from './support.ts';
+import { aggregator, followedSource, source as old, published } from './followed-source.ts';
+import { eventually, follow, sourceState, stateOf, unfollow } from './support.ts';
 
-let aggregator: FeedServer;
-let old: FakeSource;
 /** The same feed at another address, where `d-1` was redacted since. */
 let moved: FakeSource;
-let codes = 0;
 let secret = '';
 
-beforeAll(async () => {
-  aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
-});
-afterAll(async () => {
-  await aggregator.stop();
+followedSource((source) => {
+  secret = `Burgerservicenummer-van-Jansen-${source.organisatiecode}.`;
+  source.document('d-1', secret);
+  for (let i = 2; i <= 12; i += 1) source.document(`d-${i}`);
 });
 beforeEach(async () => {
-  codes += 1;
-  secret = `Burgerservicenummer-van-Jansen-${codes}.`;
-  const code = `gm${String(codes).padStart(4, '0')}`;
-  [old, moved] = [await new FakeSource(code).listen(), await new FakeSource(code).listen()];
-  old.document('d-1', secret);
-  for (let i = 2; i <= 12; i += 1) old.document(`d-${i}`);
-  await follow(aggregator.pool, old.url);
-  await eventually(async () => expect((await sourceState(aggregator.pool, old.url)).behind).toBe(0));
   await pause(true);
+  moved = await new FakeSource(old.organisatiecode).listen();
   moved.records = old.records.slice(1);
   moved.remove('redact', 'd-1', { geredigeerdeSequenceNumbers: [1] });
   for (let i = 13; i <= 20; i += 1) moved.document(`d-${i}`);
 });
 afterEach(async () => {
-  for (const { url } of [old, moved]) await unfollow(aggregator.pool, url);
-  await old.close();
+  await unfollow(aggregator.pool, moved.url);
   await moved.close();
 });
-
-function published(): Promise<TestRecord[]> {
-  return readRecords(aggregator.api, `/feed?organisatiecode=${old.organisatiecode}`);
-}
 
 async function pause(paused: boolean): Promise<void> {
   const found = await findSource(aggregator.pool, old.url);
@@ -61,13 +46,7 @@ async function expectRedactedOnce(): Promise<void> {
   });
 }
 
-it('is found when it was removed, and added at its new address', async () => {
-  await unfollow(aggregator.pool, old.url);
-  await follow(aggregator.pool, moved.url);
-  await expectRedactedOnce();
-});
-
-it('is found when its organisations are switched to the new address', async () => {
+async function switchToMoved(): Promise<void> {
   const from = await findSource(aggregator.pool, old.url);
   await transaction(aggregator.pool, (client) =>
     takeOverOrganisations(client, {
@@ -77,6 +56,16 @@ it('is found when its organisations are switched to the new address', async () =
       allowMassDelete: false,
     }),
   );
+}
+
+it('is found when it was removed, and added at its new address', async () => {
+  await unfollow(aggregator.pool, old.url);
+  await follow(aggregator.pool, moved.url);
+  await expectRedactedOnce();
+});
+
+it('is found when its organisations are switched to the new address', async () => {
+  await switchToMoved();
   await expectRedactedOnce();
 });
 
@@ -86,15 +75,7 @@ it('is found when they are switched to a source that is followed already and was
   await eventually(async () =>
     expect(await sourceState(aggregator.pool, moved.url)).toMatchObject({ mislukt: 0, organisaties: [] }),
   );
-  const from = await findSource(aggregator.pool, old.url);
-  await transaction(aggregator.pool, (client) =>
-    takeOverOrganisations(client, {
-      from: from?.id ?? 0,
-      to: moved.url,
-      codes: [old.organisatiecode],
-      allowMassDelete: false,
-    }),
-  );
+  await switchToMoved();
   await expectRedactedOnce();
 });
 

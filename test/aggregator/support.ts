@@ -13,7 +13,7 @@ import { type FeedServer, readRecords, startFeed, type TestRecord } from '../raa
 // Several servers wait for each other here: on a busy machine that takes a while.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** An aggregator that looks often, and calls loopback. */
+/** An aggregator that polls often, and calls loopback. */
 export const AGGREGATOR_ENV = {
   RAADSFEED_ROL: 'aggregator',
   AGGREGATOR_POLL_MS: '50',

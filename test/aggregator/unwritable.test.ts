@@ -1,35 +1,13 @@
 /** JSON that cannot be written again as it was read: too deep for the stack, or with a number that becomes null. */
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type FeedServer, readRecords, type TestRecord } from '../raadsfeed/support.ts';
-import { type FakeRecord, FakeSource } from './fake-source.ts';
-import { eventually, follow, sourceState, startAggregator, unfollow } from './support.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeRecord } from './fake-source.ts';
+import { aggregator, followedSource, published, source } from './followed-source.ts';
+import { eventually, sourceState } from './support.ts';
 
-let aggregator: FeedServer;
-let source: FakeSource;
-let codes = 0;
-
-beforeAll(async () => {
-  aggregator = await startAggregator({ AGGREGATOR_BACKOFF_MAX_MS: '50' });
-});
-afterAll(async () => {
-  await aggregator.stop();
-});
-beforeEach(async () => {
-  codes += 1;
-  source = await new FakeSource(`gm${String(codes).padStart(4, '0')}`).listen();
+followedSource((source) => {
   source.document('d-1', 'Geheim');
-  await follow(aggregator.pool, source.url);
-  await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
 });
-afterEach(async () => {
-  await unfollow(aggregator.pool, source.url);
-  await source.close();
-});
-
-function published(): Promise<TestRecord[]> {
-  return readRecords(aggregator.api, `/feed?organisatiecode=${source.organisatiecode}`);
-}
 
 const PLACEHOLDER = 'HERE';
 /** Answers pages in which a placeholder is other JSON, that `JSON.stringify` would not write. */

@@ -143,7 +143,7 @@ describe('a variable that begins as ours and is none', () => {
       DATABASE_MIGRATION_URL_FILE: '',
     };
     const warnings = (text: string): string[] =>
-      [...text.matchAll(/"msg":"([^"]+ is not a setting[^"]+)"/g)].map(([, told]) => String(told));
+      [...text.matchAll(/"msg":"([^"]+ is not a setting[^"]+)"/g)].map(([, message]) => String(message));
     const wanted = [
       'GEGEVENS_TRUST_ANCHOR is not a setting; did you mean GEGEVENS_TRUST_ANCHORS?',
       'DATABASE_URI is not a setting; did you mean DATABASE_URL?',

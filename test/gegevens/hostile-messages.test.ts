@@ -204,7 +204,7 @@ describe('a body that is signed well', () => {
       () => ofBody('{"aanleverperiodeStartdatum":"2026-02-30"}'),
       'invalid-request',
     ],
-    ['but has members that nobody knows', () => ofBody('{"leverancier":"x"}'), 'invalid-request'],
+    ['but has unknown members', () => ofBody('{"leverancier":"x"}'), 'invalid-request'],
   ]);
 });
 

@@ -99,17 +99,6 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  it('is no failure of ours when its sender leaves half-way', async () => {
-    const { hostname, port } = new URL(dingen);
-    const socket = connect(Number(port), hostname);
-    const head = ['Host: a', 'Content-Type: application/json', 'Content-Length: 100'].join('\r\n');
-    socket.end(`POST ${OPEN}/dingen HTTP/1.1\r\n${head}\r\n\r\n{`);
-    socket.resume();
-    await once(socket, 'close');
-    await ask(dingen, post('{"naam":"a"}'));
-    expect(server.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
-  });
-
   it('is answered with every fault at once', async () => {
     const reply = await ask(`${dingen}/1?soort=rond&limit=20&kleur=rood`);
     expect(reply.status).toBe(400);

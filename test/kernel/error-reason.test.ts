@@ -1,24 +1,12 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { fetchToken, sendRequest } from '../../src/gegevens/requester/send-request.ts';
 import { logError, reasonOf } from '../../src/kernel/log.ts';
-
-/** A port of loopback on which nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('no port');
-  server.close();
-  await once(server, 'close');
-  return address.port;
-}
+import { freePort } from '../support/free-port.ts';
 
 const signal = new AbortController().signal;
 
 it('goes down to the cause of what fetch says', async () => {
-  const error: unknown = await fetch(`http://127.0.0.1:${await closedPort()}`).catch((cause: unknown) => cause);
+  const error: unknown = await fetch(`http://127.0.0.1:${await freePort()}`).catch((cause: unknown) => cause);
   expect(reasonOf(error)).toMatch(/^fetch failed: .*ECONNREFUSED/);
 });
 
@@ -46,7 +34,7 @@ it('ends, whatever the causes are', () => {
 });
 
 it('is in what the requester of an exchange receives', async () => {
-  const url = `http://localhost:${await closedPort()}/token`;
+  const url = `http://localhost:${await freePort()}/token`;
   const token = fetchToken({ url, clientId: 'a', clientSecret: 'geheim', timeoutMs: 5000, signal });
   await expect(token).rejects.toThrow(/token endpoint http:\/\/localhost:\d+\/token cannot be reached: .*ECONNREFUSED/);
   const sent = sendRequest({

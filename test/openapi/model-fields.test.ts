@@ -54,14 +54,14 @@ function typeOf({ $ref, type }: JsonObject): string {
 
 function demandsOf(schema: JsonObject): string {
   const { minItems, maxItems, uniqueItems, additionalProperties } = schema;
-  const told = [
+  const described = [
     ...(minItems === undefined ? [] : [`minItems ${minItems}`]),
     ...(maxItems === undefined ? [] : [`maxItems ${maxItems}`]),
     ...(uniqueItems === undefined ? [] : [`uniqueItems ${uniqueItems}`]),
     ...(additionalProperties === false ? ['no other members'] : []),
     ...(schema.oneOf === undefined ? [] : [eitherOf(schema.oneOf)]),
   ];
-  return told.join(', ');
+  return described.join(', ');
 }
 
 /** The one choice that a model knows: a number alone, or without that number other members. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { readAddresses } from '../../src/kernel/database/addresses.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { run as runStatements } from '../kernel/database/embedded-support.ts';
+import { run as runStatements } from '../embedded-postgres/support.ts';
 import { createApi } from '../support/api.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';

@@ -1,4 +1,4 @@
-/** What stops work is told line by line; only what leaves nothing to serve takes the instance away. */
+/** Each condition that stops work is listed; only what leaves nothing to serve takes the instance out of service. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/time.ts';
@@ -102,8 +102,9 @@ describe('readiness', () => {
     const { status, lines } = await ready(deaf);
     expect(status).toBe(200);
     expect(lines.listen).toMatchObject({ ok: true, warning: expect.stringContaining('LISTEN connection is lost') });
-    const told = (): unknown => deaf.logged.find(({ msg }) => msg === 'the connection for LISTEN cannot be made')?.err;
-    await expect.poll(told).toMatchObject({ message: expect.stringMatching(/^DATABASE_LISTEN_URL: .*ECONNREFUSED/) });
+    const logged = (): unknown =>
+      deaf.logged.find(({ msg }) => msg === 'the connection for LISTEN cannot be made')?.err;
+    await expect.poll(logged).toMatchObject({ message: expect.stringMatching(/^DATABASE_LISTEN_URL: .*ECONNREFUSED/) });
   });
 
   it('tells that the form of the database is not the one that is known', async () => {

@@ -11,7 +11,7 @@ import { actie, actieIn, KEY, type LogServer, newPerson, startLog } from '../ver
 
 const PUBLISH = 'create publication alles for all tables';
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
-/** Tables that hold rows, that is, leaves of a division too, of which a change could not be told to a subscriber. */
+/** Tables that hold rows, that is, leaves of a division too, whose changes could not be replicated to a subscriber. */
 const WITHOUT_IDENTITY = `
   select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and c.relpersistence <> 't' and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'

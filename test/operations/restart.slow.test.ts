@@ -1,16 +1,16 @@
-/** Two instances behind nginx are restarted one after the other under load: nobody notices. */
+/** Two instances behind nginx are restarted one after the other under load: no request fails. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Running, startProgram } from '../support/program.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 import { actie, KEY, newPerson } from '../verwerkingenlog/support.ts';
@@ -43,16 +43,6 @@ afterEach(async () => {
   await database.drop();
   await rm(dir, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('no port');
-  server.close();
-  await once(server, 'close');
-  return address.port;
-}
 
 interface Instance {
   readonly program: Running;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { readFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
 import { callProgram, type Ended, type Running, startProgram } from '../support/program.ts';
 import { type FeedServer, startFeed } from './support.ts';
@@ -21,7 +22,7 @@ export interface FeedOperator {
   stop(): Promise<void>;
 }
 
-export async function startFeedOperator(): Promise<FeedOperator> {
+async function startFeedOperator(): Promise<FeedOperator> {
   const feed = await startFeed();
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
   const env = { DATABASE_URL: feed.databaseUrl, DATABASE_CONNECT_TIMEOUT_MS: '30000' };
@@ -40,4 +41,15 @@ export async function startFeedOperator(): Promise<FeedOperator> {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** The operator of the test file that runs. */
+export let operator: FeedOperator;
+
+/** Gives a test file a service and its operator. */
+export function feedOperator(): void {
+  beforeAll(async () => {
+    operator = await startFeedOperator();
+  });
+  afterAll(() => operator?.stop());
 }

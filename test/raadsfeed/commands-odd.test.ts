@@ -2,32 +2,26 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import type { Ended } from '../support/program.ts';
-import { type FeedOperator, startFeedOperator } from './cli.ts';
+import { feedOperator, operator } from './cli.ts';
 import { filesWith } from './database-files.ts';
-import { document, type FeedServer, PATIENT, readRecords, vergadering } from './support.ts';
+import { document, PATIENT, readRecords, vergadering } from './support.ts';
 
-let operator: FeedOperator;
-let feed: FeedServer;
-let dir: string;
-beforeAll(async () => {
-  operator = await startFeedOperator();
-  ({ feed, dir } = operator);
-});
-afterAll(() => operator?.stop());
+feedOperator();
 
 const run = (words: readonly string[], input?: string): Promise<Ended> => operator.run(words, input);
 const head = (): Promise<number> => operator.head();
 
 const toText = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-const organisations = async (): Promise<unknown[]> => Object((await feed.api.call('GET', '/')).json).organisaties;
+const organisations = async (): Promise<unknown[]> =>
+  Object((await operator.feed.api.call('GET', '/')).json).organisaties;
 
 describe('feed publish', () => {
   it.each([[['publish']], [['publish', '--partial']]])('reads a named pipe as it reads a file: %j', async (words) => {
-    const pipe = join(dir, `pijp-${words.length}`);
+    const pipe = join(operator.dir, `pijp-${words.length}`);
     execFileSync('mkfifo', [pipe]);
     const lines = toText([vergadering(`pijp-${words.length}-1`), vergadering(`pijp-${words.length}-2`)]);
     const [ended] = await Promise.all([run([...words, '--json', pipe]), writeFile(pipe, lines)]);
@@ -58,15 +52,15 @@ describe('feed publish', () => {
     expect(await organisations()).toContainEqual(
       expect.objectContaining({ organisatiecode: 'ws0001', naam: 'Voorbeeld' }),
     );
-    expect((await readRecords(feed.api)).at(-1)?.data?.organisatie).toEqual(data);
+    expect((await readRecords(operator.feed.api)).at(-1)?.data?.organisatie).toEqual(data);
   });
 });
 
 describe('feed redact', () => {
   it('vacuums what held the content', async () => {
-    await feed.publish([document('d-stof')]);
+    await operator.feed.publish([document('d-stof')]);
     const vacuums = async (): Promise<number> => {
-      const { rows } = await feed.pool.query(
+      const { rows } = await operator.feed.pool.query(
         `select min(vacuum_count)::integer as least from pg_stat_user_tables
           where schemaname = 'raadsfeed' and (relname in ('record', 'stand') or relname ~ '^tekst_')`,
       );
@@ -88,8 +82,8 @@ describe('feed redact', () => {
   });
 
   it('finishes one that was broken off between its commit and the end of its work', async () => {
-    await feed.publish([document('d-af', { omschrijving: 'Afgebroken-Geheim' }), vergadering('na-af')]);
-    await transaction(feed.pool, (client) =>
+    await operator.feed.publish([document('d-af', { omschrijving: 'Afgebroken-Geheim' }), vergadering('na-af')]);
+    await transaction(operator.feed.pool, (client) =>
       publishBatch(
         client,
         [
@@ -103,10 +97,10 @@ describe('feed redact', () => {
         new Date(),
       ),
     );
-    expect(await filesWith(feed.databaseUrl, 'Afgebroken-Geheim')).not.toEqual([]);
+    expect(await filesWith(operator.feed.databaseUrl, 'Afgebroken-Geheim')).not.toEqual([]);
     expect((await run(['verify'])).stdout).toContain('run feed redact');
     await run(['redact', '--resource', 'gm9901/Informatieobject/d-af', '--reden', 'persoonsgegevens']);
-    expect(await filesWith(feed.databaseUrl, 'Afgebroken-Geheim')).toEqual([]);
+    expect(await filesWith(operator.feed.databaseUrl, 'Afgebroken-Geheim')).toEqual([]);
     expect((await run(['verify'])).status).toBe(0);
   });
 });
@@ -115,21 +109,24 @@ describe('feed sync', () => {
   it('deletes exactly a tenth, and one more only with `--allow-mass-delete`', async () => {
     const organisatie = { provincie: 'pv27', naam: 'Provincie' };
     const all = Array.from({ length: 30 }, (_, i) => vergadering(`p-${i}`, {}, organisatie));
-    await feed.publish(all);
+    await operator.feed.publish(all);
     const sync = (left: readonly object[], ...words: string[]) =>
       run(['sync', '--organisatie', 'PV27', '--json', ...words], toText(left));
     expect(await sync(all.slice(4))).toMatchObject({ status: 1, stdout: '' });
     expect(JSON.parse((await sync(all.slice(3))).stdout)).toMatchObject({ deleted: 3 });
     const because = ['--reden', 'overig', '--toelichting', 'Vervallen'];
     expect(JSON.parse((await sync([], '--allow-mass-delete', ...because)).stdout)).toMatchObject({ deleted: 27 });
-    expect((await readRecords(feed.api)).at(-1)).toMatchObject({ verwijderreden: 'overig', toelichting: 'Vervallen' });
+    expect((await readRecords(operator.feed.api)).at(-1)).toMatchObject({
+      verwijderreden: 'overig',
+      toelichting: 'Vervallen',
+    });
     expect((await sync([], '--reden', 'overig')).status).toBe(2);
   });
 });
 
 describe('feed prune', () => {
   it('says what the feed says, also when it had nothing to do', async () => {
-    const before = Object((await feed.api.call('GET', '/')).json).historieVanaf;
+    const before = Object((await operator.feed.api.call('GET', '/')).json).historieVanaf;
     const pruned = await run(['prune', '--before', '2021-01-01', '--json']);
     expect(JSON.parse(pruned.stdout)).toEqual({ upTo: 0, removed: 0, historieVanaf: before });
   });
@@ -144,28 +141,28 @@ describe('feed prune', () => {
 describe('feed follow', () => {
   it('does not continue with the state of another feed', async () => {
     const words = ['--state', 'plaats.json', '--once', '--output', 'uit.ndjson'];
-    expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
-    expect((await run(['follow', feed.mount, ...words])).status).toBe(0);
-    const other = await run(['follow', `${feed.server.url}/ander/v1`, ...words]);
+    expect((await run(['follow', operator.feed.mount, ...words])).status).toBe(0);
+    expect((await run(['follow', operator.feed.mount, ...words])).status).toBe(0);
+    const other = await run(['follow', `${operator.feed.server.url}/ander/v1`, ...words]);
     expect([other.status, other.stderr]).toEqual([1, expect.stringContaining('plaats.json')]);
   });
 
   it('continues with a state that was found through the host', async () => {
     const words = ['--state', 'gastheer.json', '--once', '--output', 'uit.ndjson'];
     for (const _ of ['first', 'second']) {
-      expect((await run(['follow', feed.server.url, ...words])).status).toBe(0);
+      expect((await run(['follow', operator.feed.server.url, ...words])).status).toBe(0);
     }
   });
 
   it('is called wrongly with `--json` and nowhere for the records to go', async () => {
-    expect((await run(['follow', feed.mount, '--json'])).status).toBe(2);
+    expect((await run(['follow', operator.feed.mount, '--json'])).status).toBe(2);
   });
 
   it('ends without an error when its output is closed', async () => {
-    const { child, output, ended } = operator.start(['follow', feed.mount, '--state', 'p.json']);
+    const { child, output, ended } = operator.start(['follow', operator.feed.mount, '--state', 'p.json']);
     await expect.poll(() => output().stdout, PATIENT).toContain('"sequenceNumber"');
     child.stdout?.destroy();
-    await feed.publish([vergadering(`na-${await head()}`)]);
+    await operator.feed.publish([vergadering(`na-${await head()}`)]);
     const { stderr } = await ended;
     expect(stderr).not.toMatch(/at .*:\d+:\d+/);
   });

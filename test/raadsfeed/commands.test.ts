@@ -1,26 +1,19 @@
 /** The commands as an operator runs them: the program itself, beside a running service. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Ended } from '../support/program.ts';
-import { type FeedOperator, startFeedOperator } from './cli.ts';
+import { feedOperator, operator } from './cli.ts';
 import { filesWith } from './database-files.ts';
-import { agendapunt, asPage, document, type FeedServer, readRecords, removal, vergadering } from './support.ts';
+import { agendapunt, asPage, document, readRecords, removal, vergadering } from './support.ts';
 
-let operator: FeedOperator;
-let feed: FeedServer;
-let dir: string;
-beforeAll(async () => {
-  operator = await startFeedOperator();
-  ({ feed, dir } = operator);
-});
-afterAll(() => operator?.stop());
+feedOperator();
 
 const run = (words: readonly string[], input?: string): Promise<Ended> => operator.run(words, input);
 const head = (): Promise<number> => operator.head();
 
 async function file(name: string, lines: readonly (object | string)[]): Promise<string> {
-  const path = join(dir, name);
+  const path = join(operator.dir, name);
   await writeFile(path, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
   return path;
 }
@@ -68,7 +61,7 @@ describe('feed publish', () => {
   it('says what it takes when it is called wrongly', async () => {
     expect((await run(['publish', '--wat'])).status).toBe(2);
     expect((await run(['publish', '--strict', '--partial'])).status).toBe(2);
-    expect((await run(['publish', join(dir, 'weg.ndjson')])).status).toBe(1);
+    expect((await run(['publish', join(operator.dir, 'weg.ndjson')])).status).toBe(1);
     expect((await run(['redact', '--resource', 'gm9901/Vergadering/v-1', '--reden', 'overig'])).status).toBe(2);
     expect((await run(['prune', '--before', '31-01-2026'])).status).toBe(2);
     expect((await run(['prune', '--before', '2999-01-01'])).status).toBe(2);
@@ -85,7 +78,7 @@ describe('feed sync', () => {
     const path = await file('stand.ndjson', [...full.slice(1), document('s-nieuw'), ...rest]);
     const synced = await run(['sync', '--organisatie', 'gm9901', '--json', path]);
     expect(JSON.parse(synced.stdout)).toEqual({ lines: 23, recorded: 1, noOp: 22, deleted: 2 });
-    const records = (await readRecords(feed.api)).slice(-2);
+    const records = (await readRecords(operator.feed.api)).slice(-2);
     expect(records.map(({ op, resource }) => [op, resource.bronidentificatie])).toEqual([
       ['delete', 'd-1'],
       ['delete', 's-0'],
@@ -103,13 +96,13 @@ describe('feed sync', () => {
     expect(double.stderr).toContain('twice');
     const forced = await run(['sync', '--organisatie', 'gm9901', '--allow-mass-delete', path]);
     expect(forced.status).toBe(0);
-    expect(asPage((await feed.api.call('GET', '/snapshot')).json).records).toHaveLength(1);
+    expect(asPage((await operator.feed.api.call('GET', '/snapshot')).json).records).toHaveLength(1);
   });
 });
 
 describe('feed redact', () => {
   it('takes the content out of the whole history', async () => {
-    await feed.publish([document('geheim/1', { omschrijving: 'Zeer-Geheim-Woord' })]);
+    await operator.feed.publish([document('geheim/1', { omschrijving: 'Zeer-Geheim-Woord' })]);
     const redacted = await run([
       'redact',
       '--resource',
@@ -120,41 +113,52 @@ describe('feed redact', () => {
     ]);
     expect(redacted.status).toBe(0);
     expect(JSON.parse(redacted.stdout)).toMatchObject([{ resource: 'gm9901/Informatieobject/geheim/1' }]);
-    expect(await filesWith(feed.databaseUrl, 'Zeer-Geheim-Woord')).toEqual([]);
-    expect((await feed.api.call('GET', '/feed')).text).not.toContain('Zeer-Geheim-Woord');
+    expect(await filesWith(operator.feed.databaseUrl, 'Zeer-Geheim-Woord')).toEqual([]);
+    expect((await operator.feed.api.call('GET', '/feed')).text).not.toContain('Zeer-Geheim-Woord');
   });
 });
 
 describe('feed prune', () => {
   it('drops old history, never current state, and refuses cursors from before it', async () => {
-    const first = asPage((await feed.api.call('GET', '/feed?limit=1')).json).cursor;
-    const state = await readRecords(feed.api, '/snapshot');
+    const first = asPage((await operator.feed.api.call('GET', '/feed?limit=1')).json).cursor;
+    const state = await readRecords(operator.feed.api, '/snapshot');
     await new Promise((resolve) => setTimeout(resolve, 20));
     const moment = new Date().toISOString();
-    await feed.publish([vergadering('v-1', { locatie: 'Raadzaal' }), vergadering('v-50')]);
+    await operator.feed.publish([vergadering('v-1', { locatie: 'Raadzaal' }), vergadering('v-50')]);
     const end = await head();
     const pruned = await run(['prune', '--before', moment, '--json']);
     expect(JSON.parse(pruned.stdout)).toMatchObject({ upTo: end - 2 });
-    const page = asPage((await feed.api.call('GET', '/feed')).json);
+    const page = asPage((await operator.feed.api.call('GET', '/feed')).json);
     expect(page.records.map(({ sequenceNumber }) => sequenceNumber)).toEqual([end - 1, end]);
-    const refused = await feed.api.call('GET', `/feed?cursor=${first}`);
+    const refused = await operator.feed.api.call('GET', `/feed?cursor=${first}`);
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('/snapshot')]);
-    expect(await readRecords(feed.api, '/snapshot')).toHaveLength(state.length + 1);
-    expect((await feed.api.call('GET', '/')).json).toMatchObject({ historieVanaf: moment.slice(0, 10) });
+    expect(await readRecords(operator.feed.api, '/snapshot')).toHaveLength(state.length + 1);
+    expect((await operator.feed.api.call('GET', '/')).json).toMatchObject({ historieVanaf: moment.slice(0, 10) });
   });
 });
 
 describe('feed follow', () => {
   it('reads the snapshot, then the feed, and goes on where it was', async () => {
-    const words = ['follow', feed.mount, '--state', 'plaats.json', '--output', 'uit.ndjson', '--once', '--json'];
-    const state = await readRecords(feed.api, '/snapshot');
+    const words = [
+      'follow',
+      operator.feed.mount,
+      '--state',
+      'plaats.json',
+      '--output',
+      'uit.ndjson',
+      '--once',
+      '--json',
+    ];
+    const state = await readRecords(operator.feed.api, '/snapshot');
     expect(JSON.parse((await run(words)).stdout)).toMatchObject({ records: state.length, faults: 0 });
-    await feed.publish([vergadering('v-60'), removal('redact', 'Vergadering', 'v-60')]);
+    await operator.feed.publish([vergadering('v-60'), removal('redact', 'Vergadering', 'v-60')]);
     expect(JSON.parse((await run(words)).stdout)).toMatchObject({ records: 2, faults: 0, lastNumber: await head() });
-    const lines = (await readFile(join(dir, 'uit.ndjson'), 'utf8')).trim().split('\n');
+    const lines = (await readFile(join(operator.dir, 'uit.ndjson'), 'utf8')).trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).op)).toEqual([...state.map(() => 'upsert'), 'redact', 'redact']);
-    expect(await run(['follow', feed.server.url, '--state', 'b.json', '--once'])).toMatchObject({ status: 0 });
-    expect((await run(['follow', `${feed.server.managementUrl}/`, '--state', 'c.json', '--once'])).status).toBe(1);
+    expect(await run(['follow', operator.feed.server.url, '--state', 'b.json', '--once'])).toMatchObject({ status: 0 });
+    expect(
+      (await run(['follow', `${operator.feed.server.managementUrl}/`, '--state', 'c.json', '--once'])).status,
+    ).toBe(1);
   });
 });
 
@@ -163,15 +167,18 @@ describe('feed verify', () => {
     const times = { aanvang: '2026-01-15T19:30:00+01:00', einde: '2026-01-15T22:10:00+01:00' };
     const begun = { vergadering: { bronidentificatie: 'v-einde' }, starttijd: '2026-01-15T20:00:00+01:00' };
     const verified = async () => JSON.parse((await run(['verify', '--json'])).stdout).faults;
-    await feed.publish([agendapunt('a-open', begun), vergadering('v-einde')]);
+    await operator.feed.publish([agendapunt('a-open', begun), vergadering('v-einde')]);
     expect(await verified()).toEqual([]);
-    await feed.publish([vergadering('v-einde', { ...times, einde: '2999-01-15T22:10:00+01:00' })]);
+    await operator.feed.publish([vergadering('v-einde', { ...times, einde: '2999-01-15T22:10:00+01:00' })]);
     expect(await verified()).toEqual([]);
-    await feed.publish([vergadering('v-einde', times), agendapunt('a-plan', { vergadering: begun.vergadering })]);
+    await operator.feed.publish([
+      vergadering('v-einde', times),
+      agendapunt('a-plan', { vergadering: begun.vergadering }),
+    ]);
     const fault = 'has `starttijd` and no `eindtijd`, though its meeting has ended';
     expect(await verified()).toEqual([{ sequenceNumber: (await head()) - 4, fault }]);
     const ends = ['2026-01-15T20:20:00+01:00', '2026-01-15T20:30:00+01:00'];
-    await feed.publish(ends.map((eindtijd) => agendapunt('a-open', { ...begun, eindtijd })));
+    await operator.feed.publish(ends.map((eindtijd) => agendapunt('a-open', { ...begun, eindtijd })));
     expect(await verified()).toEqual([]);
   });
 
@@ -179,16 +186,16 @@ describe('feed verify', () => {
     const fine = await run(['verify', '--json']);
     expect([fine.status, JSON.parse(fine.stdout).faults]).toEqual([0, []]);
     const end = await head();
-    await feed.pool.query(
+    await operator.feed.pool.query(
       `update raadsfeed.tekst set rest = replace(rest, 'Vergadering v-', 'Vergadering x-') where sequence_number > $1`,
       [end - 5],
     );
     const changed = await run(['verify', '--json']);
     expect(changed.status).toBe(1);
     expect(changed.stdout).toContain('contentHash is not that of its data');
-    await feed.pool.query('delete from raadsfeed.record where sequence_number = $1', [end - 1]);
+    await operator.feed.pool.query('delete from raadsfeed.record where sequence_number = $1', [end - 1]);
     expect((await run(['verify'])).stdout).toContain('is not in the index of records');
-    await feed.pool.query('delete from raadsfeed.tekst where sequence_number = $1', [end - 1]);
+    await operator.feed.pool.query('delete from raadsfeed.tekst where sequence_number = $1', [end - 1]);
     expect((await run(['verify'])).stdout).toContain(`the numbers ${end - 1} to ${end - 1} are missing`);
   });
 });

@@ -6,7 +6,7 @@ export interface LockHolder {
   waiting(): Promise<number>;
 }
 
-/** Does something while nobody else can touch a table; what it changes is committed with the end of the lock. */
+/** Runs work under a lock that keeps everyone else out of a table; its changes are committed when the lock is released. */
 export async function withLock<T>(
   databaseUrl: string,
   table: string,

@@ -62,7 +62,7 @@ describe('a parameter', () => {
   });
 
   it.each(['cursor', 'cursor=', 'cursor=%FF', 'cursor=AA%3D%3D', `cursor=${'A'.repeat(5000)}`])(
-    'that is no cursor is told where to begin: %s',
+    'that is no cursor: the answer says where to begin: %s',
     async (query) => {
       for (const path of ['/feed', '/snapshot', '/feed/stream', '/organisaties/gm9901/vergaderingen']) {
         const answer = await get(`${path}?${query}`);

@@ -3,11 +3,19 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { lockFeedRow } from '../../src/raadsfeed/store/feed-row.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { ensureTextPartitions, rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { filesWith } from './database-files.ts';
 import { generateHistory } from './generate-history.ts';
-import { asPage, document, type FeedServer, PATIENT, removal, startFeed, vergadering } from './support.ts';
+import {
+  asPage,
+  document,
+  type FeedServer,
+  PATIENT,
+  redactAndDie,
+  removal,
+  startFeed,
+  vergadering,
+} from './support.ts';
 
 const SECRET = 'Persoonsgegeven-Van-De-Vries';
 const BORDER = 100_000;
@@ -29,18 +37,6 @@ async function partitions(): Promise<string[]> {
     `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'raadsfeed.tekst'::regclass order by 1`,
   );
   return rows.map(({ name }) => String(name));
-}
-
-/** Redacts, and dies before anything is written anew. */
-async function redactOnly(bronidentificatie: string): Promise<void> {
-  const resource = { organisatiecode: 'gm9901', bronidentificatie };
-  await transaction(feed.pool, (client) =>
-    publishBatch(
-      client,
-      [{ op: 'redact', resourceType: 'Informatieobject', resource, verwijderreden: 'persoonsgegevens' }],
-      new Date(),
-    ),
-  );
 }
 
 it('is made ahead by the service, which may make no other table', async () => {
@@ -104,9 +100,9 @@ it('is rewritten while others read and publish, at the head too, and has what th
   expect(longest).toBeLessThan(2500);
 }, 120_000);
 
-it('is retried when a reader keeps it open, and nobody queues behind it meanwhile', async () => {
+it('is retried when a reader keeps it open, and no other reader queues behind it', async () => {
   await feed.publish([document('open', { omschrijving: SECRET })]);
-  await redactOnly('open');
+  await redactAndDie(feed.pool, 'open');
   await owner.query('begin; select count(*) from raadsfeed.tekst where sequence_number > 100000');
   const rewriting = rewritePartitions(feed.pool);
   const waits: number[] = [];

@@ -1,4 +1,4 @@
-/** Reading while history is pruned away: never a hole that is not told. */
+/** Reading while history is pruned away: never an unreported gap. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findPruneEnd, pruneHistory } from '../../src/raadsfeed/store/prune.ts';
 import { pruneTo, withLock } from './locks.ts';

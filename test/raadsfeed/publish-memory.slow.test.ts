@@ -1,14 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type FeedOperator, startFeedOperator } from './cli.ts';
+import { expect, it } from 'vitest';
+import { feedOperator, operator } from './cli.ts';
 import { vergadering } from './support.ts';
 
-let operator: FeedOperator;
-beforeAll(async () => {
-  operator = await startFeedOperator();
-});
-afterAll(() => operator?.stop());
+feedOperator();
 
 it('feed publish takes no more memory for many lines than for few', async () => {
   const path = join(operator.dir, 'veel.ndjson');

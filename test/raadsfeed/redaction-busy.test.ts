@@ -1,8 +1,6 @@
 /** Redactions while others read, write and redact. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { transaction } from '../../src/kernel/database/transaction.ts';
 import { systemClock } from '../../src/kernel/time.ts';
-import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { filesWith } from './database-files.ts';
 import {
@@ -12,6 +10,7 @@ import {
   PATIENT,
   publishLines,
   readRecords,
+  redactAndDie,
   removal,
   servicePool,
   startFeed,
@@ -30,18 +29,6 @@ const verified = async () => {
   const options = { clock: systemClock, signal: new AbortController().signal, progress: () => undefined };
   return (await verifyFeed(feed.pool, options)).faults;
 };
-
-/** What a process has done that is killed between the commit of a redaction and the end of its work. */
-async function redactAndDie(bronidentificatie: string): Promise<void> {
-  const resource = { organisatiecode: 'gm9901', bronidentificatie };
-  await transaction(feed.pool, (client) =>
-    publishBatch(
-      client,
-      [{ op: 'redact', resourceType: 'Informatieobject', resource, verwijderreden: 'persoonsgegevens' }],
-      new Date(),
-    ),
-  );
-}
 
 it('leaves nothing of any of them when several processes redact, publish and read at once', async () => {
   const ids = Array.from({ length: 40 }, (_, i) => `d-${i}`);
@@ -94,7 +81,7 @@ it('leaves the bytes of every other record as they were', async () => {
 
 it('is finished by the same line, published again, when it was broken off behind its commit', async () => {
   await feed.publish([document('d-weer', { omschrijving: SECRET }), vergadering('nog-een')]);
-  await redactAndDie('d-weer');
+  await redactAndDie(feed.pool, 'd-weer');
   expect(await filesWith(feed.databaseUrl, SECRET)).not.toEqual([]);
   expect(await feed.publish([removal('redact', 'Informatieobject', 'd-weer')])).toEqual(['no-op']);
   expect(await filesWith(feed.databaseUrl, SECRET)).toEqual([]);
@@ -102,7 +89,7 @@ it('is finished by the same line, published again, when it was broken off behind
 
 it('is finished by the next service that starts, when its process died behind its commit', async () => {
   await feed.publish([document('d-dood', { omschrijving: SECRET }), vergadering('erachter')]);
-  await redactAndDie('d-dood');
+  await redactAndDie(feed.pool, 'd-dood');
   expect(await filesWith(feed.databaseUrl, SECRET)).not.toEqual([]);
   await feed.another();
   await expect.poll(() => filesWith(feed.databaseUrl, SECRET), PATIENT).toEqual([]);

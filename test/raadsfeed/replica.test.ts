@@ -99,7 +99,7 @@ describe('a replica that stands still', () => {
   });
 });
 
-describe('a replica that is away', () => {
+describe('a replica that is unavailable', () => {
   it('is replaced by the primary when nothing listens', async () => {
     const server = await start('postgres://nobody@127.0.0.1:1/nothing');
     for (const path of PATHS.slice(0, 5)) expect((await fetch(`${server.url}/ori/v1${path}`)).status).toBe(200);

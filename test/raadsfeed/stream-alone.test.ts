@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => feed.stop());
 
-/** Nothing is told: what has changed is found by the poll alone. */
+/** No notifications: only the poll finds changes. */
 const listener: Listener = {
   subscribe: () => () => undefined,
   isLive: () => true,

@@ -29,7 +29,7 @@ export function openStream(url: string, headers: Record<string, string> = {}): P
       let over = false;
       const waiting = new Set<() => void>();
       const wake = (): void => {
-        for (const look of waiting) look();
+        for (const check of waiting) check();
       };
       response.setEncoding('utf8');
       response.on('data', (text: string) => {
@@ -58,14 +58,14 @@ export function openStream(url: string, headers: Record<string, string> = {}): P
         ended,
         waitFor: (count) =>
           new Promise((found, lost) => {
-            const look = (): void => {
+            const check = (): void => {
               if (events.length < count && !over) return;
-              waiting.delete(look);
+              waiting.delete(check);
               if (events.length >= count) found(events);
               else lost(new Error(`the stream ended after ${events.length} events: ${raw.slice(0, 500)}`));
             };
-            waiting.add(look);
-            look();
+            waiting.add(check);
+            check();
           }),
         close: () => call.destroy(),
       });

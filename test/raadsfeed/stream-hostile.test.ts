@@ -120,7 +120,7 @@ describe('a client that lets what is new wait', () => {
 });
 
 describe('a stream that catches up while its history is pruned away', () => {
-  it('is cut, and its client is told to start again', async () => {
+  it('is cut, and its client has to start again', async () => {
     const pruned = await startFeed();
     const twice = ['eerst', 'daarna'].map((locatie) =>
       Array.from({ length: 10 }, (_, i) => vergadering(`v-${i}`, { locatie })),

@@ -1,10 +1,11 @@
 import type { Listener } from '../../src/kernel/database/listen.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
+import { transaction } from '../../src/kernel/database/transaction.ts';
 import { isRecord } from '../../src/kernel/json-value.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { type Clock, systemClock } from '../../src/kernel/time.ts';
 import { type Change, type Herkomst, prepareChange } from '../../src/raadsfeed/domain/change.ts';
-import type { Outcome } from '../../src/raadsfeed/store/publish.ts';
+import { type Outcome, publishBatch } from '../../src/raadsfeed/store/publish.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { type Api, createApi } from '../support/api.ts';
@@ -162,6 +163,18 @@ export function removal(
 ): object {
   const resource = { organisatiecode: 'gm9901', bronidentificatie };
   return { op, resourceType, resource, verwijderreden: op === 'delete' ? 'ingetrokken' : 'persoonsgegevens', ...extra };
+}
+
+/** What a process has done that is killed between the commit of a redaction and the end of its work. */
+export async function redactAndDie(pool: Pool, bronidentificatie: string): Promise<void> {
+  const resource = { organisatiecode: 'gm9901', bronidentificatie };
+  await transaction(pool, (client) =>
+    publishBatch(
+      client,
+      [{ op: 'redact', resourceType: 'Informatieobject', resource, verwijderreden: 'persoonsgegevens' }],
+      new Date(),
+    ),
+  );
 }
 
 /** A record of the feed, as tests look at it. */

@@ -1,4 +1,4 @@
-/** Many changes of the same at once: they wait for each other outside the database, and nobody else waits with them. */
+/** Many concurrent changes of one action: they wait for each other outside the database, and no other request waits with them. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -144,7 +144,7 @@ it('gives up after ten seconds when another instance holds the lock', { timeout:
 it('leaves other clients their connections when one makes many slow changes', async () => {
   const actions = await Promise.all(Array.from({ length: 12 }, () => posted(randomUUID())));
   const [others, ...slow] = actions;
-  // Another instance is about to add the same version: whoever changes one of these waits for it, with a connection.
+  // Another instance is about to add the same version: a change of one of these waits for it, with a connection.
   await holder.query(
     `insert into verwerkingenlog.versies select (json_populate_record(v, '{"versie": 2}')).*
      from verwerkingenlog.versies v where actie_id = any($1)`,

@@ -1,32 +1,22 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { forgetIdempotency } from '../../src/verwerkingenlog/store/append.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { actie, actieIn, type LogServer, newPerson, startLog } from './support.ts';
+import { actie, actieIn, type LogServer, newPerson, startTwoLogs, type TwoLogs } from './support.ts';
 
 const day = 24 * 3_600_000;
 let now = Date.parse('2026-06-01T12:00:00Z');
-let database: TestDatabase;
+let logs: TwoLogs;
 let log: LogServer;
 let other: LogServer;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createDatabase();
   // Tokens live on the machine's clock: the servers' clock goes on from it.
   now = Date.now();
-  const clock = { now: () => new Date(now) };
-  log = await startLog({ databaseUrl: database.url, clock });
-  other = await startLog({ databaseUrl: database.url, clock, tokens: log.tokens });
-  client = new pg.Client(database.url);
-  await client.connect();
+  logs = await startTwoLogs({ clock: { now: () => new Date(now) } });
+  ({ log, other, client } = logs);
 });
-afterAll(async () => {
-  await client?.end();
-  await other?.stop();
-  await log?.stop();
-  await database?.drop();
-});
+afterAll(() => logs?.stop());
 
 function post(server: LogServer, key: string, body: object, subject = 'test') {
   return server.tokens

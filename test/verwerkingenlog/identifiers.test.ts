@@ -189,13 +189,13 @@ describe('keys', () => {
     rotation.finally(() => {
       done = true;
     });
-    let looks = 0;
-    while (!done || looks < persons.length) {
-      const i = looks % persons.length;
+    let reads = 0;
+    while (!done || reads < persons.length) {
+      const i = reads % persons.length;
       expect(await found(both, persons[i] ?? '')).toBe(1);
-      const put = { ...bodies[i], actieNaam: 'Zoeken persoon', systeem: `keer ${looks}` };
+      const put = { ...bodies[i], actieNaam: 'Zoeken persoon', systeem: `keer ${reads}` };
       expect((await both.call(ALL, 'PUT', `/verwerkingsacties/${ids[i]}`, put)).status).toBe(200);
-      looks += 1;
+      reads += 1;
     }
     expect(await rotation).toMatchObject({ code: 0, json: { key: 'tweede' } });
     await koppelvlak(database.url, ['log', 'rotate-key'], { VERWERKINGENLOG_KEY: `${NEW_KEY},${KEY}` });

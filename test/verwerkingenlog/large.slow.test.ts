@@ -126,13 +126,13 @@ it('stores, changes and ends an action of 17 000 persons without blocking the ev
     let last = processorMs();
     let longest = 0;
     let isDone = false;
-    const look = (): void => {
+    const poll = (): void => {
       const now = processorMs();
       longest = Math.max(longest, now - last);
       last = now;
-      if (!isDone) setImmediate(look);
+      if (!isDone) setImmediate(poll);
     };
-    look();
+    poll();
     const response = await fetch(`${log.server.url}/verwerkingenlog/v1${path}`, {
       method,
       headers: { ...token, ...(sent === undefined ? {} : { 'content-type': 'application/json' }) },

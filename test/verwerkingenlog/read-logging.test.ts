@@ -282,7 +282,7 @@ describe('the six headers', () => {
   it.each([
     ['the token, when the header says the same', '00000099000000003000', HEADERS.OIN],
     ['the token, when there is no header', '00000099000000003000', undefined],
-    ['the header, when the token proves nobody', 'balie', HEADERS.OIN],
+    ['the header, when the token proves no OIN', 'balie', HEADERS.OIN],
   ])('log who asked: %s', async (_title, subject, header) => {
     const person = newPerson();
     const { OIN: _, ...others } = HEADERS;

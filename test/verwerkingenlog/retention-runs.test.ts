@@ -23,7 +23,7 @@ describe('months', () => {
     expect(await log.months()).toEqual(expect.arrayContaining(['202601', '202602', '202603', '202604']));
   });
 
-  it('that nobody made ahead are made by the first action that needs them', async () => {
+  it('that were not created ahead are created by the first action that needs them', async () => {
     log.at(new Date('2031-07-15T12:00:00Z'));
     const kept = await Promise.all(Array.from({ length: 20 }, () => log.keep({})));
     expect(new Set(kept.map(({ actieId }) => actieId)).size).toBe(20);
@@ -32,7 +32,7 @@ describe('months', () => {
     expect(results).toHaveLength(1);
   });
 
-  it('that nobody made ahead are made by a reading that leaves an entry', async () => {
+  it('that were not created ahead are created by a reading that leaves an entry', async () => {
     const reading = await startLog({
       databaseUrl: log.url,
       clock: { now: () => new Date('2033-02-01T00:00:00Z') },

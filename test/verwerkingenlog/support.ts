@@ -1,6 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import pg from 'pg';
 import type { Clock } from '../../src/kernel/time.ts';
 import { type Answer, type Api, createApi } from '../support/api.ts';
+import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';
 
@@ -49,6 +51,33 @@ export async function startLog(
     async stop() {
       await server.stop();
       if (options.tokens === undefined) await tokens.close();
+    },
+  };
+}
+
+/** Two instances of the log on one database, and a connection to that database. */
+export interface TwoLogs {
+  readonly log: LogServer;
+  readonly other: LogServer;
+  readonly client: pg.Client;
+  stop(): Promise<void>;
+}
+
+export async function startTwoLogs(options: { clock?: Clock } = {}): Promise<TwoLogs> {
+  const database = await createDatabase();
+  const log = await startLog({ ...options, databaseUrl: database.url });
+  const other = await startLog({ ...options, databaseUrl: database.url, tokens: log.tokens });
+  const client = new pg.Client(database.url);
+  await client.connect();
+  return {
+    log,
+    other,
+    client,
+    async stop() {
+      await client.end();
+      await other.stop();
+      await log.stop();
+      await database.drop();
     },
   };
 }

@@ -1,28 +1,29 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { actie, actieIn, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+import {
+  actie,
+  actieIn,
+  HEADERS,
+  type LogServer,
+  listIn,
+  newPerson,
+  ofPerson,
+  startTwoLogs,
+  type TwoLogs,
+} from './support.ts';
 
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 
-let database: TestDatabase;
+let logs: TwoLogs;
 let log: LogServer;
 let other: LogServer;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  log = await startLog({ databaseUrl: database.url });
-  other = await startLog({ databaseUrl: database.url, tokens: log.tokens });
-  client = new pg.Client(database.url);
-  await client.connect();
+  logs = await startTwoLogs();
+  ({ log, other, client } = logs);
 });
-afterAll(async () => {
-  await client?.end();
-  await other?.stop();
-  await log?.stop();
-  await database?.drop();
-});
+afterAll(() => logs?.stop());
 
 async function posted(wishes: Record<string, unknown> = {}) {
   const person = newPerson();

@@ -147,12 +147,12 @@ async function takeFeed(
   const { freshForMs } = answer;
   const { page, records, cursor, head, hasMore, ahead, pages } = await failOnFirstFault(async (report) => {
     const read = readFeedPage(answer.json, { cursor: at, after: lastNumber ?? undefined }, report);
-    const looked =
+    const explained =
       read.gaps.length === 0
         ? { pages: 0, ahead: null }
         : await explainGaps(lease, read, Math.max(1, pagesLeft - 1), deps);
-    const isEmpty = read.records.length === 0 || looked.ahead !== null;
-    return { ...read, ...looked, page: isEmpty ? undefined : await checkRecords(lease, read.records, deps) };
+    const isEmpty = read.records.length === 0 || explained.ahead !== null;
+    return { ...read, ...explained, page: isEmpty ? undefined : await checkRecords(lease, read.records, deps) };
   });
   if (ahead !== null) {
     await saveProgress(deps.pool, lease, { ...positionOf(source), lookAhead: ahead }, { head });

@@ -172,10 +172,10 @@ export async function readCurrentSeen(
   resources: readonly Pick<Upsert, 'resourceType' | 'resource'>[],
 ): Promise<CurrentRecord[]> {
   const { rows } = await db.query<
-    Named & { readonly nummer: number; readonly kop: string; readonly rest: string; readonly hash: string }
+    Named & { readonly nummer: number; readonly prefix: string; readonly suffix: string; readonly hash: string }
   >({
     name: 'aggregator-standing',
-    text: `select s.resource_type, s.organisatiecode, s.bronidentificatie, s.content_hash as hash, g.nummer, t.kop, t.rest
+    text: `select s.resource_type, s.organisatiecode, s.bronidentificatie, s.content_hash as hash, g.nummer, t.kop as prefix, t.rest as suffix
              from unnest($2::text[], $3::text[], $4::text[]) as n (organisatiecode, resource_type, bronidentificatie)
              join aggregator.gezien g on g.bron_id = $1::integer and g.organisatiecode = n.organisatiecode
               and g.resource_type = n.resource_type and g.bronidentificatie = n.bronidentificatie and g.nummer is not null
@@ -189,20 +189,23 @@ export async function readCurrentSeen(
       arrayOf.text(resources.map(({ resource }) => resource.bronidentificatie)),
     ],
   });
-  return rows.map(({ nummer, kop, rest, hash, ...row }) => {
+  return rows.map(({ nummer, prefix, suffix, hash, ...row }) => {
     const named = { resourceType: row.resource_type, resource: toResource(row) };
-    return { seenNumber: nummer, change: toUpsert(named, { kop, dataText: dataOf(rest, named), contentHash: hash }) };
+    return {
+      seenNumber: nummer,
+      change: toUpsert(named, { prefix, dataText: dataOf(suffix, named), contentHash: hash }),
+    };
   });
 }
 
 function toUpsert(
   named: Pick<Upsert, 'resourceType' | 'resource'>,
-  { kop, dataText, contentHash }: { kop: string; dataText: string; contentHash: string },
+  { prefix, dataText, contentHash }: { prefix: string; dataText: string; contentHash: string },
 ): Upsert {
   // The stored prefix ends where the address of this service is inserted.
-  const prefix: unknown = JSON.parse(`${kop}"}`);
+  const record: unknown = JSON.parse(`${prefix}"}`);
   const data: unknown = JSON.parse(dataText);
-  if (!isRecord(prefix)) throw new TypeError('a stored record is no object');
+  if (!isRecord(record)) throw new TypeError('a stored record is no object');
   const {
     sequenceNumber: _n,
     op: _o,
@@ -211,7 +214,7 @@ function toUpsert(
     storedAt: _s,
     resourceUrl: _u,
     ...members
-  } = prefix;
+  } = record;
   const { contentHash: published, gewijzigdOp, herkomst, aggregatorId, ...other } = members;
   const organisatie = isRecord(data) && isRecord(data.organisatie) ? data.organisatie : {};
   return {

@@ -19,7 +19,7 @@ export async function readItemsIn(db: Db, sourceId: number, { from, to }: DateWi
   return rows;
 }
 
-/** Those of the items that are known. */
+/** The stored ones among these items. */
 export async function readItems(db: Db, sourceId: number, items: readonly string[]): Promise<KnownItem[]> {
   const { rows } = await db.query<KnownItem>({
     name: 'aggregator-items',
@@ -38,9 +38,9 @@ export async function readPartsElsewhere(
   parts: readonly Part[],
   items: readonly string[],
 ): Promise<Part[]> {
-  const { rows } = await db.query<{ deel: Part }>({
+  const { rows } = await db.query<{ part: Part }>({
     name: 'aggregator-parts-elsewhere',
-    text: `select d.deel
+    text: `select d.deel as part
              from (select distinct * from unnest($2::text[], $3::text[]) as n (resource_type, bronidentificatie)) n
              join aggregator.deel d on d.bron_id = $1::integer
                   and d.resource_type = n.resource_type and d.bronidentificatie = n.bronidentificatie
@@ -53,7 +53,7 @@ export async function readPartsElsewhere(
       items,
     ],
   });
-  return rows.map(({ deel }) => deel);
+  return rows.map(({ part }) => part);
 }
 
 /** The meetings of agenda items: the items that they are parts of. */
@@ -130,18 +130,18 @@ export async function readCurrentDocuments(
   organisatiecode: string,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, SourceData>> {
-  const { rows } = await db.query<{ bronidentificatie: string; rest: string }>({
+  const { rows } = await db.query<{ bronidentificatie: string; suffix: string }>({
     name: 'aggregator-current-documents',
-    text: `select s.bronidentificatie, t.rest
+    text: `select s.bronidentificatie, t.rest as suffix
              from raadsfeed.stand s
              join raadsfeed.tekst t on t.sequence_number = s.sequence_number
             where s.organisatiecode = $1::text and s.resource_type = $2::text and s.bronidentificatie = any ($3::text[])`,
     values: [organisatiecode, RESOURCE_TYPE, names],
   });
   return new Map(
-    rows.map(({ bronidentificatie, rest }) => {
+    rows.map(({ bronidentificatie, suffix }) => {
       const resource = { organisatiecode, bronidentificatie };
-      const data: SourceData = JSON.parse(dataOf(rest, { resourceType: RESOURCE_TYPE, resource }));
+      const data: SourceData = JSON.parse(dataOf(suffix, { resourceType: RESOURCE_TYPE, resource }));
       return [bronidentificatie, data];
     }),
   );

@@ -19,7 +19,7 @@ import {
 
 export interface AuthorityServer {
   readonly port: number;
-  /** Who answers; nobody until this is set. */
+  /** Sets what answers; until then nothing does. */
   serve(contents: ServerContents): void;
   close(): Promise<void>;
 }

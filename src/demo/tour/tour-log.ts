@@ -13,7 +13,7 @@ const WAYS = [
   ['F0143', 'onderzoek', 'beperkteSet=false&vertrouwelijkheid=vertrouwelijk', 'what is confidential, all fields'],
 ] as const;
 
-/** Applications log what they do with a person's data; the person, an application and an investigator look at it, each as they may. */
+/** Applications log what they do with a person's data; the person, an application and an investigator read it, each with their own rights. */
 export async function tourLog(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const url = `${demo.file.mounts.verwerkingenlog}/verwerkingsacties`;
@@ -27,7 +27,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       if (status !== 200) throw new Error(`${way[0]} was answered with ${status}`);
       return (Array.isArray(body.results) ? body.results : []).filter(isRecord);
     };
-    // A consumer says for which processing of its own it looks.
+    // A consumer names its own processing for which it searches.
     const headers = processingHeaders(uitvoerder);
     const [lookNormal, lookLifted, lookAll, lookSecret] = WAYS;
 
@@ -60,14 +60,14 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
 
     const has = (found: readonly Record<string, unknown>[], id: unknown): boolean =>
       found.some((actie) => actie.actieId === id);
-    const look = async (way: (typeof WAYS)[number]): Promise<readonly Record<string, unknown>[]> => {
+    const search = async (way: (typeof WAYS)[number]): Promise<readonly Record<string, unknown>[]> => {
       const found = await find(way);
       transcript.line(`${way[0]}: client \`${way[1]}\` asks for ${way[3]} -> ${found.length} actions`);
       return found;
     };
     transcript.line(`GET ${url}?${query}&…`);
-    transcript.line('(each look is itself logged, so the numbers grow)');
-    const asPerson = await look(lookNormal);
+    transcript.line('(each search is itself logged, so the numbers grow)');
+    const asPerson = await search(lookNormal);
     transcript.check(
       'log: F4086 shows the normal action and not the confidential one',
       has(asPerson, actieId) && !has(asPerson, secretId),
@@ -76,12 +76,12 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
       'log: F4086 leaves out `systeem`, `gebruiker` and `gegevensbron`',
       asPerson.every((actie) => !('systeem' in actie) && !('gebruiker' in actie) && !('gegevensbron' in actie)),
     );
-    const asApplication = await look(lookAll);
+    const asApplication = await search(lookAll);
     transcript.check(
       'log: F9787 shows all fields of it',
       asApplication.some((actie) => actie.actieId === actieId && actie.systeem === 'Rondleiding'),
     );
-    const asInvestigator = await look(lookSecret);
+    const asInvestigator = await search(lookSecret);
     transcript.check(
       'log: F0143 shows the confidential action to `onderzoek` only',
       has(asInvestigator, secretId) && !has(asInvestigator, actieId),
@@ -93,7 +93,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
     });
     transcript.line(`client \`onderzoek\` lifts the confidentiality of its processing -> ${lifted.status}`);
     transcript.check('log: confidentiality is lifted (204)', lifted.status === 204, String(lifted.status));
-    transcript.check('log: F2525 now shows that action to the person', has(await look(lookLifted), secretId));
+    transcript.check('log: F2525 now shows that action to the person', has(await search(lookLifted), secretId));
     const denied = await client.call('GET', `${url}?${query}&${lookSecret[2]}`, { as: 'inzage' });
     transcript.check(
       'log: `inzage` may not ask for confidential ones (403)',

@@ -134,7 +134,7 @@ export class ZaakLinker {
     }
   }
 
-  /** A case that names no signal of its levering goes with the first record. */
+  /** Without a signal in the same levering, a case is delivered with the first record. */
   finish(): ZaakLinks {
     for (let at = 0; at < this.#open.length; at += 3) {
       const [zaak = 0, low = 0, high = 0] = this.#open.slice(at, at + 3);

@@ -13,11 +13,11 @@ export interface EarlierLevering {
   readonly records: number;
 }
 
-/** Why a replacement must be asked for. */
+/** Why a replacement needs `--replace`. */
 export type ReplaceReason =
-  /** More than a tenth of the records would go. */
+  /** More than a tenth of the records would be lost. */
   | 'fewer-records'
-  /** The organisation of the same number had another name. */
+  /** The organisation with this KvK number had another name. */
   | 'other-name'
   /** The organisation delivers for the same days with a municipality and without one. */
   | 'municipality'
@@ -38,7 +38,7 @@ export interface Conflict {
 export interface Replacement {
   readonly organisatie: string;
   readonly kvkNummer: string | null;
-  /** `null`: for none in particular. */
+  /** `null`: the levering names none. */
   readonly gemeente: string | null;
   readonly periodeStart: string;
   readonly periodeEinde: string;
@@ -47,7 +47,7 @@ export interface Replacement {
   /** Its name until now, where that differs. */
   readonly nameBefore: string | null;
   readonly reasons: readonly ReplaceReason[];
-  /** Those among the replaced that are of another municipality, number or period. */
+  /** The replaced leveringen with another municipality, KvK number or period. */
   readonly conflicts: readonly Conflict[];
   /** Numbers of the leveringen that become earlier versions. */
   readonly replaces: readonly number[];

@@ -87,7 +87,7 @@ function sizeOf({ der }: Certificate): number {
 
 interface PathOptions {
   readonly anchors: readonly Certificate[];
-  /** Policies (OIDs) of which one must hold for the whole path; empty: any or none. */
+  /** Policies (OIDs) of which one must hold for the whole path; empty: no policy is required. */
   readonly requiredPolicies: readonly string[];
   readonly at: Date;
 }

@@ -22,7 +22,7 @@ export interface Filter {
 
 export function filterOf({ variant, versie, organisatieLeden }: Mapping, request: GegevensRequest): Filter {
   const named = organisatieLeden.map((lid) => request[lid]).find((value) => value !== undefined) ?? '';
-  // Postgres accepts no U+0000 in a text, and no stored name contains it: any other text without a match will do.
+  // Postgres accepts no U+0000 in a text, so no stored name contains it; U+FFFD stands in for it.
   const asked = String(named).trim().replaceAll('\u0000', '\ufffd');
   return {
     variant,

@@ -12,7 +12,7 @@ interface ReplaceOptions {
   readonly model: string;
   readonly invoerId: number;
   readonly delivery: ReadDelivery;
-  /** Replace whatever it is. */
+  /** Replace even what otherwise raises `ReplacementRefused`. */
   readonly force: boolean;
 }
 
@@ -33,7 +33,7 @@ export class ReplacementRefused extends Error {
  */
 export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promise<readonly Replacement[]> {
   const { variant, model, delivery, force } = options;
-  // Of two imports of one organisation at once the later replaces the other as a whole.
+  // Concurrent imports of one organisation run one after the other: the later replaces all of the earlier.
   await db.query('select pg_advisory_xact_lock($1::int, $2::int)', [REPLACE_LOCK, variant === 'shv' ? 1 : 2]);
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(

@@ -148,7 +148,7 @@ export async function countSelected(pool: Pool, options: SelectOptions, signal: 
 /**
  * Streams the delivered texts of neighbouring lists by one statement, list by list.
  *
- * A case goes with the first of its signals that is delivered; a case that names no signal of its levering goes with the first record. A
+ * A case is delivered with the first of its signals that is delivered, or with the first record when its levering has none of them. A
  * case is left out when a newer delivery of the group has a case with one of its signals.
  */
 export async function streamSelected(

@@ -186,12 +186,12 @@ export const tokenSettings = {
     description: 'How long in seconds a verified token is taken without verifying its signature again.',
   }),
   oauthOinClaim: optionalText('OAUTH_OIN_CLAIM', {
-    description: 'Claim of an OAuth token with the OIN of its client: whoever signs in area A must be that one.',
+    description: 'Claim of an OAuth token with the OIN of its client: in area A it must be the OIN of the signer.',
   }),
   oauthClientOins: pairs('OAUTH_CLIENT_OINS', {
     item: /^([^,=]+)=(\d{20})$/,
     allowed: 'comma list of client=OIN (20 digits)',
-    description: 'OINs of OAuth clients whose tokens lack that claim: whoever signs in area A must be that one.',
+    description: 'OINs of OAuth clients whose tokens lack that claim: in area A it must be the OIN of the signer.',
   }),
   fscCertificates: optionalText('FSC_TOKEN_CERTIFICATES', {
     allowed: 'path of a PEM bundle, or address of a JSON Web Key Set',

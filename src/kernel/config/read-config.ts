@@ -223,7 +223,7 @@ function contradictions(config: Config): Contradiction[] {
         fault(
           [variable, 'NODE_ENV'],
           'is an address with `http:`',
-          'one with `https:`; in production the keys of an issuer come over TLS only, or whoever stands in between makes tokens',
+          'one with `https:`; in production the keys of an issuer come over TLS only; otherwise anyone on the network path can forge tokens',
         );
       }
     }

@@ -204,7 +204,7 @@ interface BackoffPolicy {
 }
 
 /**
- * How long to wait after a number of failures in a row: grows exponentially, and half of it is random, so that many clients that failed
+ * How long to wait after consecutive failures: grows exponentially, and half of it is random, so that many clients that failed
  * together do not come back together. Never less than what the other side asked for.
  */
 export function backoffMs(policy: BackoffPolicy, failures: number, atLeastMs = 0): number {

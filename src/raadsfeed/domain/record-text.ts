@@ -1,11 +1,11 @@
-/** The text of a record, made once when it is published. What varies with the address of this service is left out of it. */
+/** The text of a record, made once when it is published. The address of this service is left out: it may change. */
 import type { Change, Removal } from './change.ts';
 import { resourcePath } from './resource.ts';
 
 export interface RecordText {
-  /** The whole record, or for an upsert all up to the address of the mount. */
+  /** The whole record; of an upsert, everything before the address of the mount. */
   readonly prefix: string;
-  /** What follows the address of the mount; only of an upsert. */
+  /** Of an upsert, everything after the address of the mount; else `null`. */
   readonly suffix: string | null;
 }
 

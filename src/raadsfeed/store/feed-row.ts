@@ -75,7 +75,7 @@ export async function readFeedRow(db: Db): Promise<FeedRow> {
   return toFeedRow(rows[0]);
 }
 
-/** Locks the row, as every writer does: until the end of the transaction nobody else gives numbers. */
+/** Locks the row, as every writer does: until the end of the transaction no other writer assigns numbers. */
 export async function lockFeedRow(db: Db): Promise<FeedRow> {
   const { rows } = await db.query<Row>({ name: 'raadsfeed-feed-lock', text: `${ROW} for update` });
   return toFeedRow(rows[0]);

@@ -93,7 +93,7 @@ export async function readSnapshot(
   const { head, texts, epoch, isCut } = await readTexts(db, found.numbers, upTo);
   return {
     head: joinHeads(found.head, head),
-    // What was replaced, pruned or redacted between the two statements is told by the feed after `upTo`.
+    // A record that was replaced, pruned or redacted between the two statements has a later record in the feed, after `upTo`.
     records: found.numbers.flatMap((number) => texts.get(number) ?? []).filter(({ suffix }) => suffix !== null),
     isAll: !isCut && found.numbers.length < limit,
     epoch,

@@ -3,7 +3,7 @@ import { dataOf } from '../domain/record-text.ts';
 import { isResourceType, normaliseOrganisatiecode, resourceKey } from '../domain/resource.ts';
 import type { StoredNumber } from '../store/verify.ts';
 
-/** A stored record that was read, for the checks that go over more than one. */
+/** A stored record, for checks that compare several. */
 export interface CheckedRecord {
   readonly sequenceNumber: number;
   readonly op: string;
@@ -104,11 +104,11 @@ function numbers(value: unknown): number[] {
 }
 
 /**
- * The one rule that goes over two resources: an agenda item that has begun also has its end, once its meeting has ended. The two come
- * in any order and in different batches, so it can only be judged on the state.
+ * The one rule about two resources: once its meeting has ended, an agenda item with a start also has an end. The two arrive in any order
+ * and in different batches, so only the current state can be checked.
  */
 interface MeetingTimes {
-  /** What is there now of a resource (`resourceKey`), instead of what was; `data` undefined: nothing. */
+  /** Sets the current data of a resource (`resourceKey`); `undefined`: it has none. */
   note(key: string, of: { sequenceNumber: number; organisatiecode: string; data: unknown }): void;
   forget(key: string): void;
   /** Numbers of the agenda items that break the rule. */

@@ -146,7 +146,7 @@ async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string
   return rows.map(({ naam }) => naam);
 }
 
-/** Removes the row without a name when nothing is stored without a key. Whoever is storing something so locks the row until it is there. */
+/** Removes the row without a name when nothing is stored without a key. A writer without a key locks that row until its commit. */
 async function forgetWithoutKey(pool: Pool): Promise<void> {
   if (!(await isKeptWithoutKey(pool))) return;
   await transaction(pool, async (db) => {
@@ -206,7 +206,7 @@ interface Rotated {
 const ROTATE_BATCH = 500;
 
 /**
- * Encrypts and hashes with the current key whatever was stored with another one, or with none, while the service goes on. It repeats until
+ * Encrypts and hashes with the current key everything stored with another key, or with none, while the service runs. It repeats until
  * only versions are left that cannot be read.
  */
 export async function rotateKeys(options: RotateOptions): Promise<Rotated> {

@@ -1,27 +1,16 @@
 /** The limits of a supplier hold for all instances, and for the commands beside them: each has a client of its own here. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NotubizClient } from '../../../src/aggregator/notubiz/client.ts';
 import { createCallSlots } from '../../../src/aggregator/store/call-slots.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
-import { quiet, servicePool } from '../../raadsfeed/support.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
+import { quiet } from '../../raadsfeed/support.ts';
 import { type NotubizServer, startNotubiz } from '../../support/notubiz/server.ts';
 
-let database: TestDatabase;
-let pool: Pool;
 let supplier: NotubizServer;
 const clients: NotubizClient[] = [];
 const never = new AbortController().signal;
 
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = servicePool(database.url);
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+serviceDatabase();
 
 beforeEach(async () => {
   supplier = await startNotubiz();

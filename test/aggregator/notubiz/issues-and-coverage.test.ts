@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   addIssues,
   MAX_ISSUES,
@@ -9,24 +9,13 @@ import {
 import { addSource, findSource, readSourceStates } from '../../../src/aggregator/store/sources.ts';
 import { readCoverage, readHeldKeys, saveCoverage } from '../../../src/aggregator/store/windows.ts';
 import type { Coverage } from '../../../src/aggregator/supplier/coverage.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
-import { publishLines, servicePool } from '../../raadsfeed/support.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
+import { publishLines } from '../../raadsfeed/support.ts';
 import { NEXT_QUARTER, QUARTER } from '../../support/notubiz/memory-feed.ts';
 
-let database: TestDatabase;
-let pool: Pool;
 let made = 0;
 
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = servicePool(database.url);
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+serviceDatabase();
 
 async function newSource(): Promise<number> {
   made += 1;

@@ -1,5 +1,5 @@
 /** Which window of a supplier is read next: current ones often, all of history in a slow round. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { addSource, findSource } from '../../../src/aggregator/store/sources.ts';
 import {
   completeSince,
@@ -10,9 +10,7 @@ import {
   untilNextWindow,
 } from '../../../src/aggregator/store/windows.ts';
 import { roundWindows } from '../../../src/aggregator/supplier/windows.ts';
-import type { Pool } from '../../../src/kernel/database/pool.ts';
-import { servicePool } from '../../raadsfeed/support.ts';
-import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
 
 const NOW = new Date('2025-02-01T12:00:00Z');
 const QUARTER_HOUR = 15 * 60_000;
@@ -20,18 +18,9 @@ const WEEK = 7 * 24 * 3_600_000;
 const { all, current } = roundWindows('2024-01-01', NOW);
 const CURRENT = current.map(({ from }) => from);
 
-let database: TestDatabase;
-let pool: Pool;
 let source = 0;
 
-beforeAll(async () => {
-  database = await createDatabase();
-  pool = servicePool(database.url);
-});
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+serviceDatabase();
 beforeEach(async () => {
   await pool.query('delete from aggregator.bron_organisatie');
   await pool.query('delete from aggregator.bron');

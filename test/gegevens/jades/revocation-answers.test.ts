@@ -25,6 +25,11 @@ beforeEach(() => {
 const short = { revocationDeadlineMs: 700, ocspTimeoutMs: 250, crlTimeoutMs: 250 };
 const limitsFor = (behaviour: string) => (['hang', 'drip'].includes(behaviour) ? short : {});
 
+/** What a responder and the server of a list can do equally wrong. */
+const UNREADABLE = (
+  ['hang', 'drip', 'not-found', 'garbage', 'empty', 'gigabyte', 'redirect-elsewhere', 'redirect-forever'] as const
+).map((behaviour): [typeof behaviour, string] => [behaviour, 'revocation-unknown']);
+
 /** A leaf of its own under the intermediate, so that nothing is known of it. */
 function fresh(addresses: Addresses = kit.authority) {
   const leaf = leafFor(kit, { extensions: leafExtensions(addresses) });
@@ -55,14 +60,7 @@ describe('OCSP', () => {
     ['critical-single-extension', 'revocation-unknown'],
     ['unknown', 'revocation-unknown'],
     ['try-later', 'revocation-unknown'],
-    ['hang', 'revocation-unknown'],
-    ['drip', 'revocation-unknown'],
-    ['not-found', 'revocation-unknown'],
-    ['garbage', 'revocation-unknown'],
-    ['empty', 'revocation-unknown'],
-    ['gigabyte', 'revocation-unknown'],
-    ['redirect-elsewhere', 'revocation-unknown'],
-    ['redirect-forever', 'revocation-unknown'],
+    ...UNREADABLE,
   ])('that answers %s: %s, and a revoked leaf is never accepted', async (behaviour, code) => {
     kit.authority.behaviour.ocsp = behaviour;
     const verifier = verifierFor(kit, { limits: limitsFor(behaviour) });
@@ -150,14 +148,7 @@ describe('the revocation list', () => {
     ['unreadable-number', 'revocation-unknown'],
     ['two-algorithms', 'revocation-unknown'],
     ['unknown-entry', 'revocation-unknown'],
-    ['hang', 'revocation-unknown'],
-    ['drip', 'revocation-unknown'],
-    ['not-found', 'revocation-unknown'],
-    ['garbage', 'revocation-unknown'],
-    ['empty', 'revocation-unknown'],
-    ['gigabyte', 'revocation-unknown'],
-    ['redirect-elsewhere', 'revocation-unknown'],
-    ['redirect-forever', 'revocation-unknown'],
+    ...UNREADABLE,
   ])('that is %s: %s, and a revoked leaf is never accepted', async (behaviour, code) => {
     kit.authority.behaviour.crl = behaviour;
     const verifier = verifierFor(kit, { limits: limitsFor(behaviour) });

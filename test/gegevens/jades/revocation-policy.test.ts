@@ -112,8 +112,8 @@ describe('revocation answers', () => {
     });
     const started = Date.now();
     let passed = 0;
-    const told: unknown[] = [];
-    const refreshFailed = (reason: unknown) => void told.push(reason);
+    const reported: unknown[] = [];
+    const refreshFailed = (reason: unknown) => void reported.push(reason);
     const verifier = verifierFor(kit, { fetch, refreshFailed, now: () => new Date(started + passed) });
     const lists = () => asked.filter((url) => url === kit.authority.crlUrl).length;
     expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
@@ -121,7 +121,7 @@ describe('revocation answers', () => {
     passed = 3_000_000;
     // Of these leaves nothing is known yet but what the list says.
     expect(await verdict(verifier, freshMessage().message)).toBe('accepted');
-    await vi.waitFor(() => expect(told).toContainEqual(new Error('away')), patience);
+    await vi.waitFor(() => expect(reported).toContainEqual(new Error('away')), patience);
     expect(lists()).toBe(2);
     passed += 10_000;
     expect(await verdict(verifier, freshMessage().message)).toBe('accepted');

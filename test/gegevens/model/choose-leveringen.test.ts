@@ -43,8 +43,8 @@ it('chooses the same again from what it chose, so that a state needs no more tha
       const bare = days.filter((each) =>
         all.every(({ periodeStart, periodeEinde }) => each < periodeStart || each > periodeEinde),
       );
-      const told = days.filter((each) => named.some(({ van, tot }) => van <= each && each <= tot));
-      expect(told).toEqual(bare);
+      const reported = days.filter((each) => named.some(({ van, tot }) => van <= each && each <= tot));
+      expect(reported).toEqual(bare);
     }),
   );
 });

@@ -48,7 +48,7 @@ export interface Supplier {
   ask(body: unknown, asked?: Asked): Promise<RawAnswer>;
   /** The same, expecting 200: checks contract, digest and signature, and gives the parsed body. */
   get(body: unknown, asked?: Asked): Promise<Delivered>;
-  /** Replaces whatever is there, unless told otherwise. */
+  /** Replaces whatever is there, by default. */
   import(variant: Variant, path: string, options?: { model?: Model; replace?: boolean }): Promise<Imported>;
   /** Another instance on the same database. */
   another(env?: Readonly<Record<string, string>>): Promise<TestServer>;

@@ -7,8 +7,8 @@ import { type EmbeddedPostgres, startEmbedded } from '../../../src/embedded-post
 import { MigrationError, migrate, migrationState, pendingMigrations } from '../../../src/kernel/database/migrate.ts';
 import { checkLogin } from '../../../src/kernel/database/open-database.ts';
 import type { Pool } from '../../../src/kernel/database/pool.ts';
+import { run } from '../../embedded-postgres/support.ts';
 import { createDatabase } from '../../support/database.ts';
-import { run } from './embedded-support.ts';
 import { keepingLog, openPool, quiet } from './support.ts';
 
 let dir: string;
@@ -154,7 +154,7 @@ describe('logins', () => {
     }
   });
 
-  it('that are not members of a role are told so, by the migration and by the service', async () => {
+  it('that are not members of a role get that message, from the migration and from the service', async () => {
     const url = as('vreemde', 'postgres');
     const advice = 'grant create on database "postgres" to "vreemde"';
     await expect(migrate({ url, dir, log: quiet })).rejects.toThrow(advice);

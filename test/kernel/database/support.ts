@@ -3,7 +3,7 @@ import { createLogger, type Logger } from '../../../src/kernel/log.ts';
 
 export const quiet: Logger = createLogger('silent');
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its lines. */
 export function keepingLog(): { log: Logger; lines: string[] } {
   const lines: string[] = [];
   const log = createLogger('debug', { write: (line) => void lines.push(line) });

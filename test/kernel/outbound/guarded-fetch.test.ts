@@ -190,7 +190,7 @@ describe('the guarded fetch', () => {
     expect(Buffer.from(answer).toString()).toBe('POST /y');
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal fires', async () => {
     const port = await serve(() => undefined);
     const stop = new AbortController();
     const outcome = reason(

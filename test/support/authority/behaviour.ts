@@ -23,7 +23,7 @@ export type OcspBehaviour =
   | 'other-nonce'
   | 'wrong-certificate'
   | 'twice'
-  /** A critical extension that nobody knows, of the whole answer or of the one about the certificate. */
+  /** An unknown critical extension, of the whole answer or of the one about the certificate. */
   | 'critical-extension'
   | 'critical-single-extension'
   | 'unknown'
@@ -57,7 +57,7 @@ export type CrlBehaviour =
   | 'unreadable-number'
   /** The signed part names another algorithm than the signature. */
   | 'two-algorithms'
-  /** An entry, of another certificate, with a critical extension that nobody knows. */
+  /** An entry, of another certificate, with an unknown critical extension. */
   | 'unknown-entry'
   | TransportBehaviour;
 

@@ -33,7 +33,7 @@ import type { CrlBehaviour, OcspBehaviour } from './behaviour.ts';
 export interface Signers {
   /** The key of the delegates. */
   readonly key: KeyObject;
-  /** An authority that nobody trusts; made when it is first needed. */
+  /** An untrusted authority; made when it is first needed. */
   readonly stranger: () => Issuer;
   readonly now: () => Date;
 }

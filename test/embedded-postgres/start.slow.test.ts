@@ -4,19 +4,11 @@ import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { isRunning, readPostmaster } from '../../../src/embedded-postgres/postmaster.ts';
-import { postgresBinaries } from '../../../src/embedded-postgres/programs.ts';
-import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
-import {
-  childrenOf,
-  initialisedHome,
-  parentOf,
-  run,
-  startHolder,
-  temporaryHome,
-  untilGone,
-} from './embedded-support.ts';
-import { keepingLog, quiet } from './support.ts';
+import { isRunning, readPostmaster } from '../../src/embedded-postgres/postmaster.ts';
+import { postgresBinaries } from '../../src/embedded-postgres/programs.ts';
+import { startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { keepingLog, quiet } from '../kernel/database/support.ts';
+import { childrenOf, initialisedHome, parentOf, run, startHolder, temporaryHome, untilGone } from './support.ts';
 
 const settings = { fsync: 'off' };
 const isRoot = process.getuid?.() === 0;

@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, onTestFinished } from 'vitest';
-import { processIdentity, readPostmaster } from '../../../src/embedded-postgres/postmaster.ts';
-import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
-import { quiet } from './support.ts';
+import { processIdentity, readPostmaster } from '../../src/embedded-postgres/postmaster.ts';
+import { startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { quiet } from '../kernel/database/support.ts';
 
 /** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
 export async function temporaryHome(): Promise<string> {

@@ -1,8 +1,8 @@
 /** A program that has an embedded Postgres until its standard input ends: `node holder.ts service|command DIR`. */
 import { once } from 'node:events';
-import { connectEmbedded } from '../../../src/embedded-postgres/connect.ts';
-import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
-import { createLogger } from '../../../src/kernel/log.ts';
+import { connectEmbedded } from '../../src/embedded-postgres/connect.ts';
+import { startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { createLogger } from '../../src/kernel/log.ts';
 
 const [purpose, dir = ''] = process.argv.slice(2);
 const options = { dir, log: createLogger('silent'), settings: { fsync: 'off' } };

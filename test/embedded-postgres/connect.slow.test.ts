@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { connectEmbedded } from '../../../src/embedded-postgres/connect.ts';
-import { readPostmaster } from '../../../src/embedded-postgres/postmaster.ts';
-import { startEmbedded } from '../../../src/embedded-postgres/start.ts';
-import { initialisedHome, run, startHolder, temporaryHome } from './embedded-support.ts';
-import { keepingLog, quiet } from './support.ts';
+import { connectEmbedded } from '../../src/embedded-postgres/connect.ts';
+import { readPostmaster } from '../../src/embedded-postgres/postmaster.ts';
+import { startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { keepingLog, quiet } from '../kernel/database/support.ts';
+import { initialisedHome, run, startHolder, temporaryHome } from './support.ts';
 
 const settings = { fsync: 'off' };
 

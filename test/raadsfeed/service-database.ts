@@ -1,0 +1,20 @@
+import { afterAll, beforeAll } from 'vitest';
+import type { Pool } from '../../src/kernel/database/pool.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { servicePool } from './support.ts';
+
+/** The pool of the test file that runs, on a database of its own. */
+export let pool: Pool;
+
+/** Gives a test file a database and a pool like the service's. */
+export function serviceDatabase(): void {
+  let database: TestDatabase | undefined;
+  beforeAll(async () => {
+    database = await createDatabase();
+    pool = servicePool(database.url);
+  });
+  afterAll(async () => {
+    await pool.end();
+    await database?.drop();
+  });
+}
