@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { parse as parseQuery } from 'node:querystring';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { strictJsonBody } from './http/bodies.ts';
 import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './http/contract.ts';
-import { cutTarget, isShortQuery, SECURITY_HEADERS, securityHeaders } from './http/headers.ts';
+import { cutTarget, SECURITY_HEADERS, securityHeaders } from './http/headers.ts';
 import { limitAnswerTime } from './http/limits.ts';
 import { type Area, measureRequests } from './http/mount.ts';
 import { problemPages } from './http/pages.ts';
@@ -40,11 +39,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     keepAliveTimeout: 100_000,
     trustProxy: trustProxy(server.trustProxy),
     rewriteUrl: ({ url = '/' }) => cutTarget(url),
-    routerOptions: {
-      maxParamLength: MAX_PARAM_LENGTH,
-      // Runs before every hook; each mount refuses a query that is too long right after.
-      querystringParser: (query) => (isShortQuery(query) ? parseQuery(query) : {}),
-    },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(platform.publicBaseUrl),
     frameworkErrors: (error, request, reply) => {
