@@ -81,11 +81,6 @@ export function cutTarget(url: string): string {
   return url.length <= MAX_TARGET_LENGTH ? url : `${url.slice(0, MAX_TARGET_LENGTH).replace(/%.?$/, '')}...`;
 }
 
-/** Whether a query is cheap to parse. */
-export function isShortQuery(query: string): boolean {
-  return query.length <= MAX_TARGET_LENGTH && !hasTooManyParameters(query);
-}
-
 function hasTooManyParameters(text: string): boolean {
   let separators = 0;
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {

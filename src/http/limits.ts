@@ -270,7 +270,7 @@ export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number
  */
 export function limitAnswerTime(app: FastifyInstance, milliseconds: number): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    const timer = setTimeout(answerLate, milliseconds, reply).unref();
+    const timer = setTimeout(answerLate, milliseconds, reply);
     // Fires however the exchange ends, also when the client goes away.
     reply.raw.once('close', () => clearTimeout(timer));
     done();

@@ -1,13 +1,12 @@
 /** The public server, and what it gives each area that is mounted on it: limits, version header, errors, contract, metrics, log lines. */
 import { randomUUID } from 'node:crypto';
-import { parse as parseQuery } from 'node:querystring';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
 import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
 import type { ProblemKind } from '../kernel/problem.ts';
 import { limitBodies, limitUnreadAnswers, strictJsonBody } from './bodies.ts';
 import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './contract.ts';
-import { cutTarget, isShortQuery, limitRequestHead, SECURITY_HEADERS, securityHeaders } from './headers.ts';
+import { cutTarget, limitRequestHead, SECURITY_HEADERS, securityHeaders } from './headers.ts';
 import { createRateCounter, limitAnswerTime, limitRate, shedLoad } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { apiDocs, problemPages } from './pages.ts';
@@ -43,11 +42,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     keepAliveTimeout: 100_000,
     trustProxy: trustProxy(server.trustProxy),
     rewriteUrl: ({ url = '/' }) => cutTarget(url),
-    routerOptions: {
-      maxParamLength: MAX_PARAM_LENGTH,
-      // Runs before every hook; each mount refuses a query that is too long right after.
-      querystringParser: (query) => (isShortQuery(query) ? parseQuery(query) : {}),
-    },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,
     clientErrorHandler: refuseUnreadable(platform.publicBaseUrl),
     frameworkErrors: (error, request, reply) => {

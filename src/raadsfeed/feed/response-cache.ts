@@ -9,6 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { acceptedEncoding, acceptedTypes } from '../../http/headers.ts';
 import { platformProblems } from '../../http/problems.ts';
+import { isRecord } from '../../kernel/json-value.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createMemorySemaphore, type MemoryPermit } from '../../kernel/scheduling.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
@@ -300,32 +301,37 @@ function keyOf(request: FastifyRequest): string | undefined {
   if (request.method !== 'GET' || !CACHED_OPERATIONS.has(operationId)) return undefined;
   const query = keyOfQuery(request.query);
   if (query === undefined) return undefined;
-  const { organisatiecode = '', bronidentificatie = '' } = { ...Object(request.params) };
-  const path = `${String(organisatiecode).toLowerCase()} ${encodeURIComponent(String(bronidentificatie))}`;
-  const key = `${operationId} ${acceptedEncoding(request.headers['accept-encoding'], ENCODINGS)} ${query} ${path}`;
+  const params = isRecord(request.params) ? request.params : {};
+  const organisatiecode = String(params.organisatiecode ?? '').toLowerCase();
+  const bronidentificatie = encodeURIComponent(String(params.bronidentificatie ?? ''));
+  const encoding = acceptedEncoding(request.headers['accept-encoding'], ENCODINGS);
+  const key = `${operationId} ${encoding} ${query} ${organisatiecode} ${bronidentificatie}`;
   return key.length > MAX_KEY_LENGTH ? undefined : key;
 }
 
 /** The parameters of a list, each in one form; `undefined` for a value that the contract refuses. */
-const PARAMETERS: Readonly<Record<string, (value: string) => string | undefined>> = {
+const PARAMETERS = Object.entries<(value: string) => string | undefined>({
   // A position has only one cursor.
   cursor: (value) => (/^[\w-]{1,2000}$/.test(value) ? value : undefined),
   limit: (value) => (/^([1-9]\d{0,2}|1000)$/.test(value) ? value : undefined),
   organisatiecode: (value) => (/^(gm\d{4}|pv\d{2}|ws\d{4})$/i.test(value) ? value.toLowerCase() : undefined),
   resourceType: (value) => RESOURCE_TYPES.find((type) => type === value),
-};
+});
 
 function keyOfQuery(query: unknown): string | undefined {
-  const unread = new Map(Object.entries(Object(query)));
-  const parts: string[] = [];
-  for (const [name, read] of Object.entries(PARAMETERS)) {
-    const value = unread.get(name);
-    unread.delete(name);
-    const known = typeof value === 'string' ? read(value) : undefined;
-    if (value !== undefined && known === undefined) return undefined;
-    parts.push(known ?? '');
+  if (!isRecord(query)) return undefined;
+  let key = '';
+  let known = 0;
+  for (const [name, read] of PARAMETERS) {
+    const value = query[name];
+    const form = typeof value === 'string' ? read(value) : undefined;
+    if (value !== undefined) {
+      if (form === undefined) return undefined;
+      known += 1;
+    }
+    key += `${form ?? ''} `;
   }
-  return unread.size > 0 ? undefined : parts.join(' ');
+  return known === Object.keys(query).length ? key : undefined;
 }
 
 /** Whether the client takes JSON, as browsers do behind a dozen other types; who does not is left to the contract. */
