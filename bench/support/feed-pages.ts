@@ -23,8 +23,8 @@ const HOP = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 const BARE = 'bare node:http';
 const NGINX = 'nginx, a file';
-/** With `sendfile` the kernel copies nothing, which no program that holds bytes comes up to: shown without a goal. */
-const GOALS_BESIDE_NGINX: Readonly<Record<string, number>> = { [NGINX]: 1 };
+/** Half of what the bare server does is left for what the framework does. nginx is shown without a goal. */
+const TO_REACH = 0.5;
 
 interface Page {
   readonly title: string;
@@ -32,7 +32,6 @@ interface Page {
   readonly headers: Record<string, string>;
   /** Asked with the tag of the answer before. */
   readonly isRepeated?: boolean;
-  readonly toReach: number;
 }
 
 /** A server, and the bare server beside it. */
@@ -91,7 +90,7 @@ async function measurePage(
           `${page.title} (${body.length} bytes)`,
           connections,
           found,
-          found.name === BARE ? page.toReach : GOALS_BESIDE_NGINX[found.name],
+          found.name === BARE ? TO_REACH : undefined,
         );
       }
     }
@@ -141,17 +140,16 @@ async function startBoth(dir: string, body: Buffer) {
 async function pages(url: string): Promise<Page[]> {
   const poll = `/ori/v1/feed?cursor=${await lastCursor(url)}`;
   return [
-    { title: 'full page', path: FULL, headers: {}, toReach: 0.8 },
+    { title: 'full page', path: FULL, headers: {} },
     ...['gzip', 'br', 'zstd'].map((encoding) => ({
       title: `full page, ${encoding}`,
       path: FULL,
       headers: { 'accept-encoding': encoding },
-      toReach: 0.8,
     })),
-    { title: 'page of 10', path: TEN, headers: {}, toReach: 0.6 },
-    { title: 'page of 10, zstd', path: TEN, headers: { 'accept-encoding': 'zstd' }, toReach: 0.6 },
-    { title: 'caught-up poll', path: poll, headers: {}, toReach: 0.6 },
-    { title: '304', path: poll, headers: {}, isRepeated: true, toReach: 0.6 },
+    { title: 'page of 10', path: TEN, headers: {} },
+    { title: 'page of 10, zstd', path: TEN, headers: { 'accept-encoding': 'zstd' } },
+    { title: 'caught-up poll', path: poll, headers: {} },
+    { title: '304', path: poll, headers: {}, isRepeated: true },
   ];
 }
 
