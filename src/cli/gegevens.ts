@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Journalled } from '../gegevens/store/journal.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { convertCommand } from './gegevens-convert.ts';
 import { importCommand } from './gegevens-import.ts';
 import { requestCommand } from './gegevens-request.ts';
 import { table } from './output.ts';
@@ -13,6 +14,7 @@ export function gegevensCommand(terminal: Terminal): Command {
   );
   const subcommands = [
     importCommand(terminal),
+    convertCommand(terminal),
     listCommand(terminal),
     showCommand(terminal),
     removeCommand(terminal),
