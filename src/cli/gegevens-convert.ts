@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import type { LossReason } from '../gegevens/convert/convert-value.ts';
 import type { Converter, Judgement, NamedLoss, Refusal } from '../gegevens/convert/judge-file.ts';
+import { limitYoungGeneration } from '../kernel/scheduling.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { createProgress } from './output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
@@ -64,6 +65,8 @@ interface Findings {
 async function convert(context: ToolContext, path: string, options: ConvertOptions): Promise<void> {
   const { interrupted: signal, terminal } = context;
   await checkUsage(path, options);
+  // Records live for a moment: a large young generation would only be more memory.
+  limitYoungGeneration();
   const { createConverter, judgeFile } = await import('../gegevens/convert/judge-file.ts');
   const { loadModel } = await import('../gegevens/model/model.ts');
   const converter = createConverter(loadModel('vs', options.from), loadModel('vs', options.to));

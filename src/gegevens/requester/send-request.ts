@@ -14,6 +14,8 @@ export class RequesterError extends Error {
 interface SendOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that are new for each attempt. */
+  readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   readonly body: string;
   /** Milliseconds without a byte. */
   readonly timeoutMs: number;
@@ -28,6 +30,8 @@ export interface SupplierResponse {
   /** All values of each header. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Buffer;
+  /** The `Fsc-Transaction-Id` that was sent, if one was. */
+  readonly transactionId?: string | undefined;
 }
 
 const ATTEMPTS = 4;
@@ -47,7 +51,8 @@ export async function sendRequest(options: SendOptions): Promise<SupplierRespons
 }
 
 async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
-  const { url, headers, body: sent, timeoutMs, maxBytes, signal } = options;
+  const { url, body: sent, timeoutMs, maxBytes, signal } = options;
+  const headers = { ...options.headers, ...options.freshHeaders?.() };
   let received: Awaited<ReturnType<typeof request>>;
   try {
     received = await request(url, {
@@ -71,7 +76,12 @@ async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
     chunks.push(part);
   }
   const values = Object.entries(received.headers).map(([name, value = []]) => [name, [value].flat()]);
-  return { status: received.statusCode, headers: Object.fromEntries(values), body: Buffer.concat(chunks) };
+  return {
+    status: received.statusCode,
+    headers: Object.fromEntries(values),
+    body: Buffer.concat(chunks),
+    transactionId: headers['fsc-transaction-id'],
+  };
 }
 
 interface TokenRequest {
