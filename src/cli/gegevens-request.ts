@@ -7,7 +7,17 @@ import type { Config } from '../kernel/config/read-config.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
 
-interface RequestOptions {
+/** Where an access token comes from. */
+export interface TokenOptions {
+  readonly tokenFile?: string;
+  readonly tokenUrl?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  readonly fsc?: boolean;
+  readonly timeout: number;
+}
+
+interface RequestOptions extends TokenOptions {
   readonly variant: Variant;
   readonly start?: string;
   readonly end?: string;
@@ -15,18 +25,12 @@ interface RequestOptions {
   readonly page?: number;
   readonly pageSize?: number;
   readonly form: 'digest' | 'body';
-  readonly tokenFile?: string;
-  readonly tokenUrl?: string;
-  readonly clientId?: string;
-  readonly clientSecretFile?: string;
-  readonly fsc?: boolean;
   readonly outway?: string;
   readonly grantHash?: string;
   readonly header: readonly string[];
   readonly out?: string;
   readonly keep?: string;
   readonly resume?: boolean;
-  readonly timeout: number;
   readonly maxMegabytes: number;
   readonly json?: boolean;
 }
@@ -46,7 +50,7 @@ Examples:
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
 
 export function requestCommand(terminal: Terminal): Command {
-  return new Command('request')
+  const command = new Command('request')
     .description('request a delivery from a supplier: sign, follow the pages, check everything')
     .argument('[url]', 'address of `gegevens` of any supplier; with --outway only its path counts')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
@@ -55,12 +59,8 @@ export function requestCommand(terminal: Terminal): Command {
     .option('--organisation <name>', '`aanleverende_organisatie`')
     .option('--page <number>', 'first page to ask for', parseNumber)
     .option('--page-size <number>', 'records per page', parseNumber)
-    .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'))
-    .option('--token-file <file>', 'file with an access token')
-    .option('--token-url <url>', 'token endpoint, for client credentials')
-    .option('--client-id <id>', 'client at the token endpoint')
-    .option('--client-secret-file <file>', 'file with its secret')
-    .option('--fsc', 'send the token as `Fsc-Authorization`')
+    .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'));
+  return tokenOptions(command)
     .option('--outway <url>', 'send through this Outway, which adds the token')
     .option('--grant-hash <hash>', 'the grant by which the Outway finds the service')
     .option('--header <header>', 'one more header, `Name: value`; may be repeated', collect, [])
@@ -74,6 +74,15 @@ export function requestCommand(terminal: Terminal): Command {
     .action((url: string | undefined, options: RequestOptions) =>
       runTool(terminal, options, (context) => requestAll(context, url, options)),
     );
+}
+
+export function tokenOptions(command: Command): Command {
+  return command
+    .option('--token-file <file>', 'file with an access token')
+    .option('--token-url <url>', 'token endpoint, for client credentials')
+    .option('--client-id <id>', 'client at the token endpoint')
+    .option('--client-secret-file <file>', 'file with its secret')
+    .option('--fsc', 'send the token as `Fsc-Authorization`');
 }
 
 async function requestAll(context: ToolContext, named: string | undefined, options: RequestOptions): Promise<void> {
@@ -111,7 +120,7 @@ async function requestAll(context: ToolContext, named: string | undefined, optio
     for await (const page of requestDelivery({
       url,
       body,
-      headers: { ...parseHeaders(options.header), ...(await authorization(options, signal)) },
+      headers: { ...parseHeaders(options.header), ...(await tokenHeader(options, signal)) },
       freshHeaders,
       findKept: kept?.find,
       signer: ownKeySigner(loadOwnKey(gegevens, now()), { now }),
@@ -178,13 +187,19 @@ function bodyOf(
   };
 }
 
-async function authorization(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
+/** An Outway adds the token itself. */
+async function tokenHeader(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
+  const isGiven = options.tokenFile !== undefined || options.tokenUrl !== undefined;
+  return options.outway !== undefined && !isGiven ? {} : await authorization(options, signal);
+}
+
+/** The header with the access token. @throws {CommandError} {RequesterError} */
+export async function authorization(options: TokenOptions, signal: AbortSignal): Promise<Record<string, string>> {
   const name = options.fsc ? 'fsc-authorization' : 'authorization';
   if (options.tokenFile !== undefined) {
     return { [name]: `Bearer ${(await readFile(options.tokenFile, 'utf8')).trim()}` };
   }
   const { tokenUrl, clientId, clientSecretFile } = options;
-  if (options.outway !== undefined && tokenUrl === undefined) return {};
   if (tokenUrl === undefined || clientId === undefined || clientSecretFile === undefined) {
     throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
   }

@@ -4,6 +4,7 @@ import type { Journalled } from '../gegevens/store/journal.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { convertCommand } from './gegevens-convert.ts';
 import { importCommand } from './gegevens-import.ts';
+import { preflightCommand } from './gegevens-preflight.ts';
 import { requestCommand } from './gegevens-request.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
@@ -21,6 +22,7 @@ export function gegevensCommand(terminal: Terminal): Command {
     pruneCommand(terminal),
     journalCommand(terminal),
     requestCommand(terminal),
+    preflightCommand(terminal),
   ];
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;

@@ -21,6 +21,8 @@ interface SendOptions {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Default 4. */
+  readonly attempts?: number;
   /** Called before it waits to try again. */
   readonly waiting: (why: string) => void;
 }
@@ -42,7 +44,7 @@ export async function sendRequest(options: SendOptions): Promise<SupplierRespons
   for (let attempt = 1; ; attempt += 1) {
     const answered = await sendOnce(options);
     const again = answered.status === 429 || answered.status === 502 || answered.status === 503;
-    if (!again || attempt === ATTEMPTS) return answered;
+    if (!again || attempt >= (options.attempts ?? ATTEMPTS)) return answered;
     const named = Number(answered.headers['retry-after']?.[0]) * 1000;
     const wait = Math.min(Number.isFinite(named) ? named : 1000 * 2 ** attempt, LONGEST_WAIT_MS);
     options.waiting(`status ${answered.status}: trying again in ${Math.ceil(wait / 1000)} s`);
