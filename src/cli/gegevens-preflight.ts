@@ -38,11 +38,13 @@ async function check(context: ToolContext, options: PreflightOptions): Promise<v
   const { sheetLines } = await import('../gegevens/preflight/data-sheet.ts');
   const { config, terminal, output, interrupted: signal } = context;
   const hasToken = options.tokenFile !== undefined || options.tokenUrl !== undefined;
+  const { transportCertificate } = options;
+  const named = transportCertificate === undefined ? {} : { transportCertificate };
   const headers = hasToken ? await authorization(options, signal) : {};
   const result = await preflight({
-    ...{ config, signal, now: () => new Date(), timeoutMs: options.timeout * 1000 },
+    config: { ...config, gegevens: { ...config.gegevens, ...named } },
+    ...{ signal, now: () => new Date(), timeoutMs: options.timeout * 1000 },
     faults: faultsOfService(terminal),
-    transportCertificate: options.transportCertificate,
     contacts: options.contact,
     authorization: async () => headers,
   });

@@ -94,6 +94,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       environment: {
         ...settingsOf(chosen),
         KOPPELVLAK_HOME: home,
+        PORT: new URL(service.url).port,
         DATABASE_URL: service.databaseUrl,
         PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
       },
@@ -142,6 +143,7 @@ function serviceEnvironment(
     ...(hasValue(given.GEGEVENS_SIGNING_P12)
       ? {}
       : { GEGEVENS_SIGNING_KEY: authority.supplier.key, GEGEVENS_SIGNING_CHAIN: authority.supplier.chain }),
+    GEGEVENS_TRANSPORT_CERTIFICATE: fsc.certificate,
     // The authority answers on loopback.
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
     GEGEVENS_SUPPLIER_CODE: 'VOORBEELD',

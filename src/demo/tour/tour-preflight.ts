@@ -22,7 +22,6 @@ export async function tourPreflight({ transcript, demo }: TourNeeds): Promise<vo
       now: () => new Date(),
       timeoutMs: TIMEOUT_MS,
       signal: new AbortController().signal,
-      transportCertificate: fsc.certificate,
       contacts: ['Beheer, beheer@voorbeeld.example'],
       authorization: async (variant) => ({
         'fsc-authorization': `Bearer ${await mintFscToken({ ...fsc, key, certificate, service: fsc.services[variant], subject: supplier.oin })}`,

@@ -17,8 +17,6 @@ interface PreflightOptions {
   /** Of each call. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** PEM file of the certificate of the connection. */
-  readonly transportCertificate: string | undefined;
   readonly contacts: readonly string[];
   /** The header with an access token for a request to the own service; none when there is no token. */
   readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
@@ -38,7 +36,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const needs = { own, now, timeoutMs, signal, authorization: options.authorization };
   const [revocation, transport, tokens, clock, database, ...self] = await Promise.all([
     checkRevocation(config, needs),
-    checkTransport(config, { own, file: options.transportCertificate, timeoutMs }),
+    checkTransport(config, needs),
     checkTokens(config, { now, timeoutMs, oin: own?.oin }),
     checkClock(config, needs),
     checkDatabase(config, timeoutMs),

@@ -9,8 +9,6 @@ import type { OwnCertificate } from './own-certificate.ts';
 
 interface TransportNeeds {
   readonly own: OwnCertificate | undefined;
-  /** PEM file; absent: the certificate is asked of the own Inways and of `PUBLIC_BASE_URL`. */
-  readonly file: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -20,12 +18,11 @@ export interface TransportCheck {
 }
 
 const NAME = 'transport-certificate';
-const FILE_TODO = 'name the certificate of your Inway with --transport-certificate FILE';
+const FILE_TODO = 'name the certificate of your Inway: GEGEVENS_TRANSPORT_CERTIFICATE, or --transport-certificate FILE';
 
-export async function checkTransport(
-  config: Config,
-  { own, file, timeoutMs }: TransportNeeds,
-): Promise<TransportCheck> {
+/** Without a file the certificate is asked of the own Inways and of `PUBLIC_BASE_URL`. */
+export async function checkTransport(config: Config, { own, timeoutMs }: TransportNeeds): Promise<TransportCheck> {
+  const { transportCertificate: file } = config.gegevens;
   let certificates: X509Certificate[];
   if (file !== undefined) {
     try {
