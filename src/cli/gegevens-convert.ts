@@ -59,6 +59,8 @@ interface LossKind extends Pick<NamedLoss, 'member' | 'reason' | 'value'> {
 interface Findings {
   readonly losses: Map<string, LossKind>;
   refusedCount: number;
+  /** Whether everything that is refused can be left out. */
+  areItems: boolean;
   readonly refused: Refusal[];
 }
 
@@ -70,7 +72,7 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
   const { createConverter, judgeFile } = await import('../gegevens/convert/judge-file.ts');
   const { loadModel } = await import('../gegevens/model/model.ts');
   const converter = createConverter(loadModel('vs', options.from), loadModel('vs', options.to));
-  const findings: Findings = { losses: new Map(), refusedCount: 0, refused: [] };
+  const findings: Findings = { losses: new Map(), refusedCount: 0, areItems: true, refused: [] };
   const list = options.losses === undefined ? undefined : openLossList(options.losses);
   const { size } = await stat(path);
   // The file is read twice.
@@ -84,6 +86,7 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
       },
       refused: (refusal) => {
         findings.refusedCount += 1;
+        if (!refusal.isItem) findings.areItems = false;
         if (findings.refused.length < SHOWN) findings.refused.push(refusal);
       },
       progress: async (bytesRead, records) => {
@@ -93,7 +96,7 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
       },
     }).catch((error: unknown) => explainFaults(error, { path, converter, context }));
     await list?.end();
-    const isWritten = findings.refusedCount === 0 || (options.leaveOut ?? false);
+    const isWritten = isAcceptable(findings, options);
     if (isWritten) {
       await writeResult(context, path, options.out, {
         ...{ converter, judgement },
@@ -109,10 +112,15 @@ async function convert(context: ToolContext, path: string, options: ConvertOptio
     progress.end();
     await list?.end();
   }
-  if (findings.refusedCount > 0 && options.leaveOut !== true) {
-    const what = `model ${options.to} refuses ${findings.refusedCount} record(s)`;
-    throw new CommandError(`${path}: nothing written: ${what}; --leave-out writes the others`);
+  if (!isAcceptable(findings, options)) {
+    const what = `model ${options.to} refuses ${findings.areItems ? `${findings.refusedCount} record(s)` : 'the levering or the message itself'}`;
+    const advice = findings.areItems ? '; --leave-out writes the others' : '';
+    throw new CommandError(`${path}: nothing written: ${what}${advice}`);
   }
+}
+
+function isAcceptable({ refusedCount, areItems }: Findings, { leaveOut = false }: ConvertOptions): boolean {
+  return refusedCount === 0 || (leaveOut && areItems);
 }
 
 /** @throws {UsageError} */
@@ -272,7 +280,7 @@ function report({ output, terminal }: ToolContext, { path, options, judgement, f
       if (count > places.length) line(`    and ${count - places.length} more; --losses FILE lists all`);
     }
     if (losses.length === 0) line('  nothing is lost');
-    if (refusedCount > 0) line(`  refused by model ${to}, ${options.leaveOut ? 'left out' : 'nothing written'}:`);
+    if (refusedCount > 0) line(`  refused by model ${to}, ${isWritten ? 'left out' : 'nothing written'}:`);
     for (const each of refused) line(`    ${nameOf(each)}  ${each.faults.join('; ')}`);
     if (refusedCount > refused.length) line(`    and ${refusedCount - refused.length} more`);
     if (isWritten && out !== undefined) line(`written to ${out}`);

@@ -209,6 +209,22 @@ describe('a client for a closed model', () => {
   });
 });
 
+it('a levering that the other model refuses cannot be left out', async () => {
+  const message = JSON.parse(readFileSync(example('1.1'), 'utf8'));
+  // Without what sets them apart, which a closed model does not allow, the two are equal.
+  message.leveringen[0].aanleverende_organisatie.contactpersoonen = [
+    { naam: 'Wim Proef', dag: 'maandag' },
+    { naam: 'Wim Proef', dag: 'dinsdag' },
+  ];
+  const file = join(dir, 'contacten.json');
+  writeFileSync(file, JSON.stringify(message));
+  const refused = await converted(file, '1.1', '1.2', '--leave-out');
+  expect(refused).toMatchObject({ status: 1, message: undefined });
+  expect(refused.stderr).toContain('model 1.2 refuses the levering or the message itself');
+  expect(refused.result.refused).toMatchObject([{ place: '/leveringen/0', isItem: false }]);
+  expect(refused.stdout + refused.stderr).not.toContain('Wim');
+});
+
 describe('nothing of a person is shown', () => {
   it('of a key that is a citizen service number, or a member that no model knows', async () => {
     const client = { Burgerservicenummer: '999990019', Achternaam: 'Testers', '999990019': 'x', Bijnaam: 'Testers' };

@@ -52,6 +52,8 @@ export interface NamedLoss extends Named {
 }
 
 export interface Refusal extends Named {
+  /** A record or case, which can be left out; else the message or a levering itself. */
+  readonly isItem: boolean;
   readonly faults: readonly string[];
 }
 
@@ -111,11 +113,11 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
       });
     }
   };
-  const check = (at: readonly (string | number)[], key: string | undefined, part: PartCheck, value: unknown): void => {
+  const check = (at: readonly (string | number)[], part: PartCheck, value: unknown, item?: { key?: string }): void => {
     if (part.ok(value)) return;
     const faults = part.faults(value).map((error) => `${error.instancePath || '/'} ${describeError(error)}`);
-    const named = key === undefined ? {} : { key };
-    refused({ place: toPointer(at), ...named, faults: [...new Set(faults)].slice(0, SHOWN_FAULTS) });
+    const isItem = item !== undefined;
+    refused({ place: toPointer(at), ...item, isItem, faults: [...new Set(faults)].slice(0, SHOWN_FAULTS) });
   };
   const judgeItem = (index: number, list: ItemList, nummer: number, bytes: Buffer): void => {
     const value: unknown = JSON.parse(bytes.toString());
@@ -126,7 +128,7 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
     counts[list] += 1;
     if (converted.isChanged) changed += 1;
     report(at, key, converted.losses);
-    if (part !== undefined) check(at, key, part, converted.value);
+    if (part !== undefined) check(at, part, converted.value, key === undefined ? {} : { key });
   };
   const faults = new Faults();
   const reader = new DeliveryReader({
@@ -146,11 +148,11 @@ export async function judgeFile(options: JudgeOptions): Promise<Judgement> {
       const { value, losses } = converter.levering(head);
       const at = [...envelop.leveringen, nummer];
       report(at, undefined, losses);
-      check(at, undefined, to.levering, value);
+      check(at, to.levering, value);
     }
     const whole = converter.envelop(delivery.envelop);
     report([], undefined, whole.losses);
-    check([], undefined, to.envelop, whole.value);
+    check([], to.envelop, whole.value);
     return { delivery, ...counts, changed };
   } catch (error) {
     throw error instanceof ImportStopped ? new NotOfModel(faults.list) : error;
