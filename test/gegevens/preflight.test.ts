@@ -114,7 +114,7 @@ describe('the own certificate', () => {
     await kit.fails('certificate-chain', /ends at a certificate of .*Root CA/, /TRUST_ANCHORS/, {
       GEGEVENS_TRUST_ANCHORS: stranger,
     });
-    await kit.fails('certificate-chain', /onleesbaar|holds no certificate|niet vertrouwd/i, /TRUST_ANCHORS/, {
+    await kit.fails('certificate-chain', /GEGEVENS_TRUST_ANCHORS holds no certificate/, /TRUST_ANCHORS/, {
       GEGEVENS_TRUST_ANCHORS: kit.write('leeg.pem', ''),
     });
   });

@@ -30,6 +30,8 @@ export interface OwnCertificate {
   readonly path: readonly Certificate[] | undefined;
   /** Why there is none. */
   readonly fault: JadesError | undefined;
+  /** Why the anchors cannot be read. */
+  readonly anchorsFault: string | undefined;
 }
 
 type Settings = Config['gegevens'];
@@ -99,15 +101,20 @@ async function findPath({ key, certificates }: KeyFiles, settings: Settings, at:
   const leaf = certificates.find(({ x509 }) => x509.checkPrivateKey(key)) ?? first;
   if (leaf === undefined) throw new TypeError('a chain without certificates was read');
   const chain = issuersOf(leaf, certificates);
-  const found = { leaf, chain, oin: signerOin(leaf) };
+  const found = { leaf, chain, oin: signerOin(leaf), path: undefined, fault: undefined, anchorsFault: undefined };
+  let anchors: Certificate[];
   try {
-    const anchors = readAnchors(settings);
-    const options = { anchors, requiredPolicies: settings.requiredPolicies, at: momentWithin(chain, at) };
-    return { ...found, path: await validatePath(chain, options), fault: undefined };
+    anchors = readAnchors(settings);
   } catch (error) {
-    const fault =
-      error instanceof JadesError ? error : new JadesError('certificate-untrusted', reasonOf(error), { cause: error });
-    return { ...found, path: undefined, fault };
+    return { ...found, anchorsFault: reasonOf(error) };
+  }
+  try {
+    const options = { anchors, requiredPolicies: settings.requiredPolicies, at: momentWithin(chain, at) };
+    return { ...found, path: await validatePath(chain, options) };
+  } catch (error) {
+    // A library that cannot read a certificate finds it as little to be trusted.
+    const isKnown = error instanceof JadesError;
+    return { ...found, fault: isKnown ? error : new JadesError('certificate-untrusted', reasonOf(error)) };
   }
 }
 
@@ -156,16 +163,16 @@ function keyLine(settings: Settings, at: Date): PreflightLine {
   return ok('signing-key', 'the key belongs to its certificate');
 }
 
-function chainLine({ path, chain, fault }: OwnCertificate, settings: Settings): PreflightLine {
+function chainLine({ path, chain, fault, anchorsFault }: OwnCertificate, settings: Settings): PreflightLine {
   const name = 'certificate-chain';
   if (path !== undefined || fault?.code === 'certificate-usage') {
     const last = (path ?? chain).at(-1);
     return ok(name, `${(path ?? chain).length} certificates, up to ${oneLine(last?.x509.subject ?? '')}`);
   }
-  if (fault?.cause instanceof Error) {
+  if (anchorsFault !== undefined) {
     return failed(
       name,
-      fault.detail,
+      anchorsFault,
       'name the roots that you trust (PKIoverheid in production) in GEGEVENS_TRUST_ANCHORS',
     );
   }
