@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtInVersions } from '../../src/gegevens/model/model.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { callProgram, type Ended } from '../support/program.ts';
 
@@ -106,6 +107,13 @@ function clientOf(from: string, to: string): object {
   if (!isUpper) return { burgerservicenummer: '999990019' };
   return from === '1.2' ? { Burgerservicenummer: '999990019' } : (CLIENTS[to]?.(from) ?? {});
 }
+
+it('every built-in model is converted to every other', () => {
+  const all = builtInVersions('vs').flatMap((from) => builtInVersions('vs').map((to) => `${from} ${to}`));
+  expect(PAIRS.map(([from, to]) => `${from} ${to}`).toSorted()).toEqual(
+    all.filter((pair) => pair.split(' ')[0] !== pair.split(' ')[1]).toSorted(),
+  );
+});
 
 describe.each(PAIRS)('model %s to %s', (from, to, lost) => {
   it('rewrites names and values, names what is lost, and is accepted by the other model', async () => {

@@ -53,7 +53,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
     clock,
     ...database,
     ...self,
-  ].map((line) => ({ ...line, detail: hide(line.detail) }));
+  ].map((line) => ({ ...line, detail: hide(line.detail).replaceAll(/\s+/g, ' ') }));
   return {
     ok: lines.every(({ state }) => state !== 'failed'),
     lines,

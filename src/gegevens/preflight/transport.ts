@@ -39,7 +39,7 @@ export async function checkTransport(config: Config, { own, timeoutMs }: Transpo
     const shown = await Promise.allSettled(addresses.map((address) => certificateOf(new URL(address), timeoutMs)));
     certificates = shown.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (certificates.length === 0) {
-      const reasons = shown.flatMap((each) => (each.status === 'rejected' ? [reasonOf(each.reason)] : []));
+      const reasons = shown.flatMap((each) => (each.status === 'rejected' ? [tlsReason(each.reason)] : []));
       const detail = `${addresses.map(shownAddress).join(', ')}: ${[...new Set(reasons)].join('; ')}`;
       return { line: notChecked(NAME, detail, FILE_TODO), certificates: [] };
     }
@@ -61,6 +61,12 @@ function compare(certificates: readonly X509Certificate[], { leaf }: OwnCertific
     }
   }
   return ok(NAME, 'another certificate and key than those of the signatures');
+}
+
+/** Messages of OpenSSL name its source files; the code says as much. */
+function tlsReason(error: unknown): string {
+  const isTls = error instanceof Error && 'code' in error && /^ERR_(SSL|TLS)_/.test(String(error.code));
+  return isTls ? String(error.code) : reasonOf(error);
 }
 
 function publicKeyHash({ publicKey }: X509Certificate): string {
