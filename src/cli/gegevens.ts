@@ -2,7 +2,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Journalled } from '../gegevens/store/journal.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { convertCommand } from './gegevens-convert.ts';
 import { importCommand } from './gegevens-import.ts';
+import { preflightCommand } from './gegevens-preflight.ts';
 import { requestCommand } from './gegevens-request.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
@@ -13,12 +15,14 @@ export function gegevensCommand(terminal: Terminal): Command {
   );
   const subcommands = [
     importCommand(terminal),
+    convertCommand(terminal),
     listCommand(terminal),
     showCommand(terminal),
     removeCommand(terminal),
     pruneCommand(terminal),
     journalCommand(terminal),
     requestCommand(terminal),
+    preflightCommand(terminal),
   ];
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;

@@ -27,7 +27,7 @@ import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerking
 const ROLES = join(import.meta.dirname, '../../deploy/postgres/roles.sql');
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 /** They reach no database. */
-const WITHOUT_DATABASE = ['gegevens request', 'feed follow'];
+const WITHOUT_DATABASE = ['gegevens request', 'gegevens convert', 'feed follow'];
 
 let dir: string;
 let server: EmbeddedPostgres;
@@ -161,6 +161,9 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['gegevens', 'journal']);
     await works(['gegevens', 'remove', id]);
     await works(['gegevens', 'prune', '--older-than', '0']);
+    // There is no certificate to check here.
+    const { stdout } = await koppelvlak(['gegevens', 'preflight']);
+    expect(stdout).toMatch(/^ok +database .*\nok +migrations /m);
   });
 
   it('the feed is published, kept in step, redacted, pruned and checked', async () => {

@@ -27,6 +27,8 @@ export interface ReadLevering {
 }
 
 export interface ReadDelivery {
+  /** The message with its list of leveringen left empty. */
+  readonly envelop: JsonObject;
   readonly periodeStart: string;
   readonly periodeEinde: string;
   readonly aangeleverdOp: Date;
@@ -114,9 +116,9 @@ export class DeliveryReader {
     if (Number.isNaN(aangeleverdOp.getTime())) {
       this.#fault(toPointer(paths.aanleverdatumEnTijd), skeleton.lineAt(0), 'is not a moment that can be stored');
     }
-    return this.#faults.list.length > 0
+    return this.#faults.list.length > 0 || !isRecord(envelop)
       ? undefined
-      : { periodeStart, periodeEinde, aangeleverdOp, leveringen: this.#leveringen };
+      : { envelop, periodeStart, periodeEinde, aangeleverdOp, leveringen: this.#leveringen };
   }
 
   #cut<T>(read: () => T): T {
