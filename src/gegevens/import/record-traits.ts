@@ -51,13 +51,19 @@ function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): stri
   const persons = Array.isArray(list) ? list.filter(isRecord) : [];
   const identities: string[] = [];
   for (const person of persons) {
-    const values = kenmerken
-      .map((group) => group.map((path) => valueAt(person, path)))
-      .find((group) => group.every(isKnown));
-    if (values === undefined) return undefined;
-    identities.push(JSON.stringify(values.map((value) => String(value).trim())));
+    const identity = personIdentity(person, kenmerken);
+    if (identity === undefined) return undefined;
+    identities.push(identity);
   }
   return identities.length === 0 ? undefined : identities.toSorted();
+}
+
+/** What identifies a person: the first group of values that are all known. It is personal data, to be hashed under a key. */
+export function personIdentity(person: unknown, kenmerken: PersonenMapping['kenmerken']): string | undefined {
+  const values = kenmerken
+    .map((group) => group.map((path) => valueAt(person, path)))
+    .find((group) => group.every(isKnown));
+  return values && JSON.stringify(values.map((value) => String(value).trim()));
 }
 
 /** `000000000` and the like stand for an unknown number. */
@@ -65,7 +71,8 @@ function isKnown(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && !/^\s*(.)\1{7,}\s*$/.test(value);
 }
 
-function dayNumber(value: unknown): number | undefined {
+/** The day of a date, as Postgres counts it; `undefined` when it is none. */
+export function dayNumber(value: unknown): number | undefined {
   const [day] = typeof value === 'string' ? (/^\d{4}-\d{2}-\d{2}/.exec(value) ?? []) : [];
   const moment = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(moment) ? undefined : Math.round((moment - POSTGRES_EPOCH) / DAY_MS);
