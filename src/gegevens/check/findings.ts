@@ -56,10 +56,10 @@ export class Findings {
     if (finding.places.length < MAX_PLACES) finding.places.push({ pointer: pointer(), what });
   }
 
-  /** The model first, then by number; what blocks before what does not. */
+  /** What blocks before what does not; the model first, then by number. */
   list(): Finding[] {
     const order = ({ rule, severity }: Finding): number =>
-      (rule === 'model' ? 0 : rule * 2) + (severity === 'warning' ? 1 : 0);
+      (rule === 'model' ? 0 : rule) + (severity === 'warning' ? 100 : 0);
     return [...this.#found.values()].toSorted((a, b) => order(a) - order(b));
   }
 }
