@@ -8,8 +8,9 @@ import type { Period } from '../model/leveringen.ts';
 import type { ItemList, Mapping } from '../model/mapping.ts';
 import type { Model } from '../model/model.ts';
 import { municipalityKey, organisationOf } from '../model/request.ts';
+import { type Digest, Digester } from './digests.ts';
 import { type Finding, Findings } from './findings.ts';
-import { ALWAYS, createDigester, type Digest, IntList, PersonTable, STILL } from './person-table.ts';
+import { ALWAYS, IntList, PersonTable, STILL } from './person-table.ts';
 import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
 
 /** What is counted of one municipality. */
@@ -60,7 +61,7 @@ export class DeliveryCheck implements DeliveryJudge {
   readonly #mapping: Mapping;
   readonly #period: Period | undefined;
   readonly #today: string;
-  readonly #digest = createDigester();
+  readonly #digester = new Digester();
   readonly #persons = new PersonTable();
   readonly #municipalities: Municipality[] = [];
   readonly #byKey = new Map<string, number>();
@@ -97,7 +98,7 @@ export class DeliveryCheck implements DeliveryJudge {
       this.#record(value, nummer, fits, report);
       judgeRecord(value, { places: controle, begin: paths.record.begin, today: this.#today }, report);
     }
-    const digest = this.#digest(canonical(value));
+    const digest = this.#digester.value(value);
     const seen = this.#seen[list];
     if (seen.get(digest) === undefined) seen.add(digest, 0);
     else report(15, 'warning', 'is there twice', []);
@@ -114,7 +115,7 @@ export class DeliveryCheck implements DeliveryJudge {
     if (open.municipalities.size > 1) report(3, 'blocking', 'its records are for more than one municipality', []);
     else if (organisation.gemeenteSleutel !== undefined) {
       const pointer = this.#pointer(nummer, undefined, undefined, []);
-      const { low, high } = this.#digest(organisation.sleutel);
+      const { low, high } = this.#digester.text(organisation.sleutel);
       this.#first.push({ pointer, organisation: `${low} ${high}`, municipality: organisation.gemeenteSleutel });
     }
     if (paths.gemeentecode !== undefined) {
@@ -222,7 +223,7 @@ export class DeliveryCheck implements DeliveryJudge {
     const step = controle.steps.findLastIndex((path) => saysSomething(valueAt(value, path)));
     for (const { item } of personsAt(value, controle.persons.at)) {
       const identity = personIdentity(item, controle.persons.identity);
-      const { low, high }: Digest = identity === undefined ? { low: 0, high: 0 } : this.#digest(identity);
+      const { low, high }: Digest = identity === undefined ? { low: 0, high: 0 } : this.#digester.text(identity);
       const isKnown = identity === undefined ? 0 : 1;
       open.occurrences.push(nummer, municipality, isKnown, low, high, from ?? ALWAYS, until ?? STILL, step);
     }
@@ -338,16 +339,6 @@ function isProductAndVersion(code: unknown): boolean {
 /** Whether a step has been taken: software may leave empty objects, or ones in which nothing is filled in but a no. */
 function saysSomething(step: unknown): boolean {
   return isRecord(step) && Object.values(step).some((value) => isGiven(value) && value !== false);
-}
-
-/** The same text for equal values, whatever the order of their members. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.keys(value)
-    .toSorted()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
-  return `{${members.join(',')}}`;
 }
 
 /** By number; then `Onbekend`, then those without a code. */

@@ -1,21 +1,7 @@
 /** Who is in which municipality, and when: some forty bytes for each time that a person occurs, of which none is the person's own. */
-import { createHmac, randomBytes } from 'node:crypto';
 import { IdIndex } from '../import/identifiers.ts';
 import type { Period } from '../model/leveringen.ts';
-
-/** A hash of 64 bits under a key that lives no longer than the check. */
-export interface Digest {
-  readonly low: number;
-  readonly high: number;
-}
-
-export function createDigester(): (text: string) => Digest {
-  const key = randomBytes(32);
-  return (text) => {
-    const hash = createHmac('sha256', key).update(text).digest();
-    return { low: hash.readInt32LE(0), high: hash.readInt32LE(4) };
-  };
-}
+import type { Digest } from './digests.ts';
 
 /** A list of 32-bit integers that grows. */
 export class IntList {
