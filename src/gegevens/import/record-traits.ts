@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { isRecord } from '../../kernel/json-value.ts';
 import { valueAt } from '../model/json-pointer.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
@@ -26,6 +26,8 @@ const KEY_BYTES = 16;
 /** @param key of the hash of persons and IDs: the BSN in a hash without a key is guessed within seconds */
 export function createTraitsReader({ levering: { record, recordId } }: Mapping, key: Buffer): ReadTraits {
   const { begin, einde, gemeentecode, personen } = record;
+  // From bytes the key would be prepared anew for each record, which takes several times as long as the hash.
+  const secret = createSecretKey(key);
   const identityOf = (value: unknown): unknown => {
     if (recordId !== undefined) return valueAt(value, recordId);
     return personen === undefined ? undefined : personsOf(value, personen);
@@ -39,7 +41,7 @@ export function createTraitsReader({ levering: { record, recordId } }: Mapping, 
       sleutel:
         identity === undefined
           ? undefined
-          : createHmac('sha256', key).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES),
+          : createHmac('sha256', secret).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES),
       gemeente: typeof code === 'string' ? municipalityKey(code) : undefined,
     };
   };
