@@ -1,4 +1,5 @@
 /** What `gegevens check` says of files: counts, forms of the report, and faulty files and words. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -313,6 +314,19 @@ describe('what cannot be checked', () => {
     const directory = await check(['--variant', 'shv', tmpdir()]);
     expect([directory.status, directory.stderr]).toEqual([1, expect.stringContaining('EISDIR')]);
     expect((await check(['--variant', 'shv', '--model', '9.9', messageFile('{}')])).stderr).toContain('9.9');
+  });
+
+  it('may come through a pipe, which may be closed at either end', async () => {
+    const main = join(import.meta.dirname, '../../../src/cli/main.ts');
+    const program = `"${process.execPath}" "${main}" gegevens check --variant shv /dev/stdin`;
+    const path = messageFile(message([shvLevering([traject()])]));
+    const shell = (script: string) =>
+      spawnSync('sh', ['-c', script], { encoding: 'utf8', env: { PATH: process.env.PATH } });
+    expect(shell(`cat "${path}" | ${program}`)).toMatchObject({ status: 0, stdout: expect.stringContaining('GM0344') });
+    const nothing = shell(`true | ${program}`);
+    expect([nothing.status, nothing.stdout]).toEqual([1, expect.stringContaining('the file ends too early')]);
+    // Nobody reads the report: it ends, and does not break.
+    expect(shell(`${program.replace('/dev/stdin', `"${path}"`)} | true`)).toMatchObject({ status: 0, stderr: '' });
   });
 
   it.each([
