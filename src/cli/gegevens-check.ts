@@ -75,8 +75,9 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
       })
       .finally(() => progress.end());
     const { report, otherModels } = checked;
-    for (const [file, version] of otherModels) {
-      output.progress(`${file} is a file of model ${version}; --model ${version} checks it as such`);
+    for (const [file, { variant, version }] of otherModels) {
+      const words = variant === options.variant ? `--model ${version}` : `--variant ${variant} --model ${version}`;
+      output.progress(`${file} is a file of ${variant.toUpperCase()} model ${version}; ${words} checks it as such`);
     }
     await write(context, options, { report, model, now, sources: files.map((file) => basename(file)) });
   });

@@ -110,7 +110,10 @@ async function importOne(
     };
   } catch (error) {
     if (error instanceof FaultyFile) {
-      const otherModel = named === undefined ? await recogniseModel(path, model, interrupted) : undefined;
+      const otherModel =
+        named === undefined
+          ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
+          : undefined;
       return { file: path, faults: error.faults, ...(otherModel === undefined ? {} : { otherModel }) };
     }
     if (error instanceof ReplacementRefused) {

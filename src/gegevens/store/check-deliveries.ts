@@ -8,7 +8,7 @@ import { DeliveryReader } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { type JsonObject, pointerSteps, toPointer, valueAt, withValueAt } from '../model/json-pointer.ts';
 import { type CountedLevering, chooseLeveringen, type Levering, type Period, planPage } from '../model/leveringen.ts';
-import type { ItemList } from '../model/mapping.ts';
+import type { ItemList, Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { type Filter, periodOf } from '../model/request.ts';
 import { findDeliverers, findLeveringen, findLeveringenById } from './find-leveringen.ts';
@@ -27,10 +27,16 @@ interface CheckFilesOptions extends CheckOptions {
   readonly progress?: (bytesRead: number, records: number) => void;
 }
 
+/** The built-in model of a file. */
+export interface OtherModel {
+  readonly variant: Variant;
+  readonly version: string;
+}
+
 interface CheckedFiles {
   readonly report: CheckReport;
-  /** Files that fit another built-in model, with its version: of these only the faults of the model are reported. */
-  readonly otherModels: ReadonlyMap<string, string>;
+  /** Files that fit another built-in model: of these only the first faults of the model are reported. */
+  readonly otherModels: ReadonlyMap<string, OtherModel>;
 }
 
 /**
@@ -38,24 +44,58 @@ interface CheckedFiles {
  * @throws what the file system says; the signal's reason
  */
 export async function checkFiles(paths: readonly string[], options: CheckFilesOptions): Promise<CheckedFiles> {
-  const { model, signal } = options;
-  const otherModels = new Map<string, string>();
+  const otherModels = new Map<string, OtherModel>();
+  const ofNoOther = new Set<string>();
   for (;;) {
     const check = new DeliveryCheck(options);
-    let recognised = false;
-    for (const path of paths) {
-      const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
-      const hasOtherMembers = await checkFile(path, prefix, check, { ...options, rules: !otherModels.has(path) });
-      if (!hasOtherMembers || otherModels.has(path)) continue;
-      const version = await recogniseModel(path, model, signal);
-      if (version === undefined) continue;
-      // What the rules found in it is about members that this model does not have: all is read again, without that.
-      otherModels.set(path, version);
-      recognised = true;
-      break;
-    }
-    if (!recognised) return { report: check.report(), otherModels };
+    const doubtful = await checkEach(paths, check, { ...options, otherModels, ofNoOther });
+    if (doubtful === undefined) return { report: check.report(), otherModels };
+    // In a file of another model the rules look for members that it does not have: all is read again, without them.
+    const other = await otherModel(doubtful, options);
+    if (other === undefined) ofNoOther.add(doubtful);
+    else otherModels.set(doubtful, other);
   }
+}
+
+interface CheckEachOptions extends CheckFilesOptions {
+  readonly otherModels: ReadonlyMap<string, OtherModel>;
+  /** Files that were found to fit no other model. */
+  readonly ofNoOther: ReadonlySet<string>;
+}
+
+/** @returns a file that may be of another model; the rest is not read then */
+async function checkEach(
+  paths: readonly string[],
+  check: DeliveryCheck,
+  { otherModels, ofNoOther, ...options }: CheckEachOptions,
+): Promise<string | undefined> {
+  for (const path of paths) {
+    const isOther = otherModels.has(path);
+    const stopAfter = isOther || !ofNoOther.has(path) ? ENOUGH_FAULTS : Number.POSITIVE_INFINITY;
+    const prefix = paths.length === 1 ? '' : `${basename(path)}#`;
+    const hasOtherMembers = await checkFile(path, prefix, check, { ...options, rules: !isOther, stopAfter });
+    if (hasOtherMembers && !isOther && !ofNoOther.has(path)) return path;
+  }
+  return undefined;
+}
+
+async function otherModel(path: string, { model, signal }: CheckFilesOptions): Promise<OtherModel | undefined> {
+  const { variant, mapping } = model;
+  const version = await recogniseModel(path, { variant, except: mapping.versie }, signal);
+  if (version !== undefined) return { variant, version };
+  const other = variant === 'shv' ? 'vs' : 'shv';
+  const ofOther = await recogniseModel(path, { variant: other }, signal);
+  return ofOther === undefined ? undefined : { variant: other, version: ofOther };
+}
+
+/** By then it shows whether a file is of another model, in which every record has faults. */
+const ENOUGH_FAULTS = 100;
+
+interface CheckFileOptions extends CheckFilesOptions {
+  /** Whether the rules are judged too. */
+  readonly rules: boolean;
+  /** Faults after which reading stops when they are about other members than those of the model. */
+  readonly stopAfter: number;
 }
 
 /** @returns whether members are missing in the file that the model requires, or there are ones that it does not know */
@@ -63,15 +103,18 @@ async function checkFile(
   path: string,
   prefix: string,
   check: DeliveryCheck,
-  { model, signal, progress, rules }: CheckFilesOptions & { readonly rules: boolean },
+  { model, signal, progress, rules, stopAfter }: CheckFileOptions,
 ): Promise<boolean> {
   check.start(prefix);
   let hasOtherMembers = false;
+  let count = 0;
   const known = memberNames(model.schema);
   const faults = new CountedFaults(({ pointer, line, message }) => {
     hasOtherMembers ||= /^has a member that the model does not know|required property/.test(message);
     const place = (): string => prefix + knownPart(pointer, known);
     check.findings.add('model', 'blocking', `line ${line}: ${withoutNames(message)}`, place);
+    count += 1;
+    if (hasOtherMembers && count >= stopAfter) throw new ImportStopped();
   });
   const reader = new DeliveryReader({
     ...{ model, faults, traitsOf: () => NO_TRAITS, judge: rules ? check : undefined },
@@ -156,7 +199,7 @@ export async function checkStored(
   const period = periodOf(filter, recent, now);
   const leveringen = recent === undefined ? [] : await findLeveringen(pool, filter, period);
   const { counted, select } = await countChosen(pool, leveringen, period, model, signal);
-  const check = new DeliveryCheck({ ...options, period });
+  const check = new DeliveryCheck({ ...options, period: recent === undefined ? asked : period });
   check.start('');
   for (const [index, each] of counted.entries()) {
     await judgeLevering(pool, { ...each, index, from: 0, to: each.records, check, select, model, signal });

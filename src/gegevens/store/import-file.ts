@@ -7,6 +7,7 @@ import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../import
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { createTraitsReader, type RecordTraits } from '../import/record-traits.ts';
 import type { Replacement } from '../import/replacement.ts';
+import type { Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { CopyRows, copyZaakRecords, copyZaakSignalen, TraitRows } from './copy-rows.ts';
 import { fillTraits, readRecognitionKey } from './fill-traits.ts';
@@ -174,16 +175,17 @@ async function copyZaken(client: pg.PoolClient, invoerId: number, { leveringen }
 export const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
 
 /**
- * Finds the other built-in model of a file that does not fit the given one; the newest, when it fits several.
+ * Finds the built-in model of a file; the newest, when it fits several.
+ * @param except a version that the file is known not to fit
  * @returns its version; `undefined` when it fits none
  */
 export async function recogniseModel(
   path: string,
-  { variant, mapping }: Model,
+  { variant, except }: { readonly variant: Variant; readonly except?: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (const version of builtInVersions(variant).toReversed()) {
-    if (version !== mapping.versie && (await fits(path, loadModel(variant, version), signal))) return version;
+    if (version !== except && (await fits(path, loadModel(variant, version), signal))) return version;
   }
   return undefined;
 }

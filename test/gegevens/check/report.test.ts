@@ -299,12 +299,30 @@ describe('what cannot be checked', () => {
       const path = messageFile(bom + JSON.stringify(message([vsLevering('1.2')])));
       const { status, stdout, stderr } = await check(['--variant', 'vs', '--json', path]);
       expect(status).toBe(1);
-      expect(stderr).toContain(`${path} is a file of model 1.2; --model 1.2 checks it as such`);
+      expect(stderr).toContain(`${path} is a file of VS model 1.2; --model 1.2 checks it as such`);
       // Rules would look for members of the other model.
       const { findings }: { findings: { rule: unknown }[] } = JSON.parse(stdout);
       expect(findings.map(({ rule }) => rule)).toEqual(['model']);
       expect((await check(['--variant', 'vs', '--model', '1.2', path])).status).toBe(0);
     }
+  });
+
+  it('is named when it is of the other variant, without reading on', async () => {
+    const records = Array.from({ length: 300 }, (_, n) => traject({ omschrijving: `r${n}` }));
+    const path = messageFile(message([shvLevering(records)]));
+    const { status, stderr, stdout } = await check(['--variant', 'vs', '--json', path]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${path} is a file of SHV model 1.0; --variant shv`)]);
+    expect(found(JSON.parse(stdout))).toEqual([['model', 'blocking', expect.any(String), expect.anything()]]);
+  });
+
+  it('keeps all its findings when it fits no other model, however many faults it has', async () => {
+    const records = Array.from({ length: 300 }, (_, n) => traject({ omschrijving: `r${n}`, gemeentecode: undefined }));
+    const { report } = await judge('shv', message([shvLevering(records)]));
+    expect(report.findings.map(({ rule, count }) => [rule, count])).toEqual([
+      ['model', 300],
+      [2, 300],
+      [12, 299],
+    ]);
   });
 
   it('is a file that cannot be read', async () => {
