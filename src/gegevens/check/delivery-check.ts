@@ -77,7 +77,7 @@ export class DeliveryCheck implements DeliveryJudge {
     this.#today = now.toISOString().slice(0, 10);
   }
 
-  /** Begins a file, or what is stored. Records are compared with those of the same file. @param prefix of its places */
+  /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
   start(prefix: string): void {
     this.#prefix = prefix;
     this.#first = [];
@@ -108,6 +108,8 @@ export class DeliveryCheck implements DeliveryJudge {
     const { levering: paths, variant } = this.#mapping;
     const open = this.#levering;
     this.#levering = startLevering();
+    // IDs are of one levering: in another one an equal signal or case is of somebody else.
+    if (paths.recordId !== undefined) this.#seen = { records: new IdIndex(), zaken: new IdIndex() };
     const report: Report = (rule, severity, what, path) =>
       this.findings.add(rule, severity, what, () => this.#pointer(nummer, undefined, undefined, path));
     this.#organisation(head, report);

@@ -31,7 +31,7 @@ const STYLE = `
   ul.places li { break-inside: avoid; overflow-wrap: anywhere; }
   code { font-family: ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
   footer { margin-top: 1rem; font-size: 8.5pt; color: #444; }
-  @media print { body { padding: 0; max-width: none; font-size: 8.5pt; line-height: 1.25; } th, td { padding-top: .05rem; padding-bottom: .05rem; } ul.places { font-size: 6.5pt; } h2 { margin-top: 1.1rem; } }
+  @media print { body { padding: 0; max-width: none; font-size: 8.5pt; line-height: 1.25; } th, td { padding-top: .05rem; padding-bottom: .05rem; } ul.places { font-size: 6.5pt; } h2 { margin-top: 1.1rem; } h3 { font-size: 9.5pt; } }
 `;
 
 interface Subject {
@@ -95,7 +95,7 @@ function placesHtml({ rule, severity, count, places }: Finding): string {
   const more = count - places.length;
   const items = places.map(
     ({ pointer, what }) =>
-      `<li><code>${escaped(pointer || '/').replaceAll('/', '/<wbr>')}</code> ${escaped(what)}</li>`,
+      `<li><code>${escaped(pointer || '/').replaceAll('/', '/<wbr>')}</code> ${withCode(what)}</li>`,
   );
   return `<h3>${severityHtml(severity)} ${escaped(ruleName(rule))}: ${ruleHtml(rule)}</h3>
 <ul class="places">
@@ -109,7 +109,11 @@ function severityHtml(severity: Severity): string {
 
 /** The text of a rule; names of members are between backticks. */
 function ruleHtml(rule: Rule): string {
-  return escaped(ruleText(rule)).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+  return withCode(ruleText(rule));
+}
+
+function withCode(text: string): string {
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function countsHtml(report: CheckReport): string {

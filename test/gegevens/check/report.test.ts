@@ -325,6 +325,23 @@ describe('what cannot be checked', () => {
     ]);
   });
 
+  it('is judged by a model of your own as far as its mapping names the places', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'check-'));
+    const models = join(import.meta.dirname, '../../../openapi/modellen/shv-1.0');
+    const { controle, ...mapping } = JSON.parse(readFileSync(`${models}.mapping.json`, 'utf8'));
+    const own = join(folder, 'eigen.schema.json');
+    writeFileSync(own, readFileSync(`${models}.schema.json`));
+    const file = message([shvLevering([traject({ toekenningsdatum: '2026-02-03', gemeentecode: '' })])]);
+    const judged = async (more: object): Promise<unknown[]> => {
+      writeFileSync(join(folder, 'eigen.mapping.json'), JSON.stringify({ ...mapping, ...more }));
+      return found((await judge('shv', file, ['--model', own])).report).map((each) => Object(each)[0]);
+    };
+    expect(await judged({})).toEqual([2]);
+    expect(await judged({ controle })).toEqual([2, 8]);
+    const { stderr } = await check(['--variant', 'shv', '--model', '/nergens.json', messageFile(file)]);
+    expect(stderr).toContain('/nergens.json');
+  });
+
   it('is a file that cannot be read', async () => {
     const missing = await check(['--variant', 'shv', '/nergens.json']);
     expect([missing.status, missing.stdout]).toEqual([1, '']);

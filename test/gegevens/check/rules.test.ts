@@ -262,6 +262,9 @@ describe.each(VS_VERSIONS)('VS %s', (version) => {
     expect(await report(wrong)).toEqual([[15, 'warning', `${signal}/client/${names.bsn}`]]);
     const levering = vsLevering(version);
     const signals = levering.vroegsignalen;
+    // IDs are of one levering.
+    const elsewhere = { ...levering, gemeentecode: '345' };
+    expect(await report(levering, elsewhere)).toEqual([]);
     const twice = { ...levering, vroegsignalen: Array.isArray(signals) ? [...signals, ...signals] : [] };
     expect(await report(twice)).toEqual([[15, 'warning', '/leveringen/0/vroegsignalen/1']]);
   });
