@@ -92,14 +92,23 @@ function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<v
     const { report, leveringen } = await checkStored(platform.pool, {
       ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
     });
-    const sources = leveringen.length === 0 ? ['nothing is stored for this period'] : leveringen.map(storedName);
+    const sources = storedNames(leveringen, report, model);
     await write({ output }, options, { report, model, now, sources });
   });
 }
 
-/** @param index place of the levering in an answer */
-function storedName({ id, periodeStart, periodeEinde, records }: Levering, index: number): string {
-  return `/leveringen/${index} is levering ${id} (${periodeStart} to ${periodeEinde}, ${records} records)`;
+/** How many leveringen there are, and which ones the places of the findings are in. */
+function storedNames(leveringen: readonly Levering[], { findings }: CheckReport, { mapping }: Model): string[] {
+  if (leveringen.length === 0) return ['nothing is stored for this period'];
+  const list = mapping.envelop.leveringen.length;
+  const named = findings.flatMap(({ places }) => places.map(({ pointer }) => pointer.split('/')[list + 1] ?? ''));
+  return [
+    `${leveringen.length} stored ${leveringen.length === 1 ? 'levering' : 'leveringen'}`,
+    ...leveringen.flatMap(({ id, periodeStart, periodeEinde, records }, index) => {
+      const what = `levering ${id} (${periodeStart} to ${periodeEinde}, ${records} records)`;
+      return named.includes(String(index)) ? [`/leveringen/${index} is ${what}`] : [];
+    }),
+  ];
 }
 
 async function chosenModel(
