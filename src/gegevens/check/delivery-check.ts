@@ -262,7 +262,10 @@ export class DeliveryCheck implements DeliveryJudge {
     if (controle.contacts === undefined) return;
     const { list, email } = controle.contacts;
     const contacts = valueAt(head, list);
-    const hasAddress = (contact: unknown): boolean => /.@./.test(String(valueAt(contact, email) ?? ''));
+    const hasAddress = (contact: unknown): boolean => {
+      const address = valueAt(contact, email);
+      return typeof address === 'string' && /.@./.test(address);
+    };
     if (!Array.isArray(contacts) || !contacts.some(hasAddress)) {
       report(11, 'blocking', 'no contact with an e-mail address', object);
     }
