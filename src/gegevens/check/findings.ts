@@ -3,7 +3,7 @@ export type Severity = 'blocking' | 'warning';
 export type Rule = number | 'model';
 
 /** The rules of the statistics office, by their numbers. */
-export const RULE_TEXTS: Readonly<Record<number, string>> = {
+const RULE_TEXTS: Readonly<Record<number, string>> = {
   1: 'a delivering organisation has a gemeentecode only if it is a municipality, and else a KvK number',
   2: 'every trajectory or signal is for a municipality: a gemeentecode, or `Onbekend`',
   3: 'an organisation that delivers for several municipalities has one levering for each',

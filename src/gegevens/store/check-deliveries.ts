@@ -28,7 +28,7 @@ interface CheckFilesOptions extends CheckOptions {
 }
 
 /** The built-in model of a file. */
-export interface OtherModel {
+interface OtherModel {
   readonly variant: Variant;
   readonly version: string;
 }
