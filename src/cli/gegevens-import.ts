@@ -1,17 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
+import type { CheckReport } from '../gegevens/check/delivery-check.ts';
 import type { ImportFault } from '../gegevens/import/faults.ts';
 import type { Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Model } from '../gegevens/model/model.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { createProgress } from './output.ts';
+import { createProgress, table } from './output.ts';
 import { type CommandContext, CommandError, runCommand } from './run-command.ts';
 
 interface ImportOptions {
   readonly variant: Variant;
   readonly model?: string;
   readonly replace?: boolean;
+  readonly check?: boolean;
   readonly json?: boolean;
 }
 
@@ -27,6 +29,8 @@ interface FileResult {
   /** Nothing was stored, because `--replace` is needed. */
   readonly needsReplace?: boolean;
   readonly bytes?: number;
+  /** What `gegevens check` finds in it. */
+  readonly check?: CheckReport;
   /** The model that a file with faults does fit. */
   readonly otherModel?: string;
   readonly faults?: readonly ImportFault[];
@@ -42,6 +46,7 @@ export function importCommand(terminal: Terminal): Command {
       '--replace',
       'replace even when many records would go, the name differs, or the municipality or KvK number conflicts',
     )
+    .option('--check', 'report on what was stored, as `gegevens check` does; exit status 1 when something in it blocks')
     .option('--json', 'one machine-readable result')
     .argument('<file...>', 'JSON files')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
@@ -53,22 +58,33 @@ export function importCommand(terminal: Terminal): Command {
         const model = options.model === undefined ? configured : loadModel(options.variant, options.model);
         const results: FileResult[] = [];
         for (const file of files) results.push(await importOne(context, { ...options, loaded: model }, file));
-        context.output.result({ files: results }, () => {
-          for (const result of results) describe(context, result, configured.mapping.versie);
+        const { countFindings, reportJson, reportText } = await import('../gegevens/check/report-text.ts');
+        const asJson = results.map(({ check, ...result }) =>
+          check === undefined ? result : { ...result, check: reportJson(check) },
+        );
+        context.output.result({ files: asJson }, () => {
+          for (const result of results) {
+            describe(context, result, configured.mapping.versie);
+            if (result.check !== undefined) context.output.line(reportText(result.check, table));
+          }
         });
         const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
         if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
+        const blocking = results.reduce((sum, { check }) => sum + (check ? countFindings(check, 'blocking') : 0), 0);
+        if (blocking > 0) throw new CommandError(`stored, with ${blocking} blocking finding(s)`);
       }),
     );
 }
 
 async function importOne(
   { platform, terminal, interrupted }: CommandContext,
-  { loaded: model, model: named, replace = false }: ImportOptions & { readonly loaded: Model },
+  { loaded: model, model: named, replace = false, check = false }: ImportOptions & { readonly loaded: Model },
   path: string,
 ): Promise<FileResult> {
   const { FaultyFile, importFile, recogniseModel } = await import('../gegevens/store/import-file.ts');
   const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
+  const { DeliveryCheck } = await import('../gegevens/check/delivery-check.ts');
+  const judge = check ? new DeliveryCheck({ model, now: platform.clock.now() }) : undefined;
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
@@ -76,7 +92,7 @@ async function importOne(
   };
   try {
     const imported = await importFile(platform.pool, {
-      ...{ path, model, replace, signal: interrupted },
+      ...{ path, model, replace, judge, signal: interrupted },
       progress: show,
     });
     const { leveringen, periodeStart, periodeEinde } = imported.delivery;
@@ -89,10 +105,14 @@ async function importOne(
       model: model.mapping.versie,
       replacements: imported.replacements,
       bytes: imported.bytes,
+      ...(judge === undefined ? {} : { check: judge.report() }),
     };
   } catch (error) {
     if (error instanceof FaultyFile) {
-      const otherModel = named === undefined ? await recogniseModel(path, model, interrupted) : undefined;
+      const otherModel =
+        named === undefined
+          ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
+          : undefined;
       return { file: path, faults: error.faults, ...(otherModel === undefined ? {} : { otherModel }) };
     }
     if (error instanceof ReplacementRefused) {

@@ -8,6 +8,7 @@ import { serve } from '../serve.ts';
 import { type Authority, createAuthority } from './authority/authority.ts';
 import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
+import { leverancierscode } from './example-data.ts';
 import { createFscManager, type FscManager } from './fsc-manager.ts';
 import { loadDemoClients } from './saved-secrets.ts';
 
@@ -146,7 +147,7 @@ function serviceEnvironment(
     GEGEVENS_TRANSPORT_CERTIFICATE: fsc.certificate,
     // The authority answers on loopback.
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-    GEGEVENS_SUPPLIER_CODE: 'VOORBEELD',
+    GEGEVENS_SUPPLIER_CODE: leverancierscode,
     // No proxy in front of it needs to notice first.
     SHUTDOWN_DRAIN_MS: '0',
     GEGEVENS_RATE_LIMIT: '0',
