@@ -1,0 +1,88 @@
+import { open, stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { type JsonObject, pointerSteps, withValueAt } from '../model/json-pointer.ts';
+import type { DeliverySource } from '../store/import-file.ts';
+import type { TableFile } from './cell.ts';
+import { openCsv } from './csv-file.ts';
+import type { DeliveryMessage } from './delivery-message.ts';
+import type { Plan } from './plan.ts';
+import { UnreadableTable } from './table-faults.ts';
+import { openXlsx } from './xlsx/xlsx-file.ts';
+
+interface OpenOptions {
+  readonly plan: Plan;
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: number) => void;
+}
+
+const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
+/** What Excel wrote before 2007, and what it makes of a workbook with a password. */
+const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
+
+/**
+ * Opens a file of tables: XLSX by its name or its first bytes, else CSV.
+ * @throws {UnreadableTable} when it is neither; what the file system says
+ */
+export async function openTableFile(path: string, { plan, signal, onBytes }: OpenOptions): Promise<TableFile> {
+  const start = await firstBytes(path);
+  if (start.equals(OLE)) {
+    throw new UnreadableTable('an XLS file, or a workbook with a password: save it as XLSX without a password');
+  }
+  const isXlsx = start.equals(ZIP) || ['.xlsx', '.xlsm'].includes(extname(path).toLowerCase());
+  if (isXlsx) return await openXlsx(path, { signal, onBytes });
+  const headers = plan.content.tables.flatMap(({ header }) => (typeof header === 'number' ? [header] : []));
+  return await openCsv(path, { csv: plan.content.csv ?? {}, header: headers[0], signal, onBytes });
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(ZIP.length), 0, ZIP.length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether a file is one of tables by its name, so that a mapping is needed. */
+export function isTableName(path: string): boolean {
+  return ['.csv', '.tsv', '.xls', '.xlsx', '.xlsm', '.ods'].includes(extname(path).toLowerCase());
+}
+
+interface EnvelopOptions {
+  readonly plan: Plan;
+  readonly now: Date;
+  /** Replaces the first and last day of the mapping. */
+  readonly period?: { readonly start: string; readonly end: string } | undefined;
+}
+
+/** The members of the message around its leveringen. */
+export function envelopOf({ plan: { content, model }, now, period }: EnvelopOptions): JsonObject {
+  const { startdatum, einddatum, aanleverdatumEnTijd } = model.mapping.envelop;
+  let envelop = withValueAt({}, aanleverdatumEnTijd, now.toISOString());
+  for (const [pointer, value] of Object.entries(content.envelope)) {
+    envelop = withValueAt(envelop, pointerSteps(pointer), value);
+  }
+  if (period === undefined) return envelop;
+  return withValueAt(withValueAt(envelop, startdatum, period.start), einddatum, period.end);
+}
+
+/** The message of tables, as what an import reads. @param path of the file of tables, whose size is noted */
+export function messageSource(message: DeliveryMessage, envelop: JsonObject, path: string): DeliverySource {
+  const pieces = message.bytes(envelop);
+  let rest: Buffer = Buffer.alloc(0);
+  return {
+    stat: () => stat(path),
+    read: async (buffer, offset, length) => {
+      while (rest.length === 0) {
+        const next = pieces.next();
+        if (next.done) return { bytesRead: 0 };
+        rest = next.value;
+      }
+      const bytesRead = rest.copy(buffer, offset, 0, Math.min(length, rest.length));
+      rest = rest.subarray(bytesRead);
+      return { bytesRead };
+    },
+    close: async () => message.close(),
+  };
+}
