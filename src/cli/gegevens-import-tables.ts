@@ -7,6 +7,7 @@ import type { DeliverySource } from '../gegevens/store/import-file.ts';
 import type { Plan } from '../gegevens/tables/plan.ts';
 import type { ReadTables } from '../gegevens/tables/read-tables.ts';
 import type { TableFault } from '../gegevens/tables/table-faults.ts';
+import { limitYoungGeneration } from '../kernel/scheduling.ts';
 import { createProgress } from './output.ts';
 import { type CommandContext, CommandError, type ToolContext, UsageError } from './run-command.ts';
 
@@ -74,9 +75,11 @@ export async function readTableFile(
   plan: Plan,
   { period, dryRun: isDry, show }: TableOptions,
   path: string,
-): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource }> {
+): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource; readonly envelop: JsonObject }> {
   const { envelopOf, messageSource, openTableFile } = await import('../gegevens/tables/table-source.ts');
   const { readTables, unreadableTables } = await import('../gegevens/tables/read-tables.ts');
+  // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
+  limitYoungGeneration();
   const { size } = await stat(path);
   const progress = createProgress(terminal, 'records read', path.toLowerCase().endsWith('.csv') ? size : undefined);
   const envelop: JsonObject = envelopOf({ plan, now: new Date(), period });
@@ -90,7 +93,7 @@ export async function readTableFile(
         await file.close();
       }
     });
-    return { tables, source: messageSource(tables.message, envelop, path) };
+    return { tables, envelop, source: messageSource(tables.message, envelop, path) };
   } finally {
     progress.end();
   }
@@ -104,12 +107,15 @@ export async function dryRun(
   files: readonly string[],
 ): Promise<void> {
   if (plan === undefined) throw new UsageError('--mapping is missing');
+  const { judgeMessage } = await import('../gegevens/tables/table-source.ts');
   const { maskPersons } = await import('../gegevens/tables/mask-persons.ts');
   const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
   for (const file of files) {
-    const { tables } = await readTableFile(context, plan, options, file);
-    tables.message.close();
-    const { faults, records, samples, message } = tables;
+    const { tables, envelop } = await readTableFile(context, plan, options, file);
+    const { records, samples, message } = tables;
+    const ofMessage = tables.faults.length > 0 ? [] : judgeMessage(message, envelop, plan.model);
+    const faults = [...tables.faults, ...inTables(ofMessage, tables)];
+    message.close();
     const shown = options.showPersons === true ? samples : maskPersons(samples);
     const result = { file, leveringen: message.leveringen.length, ...records, shown, faults };
     results.push(result);
@@ -123,6 +129,11 @@ export async function dryRun(
   output.result({ dryRun: true, files: results }, () => undefined);
   const faulty = results.filter(({ faults }) => faults.length > 0).length;
   if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
+}
+
+/** Faults of the message that tables made, at the rows of its records. */
+export function inTables(faults: readonly ImportFault[], tables: ReadTables): TableFault[] {
+  return faults.map(({ line, pointer, message }) => ({ ...tables.placeOf(line), pointer, message }));
 }
 
 /** A fault with its place: line and pointer of a message, or sheet, row and column of a table. */

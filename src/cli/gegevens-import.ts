@@ -13,6 +13,7 @@ import {
   addTableOptions,
   dryRun,
   faultText,
+  inTables,
   readMapping,
   readTableFile,
   type TableOptions,
@@ -143,11 +144,6 @@ async function importOne(
     tables?.message.close();
     progress.end();
   }
-}
-
-/** Faults of the message that tables made, at the rows of its records. */
-function inTables(faults: readonly ImportFault[], tables: ReadTables): TableFault[] {
-  return faults.map(({ line, pointer, message }) => ({ ...tables.placeOf(line), pointer, message }));
 }
 
 function isFileError(error: unknown): error is Error {

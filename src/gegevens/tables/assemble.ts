@@ -13,8 +13,8 @@ interface Origin {
 
 /** Two rows of one record that say different things. */
 export interface Contradiction extends Origin {
-  /** The row that said something else before. */
-  readonly earlier: number;
+  /** The row that said something else before; known with `trace`. */
+  readonly earlier: number | undefined;
 }
 
 /** A record made of its rows. */
@@ -113,9 +113,9 @@ class Assembly {
     const before = Object.hasOwn(holder, name) ? holder[name] : undefined;
     if (before === undefined) {
       holder[name] = value;
-      origins.set(toPointer(steps), origin);
+      if (this.#part.trace) origins.set(toPointer(steps), origin);
     } else if (before !== value) {
-      this.#contradictions.push({ ...origin, earlier: origins.get(toPointer(steps))?.row ?? origin.row });
+      this.#contradictions.push({ ...origin, earlier: origins.get(toPointer(steps))?.row });
     }
   }
 

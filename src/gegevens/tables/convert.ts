@@ -131,7 +131,7 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
 function numberReader(decimal: ',' | '.', type: 'integer' | 'number', rounding: 'nearest' | 'down' | 'none'): Read {
   const thousands = decimal === ',' ? '\\.' : ',';
   // Either no grouping at all, or groups of three: `1.5` is not read as 15.
-  const pattern = new RegExp(`^([+-]?)(\\d{1,3}(?:${thousands}\\d{3})+|\\d+)(?:\\${decimal}(\\d*|-))?(-?)$`);
+  const pattern = new RegExp(`^([+-]?)(\\d{1,3}(?:${thousands}\\d{3})+|\\d+)(?:\\${decimal}(-|\\d*))?(-?)$`);
   const fault = new CellFault(`is not a number with ${decimal === ',' ? 'a comma' : 'a point'} before its decimals`);
   const read = (cell: Cell): number | undefined => {
     if (typeof cell === 'object' && cell.kind === 'number') return cell.value;

@@ -61,12 +61,14 @@ function monthNumber(name: string): number {
   return OTHER_SHORT[lower] ?? (lower === 'sept' ? 9 : index + 1);
 }
 
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
 /** `YYYY-MM-DD`, or `undefined` when the calendar has no such day. */
 function existingDay(year: number, month: number, day: number): string | undefined {
-  const date = new Date(Date.UTC(2000, month - 1, day));
-  date.setUTCFullYear(year, month - 1, day);
-  if (year < 1 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  return date.toISOString().slice(0, 10);
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = month === 2 && isLeap ? 29 : (MONTH_DAYS[month - 1] ?? 0);
+  if (year < 1 || day < 1 || day > days) return undefined;
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
 }
 
 const DAY_MS = 86_400_000;

@@ -7,6 +7,13 @@ interface Entry {
   readonly text: string;
 }
 
+interface InMemory {
+  readonly key: string;
+  /** Where its text is among those in memory. */
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A sorted stretch of the file. */
 interface Run {
   readonly start: number;
@@ -21,8 +28,10 @@ export interface SorterLimits {
 
 const LIMITS: SorterLimits = { memoryBytes: 16 * 1024 * 1024, diskBytes: 64 * 1024 ** 3 };
 const READ_BYTES = 128 * 1024;
-/** What an entry costs beside its characters. */
+const WRITE_BYTES = 1024 * 1024;
+/** What an entry costs in memory beside its text: its key and where its text stands. */
 const ENTRY_BYTES = 96;
+const START_BYTES = 64 * 1024;
 const HEAD_BYTES = 8;
 
 /** There is more to sort than there may be on disk. */
@@ -34,8 +43,10 @@ export class SorterFull extends Error {}
  */
 export class DiskSorter {
   readonly #limits: SorterLimits;
-  #entries: Entry[] = [];
-  #bytes = 0;
+  #entries: InMemory[] = [];
+  /** The texts in memory, one after the other: as strings they would take several times the space. */
+  #texts = Buffer.allocUnsafeSlow(START_BYTES);
+  #used = 0;
   #isSorted = true;
   #file: number | undefined;
   #runs: Run[] = [];
@@ -49,16 +60,19 @@ export class DiskSorter {
   add(key: string, text: string): void {
     const last = this.#entries.at(-1);
     if (last !== undefined && key < last.key) this.#isSorted = false;
-    this.#entries.push({ key, text });
-    this.#bytes += key.length + text.length + ENTRY_BYTES;
-    if (this.#bytes > this.#limits.memoryBytes) this.#spill();
+    // No character of a string takes more than three bytes.
+    this.#reserve(text.length * 3);
+    const start = this.#used;
+    this.#used += this.#texts.write(text, start);
+    this.#entries.push({ key, start, end: this.#used });
+    if (this.#used + this.#entries.length * ENTRY_BYTES > this.#limits.memoryBytes) this.#spill();
   }
 
   /** All entries in the order of their keys. */
   *sorted(): Generator<Entry> {
-    this.#sortEntries();
     if (this.#file === undefined) {
-      yield* this.#entries;
+      this.#sortEntries();
+      for (const { key, start, end } of this.#entries) yield { key, text: this.#texts.toString('utf8', start, end) };
       return;
     }
     this.#spill();
@@ -75,8 +89,16 @@ export class DiskSorter {
 
   close(): void {
     this.#entries = [];
+    this.#texts = Buffer.alloc(0);
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#used + bytes <= this.#texts.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.#texts.length * 2, this.#used + bytes));
+    this.#texts.copy(grown, 0, 0, this.#used);
+    this.#texts = grown;
   }
 
   #sortEntries(): void {
@@ -88,29 +110,31 @@ export class DiskSorter {
     if (this.#entries.length === 0) return;
     this.#sortEntries();
     this.#file ??= openDeletedFile();
+    const file = this.#file;
     const start = this.#size;
     let parts: Buffer[] = [];
     let bytes = 0;
-    const write = (file: number): void => {
+    const write = (): void => {
       if (this.#size + bytes > this.#limits.diskBytes) throw new SorterFull();
       writeAll(file, Buffer.concat(parts), this.#size);
       this.#size += bytes;
       parts = [];
       bytes = 0;
     };
-    for (const { key, text } of this.#entries) {
-      const head = Buffer.allocUnsafe(HEAD_BYTES);
-      const [keyBytes, textBytes] = [Buffer.from(key), Buffer.from(text)];
-      head.writeUInt32LE(keyBytes.length, 0);
-      head.writeUInt32LE(textBytes.length, 4);
-      parts.push(head, keyBytes, textBytes);
-      bytes += HEAD_BYTES + keyBytes.length + textBytes.length;
-      if (bytes >= READ_BYTES * 8) write(this.#file);
+    for (const { key, start: from, end } of this.#entries) {
+      const keyBytes = Buffer.byteLength(key);
+      const head = Buffer.allocUnsafe(HEAD_BYTES + keyBytes);
+      head.writeUInt32LE(keyBytes, 0);
+      head.writeUInt32LE(end - from, 4);
+      head.write(key, HEAD_BYTES);
+      parts.push(head, this.#texts.subarray(from, end));
+      bytes += head.length + end - from;
+      if (bytes >= WRITE_BYTES) write();
     }
-    write(this.#file);
+    write();
     this.#runs.push({ start, bytes: this.#size - start });
     this.#entries = [];
-    this.#bytes = 0;
+    this.#used = 0;
   }
 }
 

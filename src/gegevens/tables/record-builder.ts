@@ -113,11 +113,11 @@ export class RecordBuilder {
     }
     const made = this.#assemble(group, false);
     onRecord(list, made.value);
-    for (const { table, row, column, earlier } of made.contradictions) {
-      this.#report(
-        placeOf(this.#options.tableOf(table), row, column),
-        `differs from row ${earlier}, of the same record`,
-      );
+    if (made.contradictions.length > 0) {
+      for (const { table, row, column, earlier } of this.#assemble(group, true).contradictions) {
+        const place = placeOf(this.#options.tableOf(table), row, column);
+        this.#report(place, `differs from row ${earlier}, of the same record`);
+      }
     }
     // A cell that could not be read is reported already; the member it leaves out is not reported as well.
     if (this.#check?.ok(made.value) === false && !group.rows.some(({ isFaulty }) => isFaulty)) {

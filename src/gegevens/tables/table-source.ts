@@ -1,6 +1,9 @@
 import { open, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { DeliveryReader } from '../import/delivery-reader.ts';
+import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { type JsonObject, pointerSteps, withValueAt } from '../model/json-pointer.ts';
+import type { Model } from '../model/model.ts';
 import type { DeliverySource } from '../store/import-file.ts';
 import type { TableFile } from './cell.ts';
 import { openCsv } from './csv-file.ts';
@@ -85,4 +88,25 @@ export function messageSource(message: DeliveryMessage, envelop: JsonObject, pat
     },
     close: async () => message.close(),
   };
+}
+
+/**
+ * Judges a message as an import would, down to what only all records together can have wrong: two equal ones, a period that ends before
+ * it starts. Afterwards it cannot be read again.
+ */
+export function judgeMessage(message: DeliveryMessage, envelop: JsonObject, model: Model): readonly ImportFault[] {
+  const faults = new Faults();
+  const reader = new DeliveryReader({
+    model,
+    faults,
+    traitsOf: () => ({ begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined }),
+    sink: { text: () => undefined, traits: () => undefined },
+  });
+  try {
+    for (const bytes of message.bytes(envelop)) reader.feed(bytes);
+    reader.finish();
+  } catch (error) {
+    if (!(error instanceof ImportStopped)) throw error;
+  }
+  return faults.list;
 }

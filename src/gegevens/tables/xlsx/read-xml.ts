@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { SAXParser, type Tag } from 'sax';
+import sax from 'sax';
 import { UnreadableTable } from '../table-faults.ts';
 
 export interface XmlHandler {
@@ -26,11 +26,11 @@ export async function* readXml(
   name: string,
   handler: XmlHandler,
 ): AsyncGenerator<undefined> {
-  const parser = new SAXParser(true, { position: false });
+  const parser = new sax.SAXParser(true, { position: false });
   let depth = 0;
   let since = 0;
   let problem: string | undefined;
-  parser.onopentag = ({ name: tag, attributes }: Tag | { name: string; attributes: object }) => {
+  parser.onopentag = ({ name: tag, attributes }: sax.Tag | { name: string; attributes: object }) => {
     depth += 1;
     since = 0;
     if (depth > MAX_DEPTH) problem ??= 'is nested too deeply';
