@@ -32,10 +32,11 @@ export async function openCsv(path: string, { csv, header, signal, onBytes }: Cs
   const quote = csv.quote ?? '"';
   const delimiter = csv.delimiter ?? SEPARATOR_LINE.exec(sample)?.[1] ?? guessDelimiter(sample, quote, header);
   const shown = delimiter === '\t' ? 'a tab' : JSON.stringify(delimiter);
+  const readAs = `${encoding}, delimiter ${shown}${csv.delimiter === undefined ? ' (guessed; csv.delimiter sets it)' : ''}`;
   return {
     kind: 'csv',
     sheets: [],
-    readAs: `${encoding}, delimiter ${shown}${csv.delimiter === undefined ? ' (guessed; csv.delimiter sets it)' : ''}`,
+    readAs,
     date1904: false,
     async *rows() {
       const source = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
@@ -46,7 +47,7 @@ export async function openCsv(path: string, { csv, header, signal, onBytes }: Cs
       });
       counted.on('error', (error) => parser.destroy(error)).pipe(parser);
       try {
-        yield* batches(parser, isSeparatorLine);
+        yield* batches(parser, isSeparatorLine, readAs);
       } finally {
         source.destroy();
         counted.destroy();
@@ -58,7 +59,7 @@ export async function openCsv(path: string, { csv, header, signal, onBytes }: Cs
 }
 
 /** The rows of a parser. @throws {UnreadableTable} where it cannot go on */
-async function* batches(parser: Parser, isSeparatorLine: boolean): AsyncGenerator<Row[]> {
+async function* batches(parser: Parser, isSeparatorLine: boolean, readAs: string): AsyncGenerator<Row[]> {
   let number = 0;
   let batch: Row[] = [];
   try {
@@ -75,7 +76,10 @@ async function* batches(parser: Parser, isSeparatorLine: boolean): AsyncGenerato
     if (!(error instanceof CsvError)) throw error;
     // What stands before the row that cannot be read is judged too.
     yield batch;
-    throw new UnreadableTable(csvMessage(error.code), { row: number + 1 });
+    const { records, lines } = error;
+    const at = typeof lines === 'number' ? ` (line ${lines} of the file)` : '';
+    const message = `${csvMessage(error.code)}${at}; the file was read as ${readAs}`;
+    throw new UnreadableTable(message, { row: (typeof records === 'number' ? records : number) + 1 });
   }
   yield batch;
 }

@@ -63,7 +63,7 @@ export async function* readXml(
       const piece = decoded.slice(at, at + PIECE);
       since += piece.length;
       parser.write(piece);
-      if (since > MAX_TOKEN) problem ??= `has a tag of more than ${MAX_TOKEN} characters`;
+      if (since > MAX_TOKEN) problem ??= `has a tag or text of more than ${MAX_TOKEN} characters`;
     }
     if (problem !== undefined) throw new UnreadableTable(`part ${name} of the XLSX file ${problem}`);
   };
