@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ImportFault } from '../gegevens/import/faults.ts';
 import type { JsonObject } from '../gegevens/model/json-pointer.ts';
@@ -9,7 +10,7 @@ import type { ReadTables } from '../gegevens/tables/read-tables.ts';
 import type { TableFault } from '../gegevens/tables/table-faults.ts';
 import { limitYoungGeneration } from '../kernel/scheduling.ts';
 import { createProgress } from './output.ts';
-import { type CommandContext, CommandError, type ToolContext, UsageError } from './run-command.ts';
+import { type CommandContext, CommandError, type ToolContext } from './run-command.ts';
 
 export interface TableOptions {
   readonly mapping?: string;
@@ -21,6 +22,7 @@ export interface TableOptions {
 
 const SHOWN = 3;
 const MAX_SHOWN = 1000;
+const TABLE_NAMES: ReadonlySet<string> = new Set(['.csv', '.tsv', '.xls', '.xlsx', '.xlsm', '.ods']);
 
 export function addTableOptions(command: Command): Command {
   return command
@@ -45,20 +47,20 @@ function readCount(text: string): number {
   return count;
 }
 
-/** @returns what the mapping makes of the model; `undefined` when the files are no tables */
-export async function readMapping(
+/** Why a mapping is needed that was not given; `undefined` when it was, or is not needed. */
+export function missingMapping(
   { mapping, dryRun: isDry, period }: TableOptions,
-  model: Model,
   files: readonly string[],
-): Promise<Plan | undefined> {
-  const { isTableName } = await import('../gegevens/tables/table-source.ts');
-  if (mapping === undefined) {
-    if (isDry === true || period !== undefined)
-      throw new UsageError('--dry-run and --period are for tables: --mapping is missing');
-    const table = files.find(isTableName);
-    if (table !== undefined) throw new UsageError(`${table} is a table: --mapping is missing`);
-    return undefined;
-  }
+): string | undefined {
+  if (mapping !== undefined) return undefined;
+  if (isDry === true || period !== undefined) return '--dry-run and --period are for tables: --mapping is missing';
+  const table = files.find((file) => TABLE_NAMES.has(extname(file).toLowerCase()));
+  return table === undefined ? undefined : `${table} is a table: --mapping is missing`;
+}
+
+/** @returns what the mapping makes of the model; `undefined` when the files are no tables */
+export async function readMapping({ mapping }: TableOptions, model: Model): Promise<Plan | undefined> {
+  if (mapping === undefined) return undefined;
   const { MappingError, readMappingFile } = await import('../gegevens/tables/mapping-file.ts');
   const { planTables } = await import('../gegevens/tables/plan.ts');
   try {
@@ -106,7 +108,7 @@ export async function dryRun(
   options: TableOptions,
   files: readonly string[],
 ): Promise<void> {
-  if (plan === undefined) throw new UsageError('--mapping is missing');
+  if (plan === undefined) return;
   const { judgeMessage } = await import('../gegevens/tables/table-source.ts');
   const { maskPersons } = await import('../gegevens/tables/mask-persons.ts');
   const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];

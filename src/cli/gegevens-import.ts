@@ -14,12 +14,13 @@ import {
   dryRun,
   faultText,
   inTables,
+  missingMapping,
   readMapping,
   readTableFile,
   type TableOptions,
 } from './gegevens-import-tables.ts';
 import { createProgress } from './output.ts';
-import { type CommandContext, CommandError, runCommand, runTool } from './run-command.ts';
+import { type CommandContext, CommandError, runCommand, runTool, UsageError } from './run-command.ts';
 
 interface ImportOptions extends TableOptions {
   readonly variant: Variant;
@@ -65,15 +66,17 @@ Examples:
   $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --dry-run 2026-q1.csv`,
     );
   return addTableOptions(command).action((files: string[], options: ImportOptions) => {
-    if (options.dryRun === true) {
+    const missing = missingMapping(options, files);
+    if (options.dryRun === true || missing !== undefined) {
       return runTool(terminal, options, async ({ config, ...context }) => {
+        if (missing !== undefined) throw new UsageError(missing);
         const { model } = await chooseModel(config.gegevens, options);
-        await dryRun(context, await readMapping(options, model, files), options, files);
+        await dryRun(context, await readMapping(options, model), options, files);
       });
     }
     return runCommand(terminal, options, async (context) => {
       const { configured, model } = await chooseModel(context.platform.config.gegevens, options);
-      const plan = await readMapping(options, model, files);
+      const plan = await readMapping(options, model);
       const results: FileResult[] = [];
       for (const file of files) results.push(await importOne(context, { ...options, loaded: model, plan }, file));
       context.output.result({ files: results }, () => {

@@ -120,13 +120,19 @@ class Assembly {
   }
 
   #addConstants(table: number): void {
-    for (const { list, steps, value } of this.#part.tableOf(table).constants) {
-      if (list === undefined) setIfAbsent(this.#value, steps, value);
-      else {
-        const items = this.#lists.get(list.pointer)?.items ?? new Map<string, Item>();
-        for (const [key, item] of items) {
-          if (item.table === table && (list.item === '-' || list.item === key)) setIfAbsent(item.value, steps, value);
-        }
+    const { members, constants } = this.#part.tableOf(table);
+    for (const { list, steps, value } of constants) {
+      if (list === undefined) {
+        setIfAbsent(this.#value, steps, value);
+        continue;
+      }
+      // A numbered item that no column fills is made of constants alone: the one contact of an organisation.
+      const isFixed = !members.some(
+        ({ member }) => member.list?.pointer === list.pointer && member.list.item === list.item,
+      );
+      if (isFixed && list.item !== '-') this.#item(list.pointer, list.steps, list.item, table);
+      for (const [key, item] of this.#lists.get(list.pointer)?.items ?? []) {
+        if (item.table === table && (list.item === '-' || list.item === key)) setIfAbsent(item.value, steps, value);
       }
     }
   }

@@ -118,7 +118,7 @@ export function readMappingFile(path: string): MappingFile {
     .map((error) => {
       const { instancePath, propertyName } = error;
       const name = propertyName === undefined ? '' : ` ${JSON.stringify(propertyName)}`;
-      return `line ${lineOf(instancePath)}, ${instancePath || '/'}${name}: ${describeError(error)}`;
+      return `line ${lineOf(instancePath)}, ${instancePath || '/'}${name}: ${describeError(error).replace('that the model does not know', 'that is not known')}`;
     });
   throw new MappingError(path, [...new Set(problems)].slice(0, MAX_PROBLEMS));
 }

@@ -178,6 +178,11 @@ function planMembers({ members, base, model, report }: MembersToPlan): MemberPla
       columns.push({ ...path, source, type, isMultiple });
     }
   }
+  for (const { pointer, list } of constants) {
+    if (list?.item === '-' && !columns.some((member) => member.list?.pointer === list.pointer)) {
+      report(pointer, 'no column fills an item of this list; number the item if every record has it');
+    }
+  }
   for (const own of Map.groupBy(columns, ({ list }) => list?.pointer).values()) {
     const [first] = own;
     if (first?.list === undefined) continue;

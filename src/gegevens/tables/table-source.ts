@@ -47,11 +47,6 @@ async function firstBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** Whether a file is one of tables by its name, so that a mapping is needed. */
-export function isTableName(path: string): boolean {
-  return ['.csv', '.tsv', '.xls', '.xlsx', '.xlsm', '.ods'].includes(extname(path).toLowerCase());
-}
-
 interface EnvelopOptions {
   readonly plan: Plan;
   readonly now: Date;
