@@ -77,7 +77,7 @@ export async function readTableFile(
   plan: Plan,
   { period, dryRun: isDry, show }: TableOptions,
   path: string,
-): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource; readonly envelop: JsonObject }> {
+): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource }> {
   const { envelopOf, messageSource, openTableFile } = await import('../gegevens/tables/table-source.ts');
   const { readTables, unreadableTables } = await import('../gegevens/tables/read-tables.ts');
   // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
@@ -95,7 +95,7 @@ export async function readTableFile(
         await file.close();
       }
     });
-    return { tables, envelop, source: messageSource(tables.message, envelop, path) };
+    return { tables, source: messageSource(tables.message, envelop, path) };
   } finally {
     progress.end();
   }
@@ -113,9 +113,9 @@ export async function dryRun(
   const { maskPersons } = await import('../gegevens/tables/mask-persons.ts');
   const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
   for (const file of files) {
-    const { tables, envelop } = await readTableFile(context, plan, options, file);
+    const { tables, source } = await readTableFile(context, plan, options, file);
     const { records, samples, message } = tables;
-    const ofMessage = tables.faults.length > 0 ? [] : judgeMessage(message, envelop, plan.model);
+    const ofMessage = tables.faults.length > 0 ? [] : await judgeMessage(source, plan.model);
     const faults = [...tables.faults, ...inTables(ofMessage, tables)];
     message.close();
     const shown = options.showPersons === true ? samples : maskPersons(samples);

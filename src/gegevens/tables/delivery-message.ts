@@ -13,7 +13,6 @@ export interface RecordPlace {
 /** Placeholders that no text of a table can contain. */
 const NONCE = randomUUID();
 const LISTS: readonly ItemList[] = ['records', 'zaken'];
-const PIECE_CHARACTERS = 256 * 1024;
 const START_LINES = 1024;
 
 /** The message of the exchange model that tables make: its records wait on disk, each on a line of its own. */
@@ -66,23 +65,12 @@ export class DeliveryMessage {
     return row === 0 ? undefined : { table, row };
   }
 
-  /** The whole message; it can be read once. @param envelop without leveringen */
-  *bytes(envelop: JsonObject): Generator<Buffer> {
-    let text = '';
-    for (const piece of this.#pieces(envelop)) {
-      text += piece;
-      if (text.length < PIECE_CHARACTERS) continue;
-      yield Buffer.from(text);
-      text = '';
-    }
-    yield Buffer.from(text);
-  }
-
   close(): void {
     this.#sorter.close();
   }
 
-  *#pieces(envelop: JsonObject): Generator<string> {
+  /** The text of the whole message, in small pieces; it can be read once. @param envelop without leveringen */
+  *pieces(envelop: JsonObject): Generator<string> {
     const records = this.#sorter.sorted();
     let next = records.next();
     let line = 1;

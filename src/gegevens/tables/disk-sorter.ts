@@ -26,7 +26,7 @@ export interface SorterLimits {
   readonly diskBytes: number;
 }
 
-const LIMITS: SorterLimits = { memoryBytes: 16 * 1024 * 1024, diskBytes: 64 * 1024 ** 3 };
+const LIMITS: SorterLimits = { memoryBytes: 8 * 1024 * 1024, diskBytes: 64 * 1024 ** 3 };
 const READ_BYTES = 128 * 1024;
 const WRITE_BYTES = 1024 * 1024;
 /** What an entry costs in memory beside its text: its key and where its text stands. */
@@ -58,14 +58,16 @@ export class DiskSorter {
 
   /** @throws {SorterFull} when the disk has had its share */
   add(key: string, text: string): void {
+    // No character of a string takes more than three bytes.
+    const needed = text.length * 3;
+    const inMemory = this.#used + needed + this.#entries.length * ENTRY_BYTES;
+    if (inMemory > this.#limits.memoryBytes) this.#spill();
+    this.#reserve(needed);
     const last = this.#entries.at(-1);
     if (last !== undefined && key < last.key) this.#isSorted = false;
-    // No character of a string takes more than three bytes.
-    this.#reserve(text.length * 3);
     const start = this.#used;
     this.#used += this.#texts.write(text, start);
     this.#entries.push({ key, start, end: this.#used });
-    if (this.#used + this.#entries.length * ENTRY_BYTES > this.#limits.memoryBytes) this.#spill();
   }
 
   /** All entries in the order of their keys. */
@@ -76,6 +78,7 @@ export class DiskSorter {
       return;
     }
     this.#spill();
+    this.#texts = Buffer.alloc(0);
     const file = this.#file;
     const heap = new RunHeap();
     this.#runs.forEach((run, index) => {
@@ -96,7 +99,9 @@ export class DiskSorter {
 
   #reserve(bytes: number): void {
     if (this.#used + bytes <= this.#texts.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.#texts.length * 2, this.#used + bytes));
+    const grown = Buffer.allocUnsafeSlow(
+      Math.max(Math.min(this.#texts.length * 2, this.#limits.memoryBytes), this.#used + bytes),
+    );
     this.#texts.copy(grown, 0, 0, this.#used);
     this.#texts = grown;
   }

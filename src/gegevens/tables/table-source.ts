@@ -18,6 +18,7 @@ interface OpenOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
+const JUDGED_BYTES = 256 * 1024;
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
 /** What Excel wrote before 2007, and what it makes of a workbook with a password. */
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0]);
@@ -67,19 +68,26 @@ export function envelopOf({ plan: { content, model }, now, period }: EnvelopOpti
 
 /** The message of tables, as what an import reads. @param path of the file of tables, whose size is noted */
 export function messageSource(message: DeliveryMessage, envelop: JsonObject, path: string): DeliverySource {
-  const pieces = message.bytes(envelop);
+  const pieces = message.pieces(envelop);
+  // What did not fit into the buffer of the last call.
   let rest: Buffer = Buffer.alloc(0);
   return {
     stat: () => stat(path),
     read: async (buffer, offset, length) => {
-      while (rest.length === 0) {
+      const end = offset + length;
+      let at = offset;
+      while (at < end) {
+        const copied = rest.copy(buffer, at, 0, Math.min(rest.length, end - at));
+        rest = rest.subarray(copied);
+        at += copied;
+        if (at === end) break;
         const next = pieces.next();
-        if (next.done) return { bytesRead: 0 };
-        rest = next.value;
+        if (next.done) break;
+        // Most pieces fit and need no buffer of their own.
+        if (next.value.length * 3 <= end - at) at += buffer.write(next.value, at);
+        else rest = Buffer.from(next.value);
       }
-      const bytesRead = rest.copy(buffer, offset, 0, Math.min(length, rest.length));
-      rest = rest.subarray(bytesRead);
-      return { bytesRead };
+      return { bytesRead: at - offset };
     },
     close: async () => message.close(),
   };
@@ -89,7 +97,7 @@ export function messageSource(message: DeliveryMessage, envelop: JsonObject, pat
  * Judges a message as an import would, down to what only all records together can have wrong: two equal ones, a period that ends before
  * it starts. Afterwards it cannot be read again.
  */
-export function judgeMessage(message: DeliveryMessage, envelop: JsonObject, model: Model): readonly ImportFault[] {
+export async function judgeMessage(source: DeliverySource, model: Model): Promise<readonly ImportFault[]> {
   const faults = new Faults();
   const reader = new DeliveryReader({
     model,
@@ -97,8 +105,13 @@ export function judgeMessage(message: DeliveryMessage, envelop: JsonObject, mode
     traitsOf: () => ({ begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined }),
     sink: { text: () => undefined, traits: () => undefined },
   });
+  const buffer = Buffer.allocUnsafe(JUDGED_BYTES);
   try {
-    for (const bytes of message.bytes(envelop)) reader.feed(bytes);
+    for (;;) {
+      const { bytesRead } = await source.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) break;
+      reader.feed(buffer.subarray(0, bytesRead));
+    }
     reader.finish();
   } catch (error) {
     if (!(error instanceof ImportStopped)) throw error;
