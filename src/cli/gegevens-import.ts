@@ -61,7 +61,7 @@ export function importCommand(terminal: Terminal): Command {
     .addHelpText(
       'after',
       `
-Examples:
+Example:
   $ koppelvlak gegevens import --variant shv 2026-q1.json
   $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --dry-run 2026-q1.csv`,
     );
