@@ -26,7 +26,7 @@ export interface SorterLimits {
   readonly diskBytes: number;
 }
 
-const LIMITS: SorterLimits = { memoryBytes: 8 * 1024 * 1024, diskBytes: 64 * 1024 ** 3 };
+const LIMITS: SorterLimits = { memoryBytes: 8 * 1024 * 1024, diskBytes: 16 * 1024 ** 3 };
 const READ_BYTES = 128 * 1024;
 const WRITE_BYTES = 1024 * 1024;
 /** What an entry costs in memory beside its text: its key and where its text stands. */

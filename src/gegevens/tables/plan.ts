@@ -101,6 +101,9 @@ export function planTables(file: MappingFile, model: Model): Plan {
     }
   };
   checkForms(content.dates, '/dates');
+  const { delimiter = ';', quote = '"' } = content.csv ?? {};
+  if (delimiter === quote || /[\r\n]/.test(delimiter + quote))
+    report('/csv', 'the delimiter and the quote cannot be these');
   const levering = planner(content.levering, '/levering', oneLevering);
   for (const { pointer, list, isMultiple } of levering.columns) {
     if (isMultiple || list?.item === '-')

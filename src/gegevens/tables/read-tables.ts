@@ -45,6 +45,10 @@ export async function readTables(options: ReadOptions): Promise<ReadTables> {
   try {
     await reader.read();
   } catch (error) {
+    if (options.signal.aborted) {
+      reader.message.close();
+      throw options.signal.reason;
+    }
     if (error instanceof UnreadableTable) reader.faults.add({ ...error.place, message: error.message });
     else if (error instanceof SorterFull) reader.faults.add({ message: 'more rows than may be sorted on disk' });
     else if (!(error instanceof ImportStopped)) {

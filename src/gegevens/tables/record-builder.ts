@@ -13,6 +13,8 @@ import { type Place, type TableFaults, UnreadableTable } from './table-faults.ts
 
 /** Rows of one record that are held in memory. */
 const MAX_GROUP_ROWS = 10_000;
+/** Of each the key and the place are in memory. */
+const MAX_RECORDS = 10_000_000;
 
 interface Group {
   readonly key: string | undefined;
@@ -124,6 +126,10 @@ export class RecordBuilder {
       this.#explain(group, first, this.#check.faults(made.value));
     }
     this.#count += 1;
+    if (this.#count > MAX_RECORDS) {
+      const { sheet } = this.#options.tableOf(first.table);
+      throw new UnreadableTable(`more than ${MAX_RECORDS} records: deliver by municipality`, { sheet, row: first.row });
+    }
     if (!this.#options.faults.isEmpty) return;
     const order = plan.sorted.has(list) ? sortable(first.row) : sortable(this.#count);
     message.add(first.levering, list, order, { table: first.table, row: first.row }, made.value);

@@ -1,6 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { loadModel } from '../../../src/gegevens/model/model.ts';
+import { readMappingFile } from '../../../src/gegevens/tables/mapping-file.ts';
+import { planTables } from '../../../src/gegevens/tables/plan.ts';
+import { readTables } from '../../../src/gegevens/tables/read-tables.ts';
+import { envelopOf, openTableFile } from '../../../src/gegevens/tables/table-source.ts';
 import { fileNamed, shvMapping, shvTable, tryTable } from './support.ts';
 
+const EXAMPLE = join(import.meta.dirname, '../../../examples/tables/gegevens/vs-signalen.xlsx');
 const csv = (...lines: readonly string[]): string => fileNamed('tabel.csv', `${lines.join('\r\n')}\r\n`);
 const client = { '/client/-/Burgerservicenummer': 'BSN', '/client/-/Postcode': 'Postcode' };
 
@@ -210,6 +218,20 @@ describe('rows and records', () => {
       { client: [{ Burgerservicenummer: '3' }] },
     ]);
   });
+});
+
+it('stops when it is interrupted, for that reason', async () => {
+  const file = fileNamed('tabel.csv', `T\n${'x\n'.repeat(200_000)}`);
+  const plan = planTables(readMappingFile(shvTable({ '/omschrijving': 'T' })), loadModel('shv'));
+  for (const path of [file, fileNamed('t.xlsx', readFileSync(EXAMPLE))]) {
+    const interruption = new AbortController();
+    const onBytes = (): void => interruption.abort(new Error('interrupted'));
+    const { signal } = interruption;
+    const table = await openTableFile(path, { plan, signal, onBytes });
+    const envelop = envelopOf({ plan, now: new Date() });
+    await expect(readTables({ plan, file: table, envelop, signal, samples: 0 })).rejects.toThrow('interrupted');
+    await table.close();
+  }
 });
 
 it('names all faults together, with row and column, and repeats no value', async () => {

@@ -46,6 +46,7 @@ describe('a mapping that cannot be used', () => {
   it('names every member that the model does not know, and whatever cannot be meant', async () => {
     const mapping = shvMapping({
       dates: ['dd-MM', 'yyyy-MM-dd'],
+      csv: { delimiter: '|', quote: '|' },
       levering: { '/teller': 'A', '/aanleverende_organisatie/contactpersonen/-/email': 'B' },
       tables: [
         {
@@ -69,6 +70,7 @@ describe('a mapping that cannot be used', () => {
     const stderr = await refusalOf(mapping);
     for (const [place, message] of [
       ['/dates', '"dd-MM" is not a form of dates'],
+      ['/csv', 'the delimiter and the quote cannot be these'],
       ['/levering/~1teller', 'is filled by the import itself'],
       ['/levering/~1aanleverende_organisatie~1contactpersonen~1-~1email', 'a levering has one row'],
       ['/tables/0/members/~1startdtum', 'the model does not describe this member'],
