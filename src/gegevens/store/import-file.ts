@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
 import type { Pool } from '../../kernel/database/pool.ts';
@@ -13,8 +13,17 @@ import { CopyRows, copyZaakRecords, copyZaakSignalen, TraitRows } from './copy-r
 import { fillTraits, readRecognitionKey } from './fill-traits.ts';
 import { replaceDeliveries } from './replace-deliveries.ts';
 
+/** What a delivery is read from: a file, or something that makes its bytes. */
+export interface DeliverySource {
+  stat(): Promise<{ readonly size: number }>;
+  read(buffer: Buffer, offset: number, length: number): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
 interface ImportOptions {
   readonly path: string;
+  /** Default: the file at `path`. */
+  readonly source?: DeliverySource;
   readonly model: Model;
   /** Cancels the import: nothing of the file is stored then. */
   readonly signal: AbortSignal;
@@ -55,7 +64,7 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
  *   the file system or database says
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
-  const file = await open(options.path);
+  const file: DeliverySource = options.source ?? (await open(options.path));
   try {
     // Leveringen are compared by municipality, which is not yet known of those imported by an older version.
     await fillTraits(pool, options.model);
@@ -69,7 +78,12 @@ export async function importFile(pool: Pool, options: ImportOptions): Promise<Im
   }
 }
 
-async function importInto(client: pg.PoolClient, db: Db, file: FileHandle, options: ImportOptions): Promise<Imported> {
+async function importInto(
+  client: pg.PoolClient,
+  db: Db,
+  file: DeliverySource,
+  options: ImportOptions,
+): Promise<Imported> {
   const { path, model, signal } = options;
   const { size } = await file.stat();
   const { rows } = await client.query<{ id: number }>(
@@ -93,7 +107,7 @@ async function importInto(client: pg.PoolClient, db: Db, file: FileHandle, optio
 
 async function copyRecords(
   client: pg.PoolClient,
-  file: FileHandle,
+  file: DeliverySource,
   invoerId: number,
   { path, model, signal, progress, judge }: ImportOptions,
 ): Promise<ReadDelivery> {
@@ -148,7 +162,7 @@ interface FeedOptions {
 
 /** Reads a file piece by piece. @throws the signal's reason; {ImportStopped}; what the file system says */
 export async function feedFile(
-  file: FileHandle,
+  file: Pick<DeliverySource, 'read'>,
   reader: DeliveryReader,
   { signal, after }: FeedOptions,
 ): Promise<void> {
