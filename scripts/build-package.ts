@@ -6,8 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRecord } from '../src/kernel/json-value.ts';
-import { readLock } from './locked-packages.ts';
+import { readLock, withoutDevelopment } from './locked-packages.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -22,18 +21,7 @@ function build(): number {
   const { status } = spawnSync(tsc, ['-p', join(ROOT, 'tsconfig.package.json')], { stdio: ['ignore', 2, 2] });
   if (status !== 0) return 1;
   chmodSync(join(DIST, 'cli/main.js'), 0o755);
-  writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDevelopment(), null, 2)}\n`);
+  const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
+  writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDevelopment(readLock(lock)), null, 2)}\n`);
   return 0;
-}
-
-/** The lock file without what only development needs. */
-function withoutDevelopment(): object {
-  const lock = readLock(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
-  const packages = Object.entries(lock.packages).flatMap(([path, entry]): [string, object][] => {
-    if (entry.dev === true) return [];
-    if (path !== '') return [[path, entry]];
-    const { devDependencies: _, ...root } = entry;
-    return isRecord(root) ? [[path, root]] : [];
-  });
-  return { ...lock, packages: Object.fromEntries(packages) };
 }

@@ -43,3 +43,14 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
     }))
     .sort((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
 }
+
+/** The lock file without what only development needs. */
+export function withoutDevelopment(lock: Lock): Lock {
+  const packages: Record<string, Entry> = {};
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (entry.dev === true) continue;
+    const { devDependencies: _, ...rest } = entry;
+    packages[path] = path === '' ? rest : entry;
+  }
+  return { ...lock, packages };
+}

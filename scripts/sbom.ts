@@ -4,29 +4,47 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRecord } from '../src/kernel/json-value.ts';
+import { readLock, withoutDevelopment } from './locked-packages.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
 /** @throws {Error} when npm makes none */
 export function createSbom(): Record<string, unknown> {
-  const made = spawnSync(
-    'npm',
-    ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'],
-    { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
-  );
-  if (made.status !== 0) throw new Error(`npm sbom ended with ${made.status}: ${made.stderr}`);
-  const sbom: unknown = JSON.parse(made.stdout);
+  const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   const own: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  if (!isRecord(sbom) || !isRecord(sbom.metadata) || !isRecord(sbom.metadata.component) || !isRecord(own)) {
+  const sbom = runNpm(lock);
+  if (!isRecord(sbom.metadata) || !isRecord(sbom.metadata.component) || !isRecord(own)) {
     throw new TypeError('npm made another kind of document');
   }
   const { timestamp: _, ...metadata } = sbom.metadata;
   const component = { ...sbom.metadata.component, name: own.name };
-  const document = { ...sbom, metadata: { ...metadata, component } };
-  return { ...document, serialNumber: `urn:uuid:${uuidOf(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))}` };
+  return { ...sbom, serialNumber: `urn:uuid:${uuidOf(lock)}`, metadata: { ...metadata, component } };
+}
+
+/**
+ * `npm sbom --omit=dev` also leaves out what development and the product share (`ajv`, `pg-protocol`), so npm gets a lock file without
+ * development instead.
+ */
+function runNpm(lock: string): Record<string, unknown> {
+  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-sbom-'));
+  try {
+    const shipped = withoutDevelopment(readLock(lock));
+    const { '': root } = shipped.packages;
+    writeFileSync(join(directory, 'package.json'), JSON.stringify(root));
+    writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(shipped));
+    const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
+    const made = spawnSync('npm', words, { cwd: directory, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    if (made.status !== 0) throw new Error(`npm sbom ended with ${made.status}: ${made.stderr}`);
+    const sbom: unknown = JSON.parse(made.stdout);
+    if (!isRecord(sbom)) throw new TypeError('npm made another kind of document');
+    return sbom;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** The same lock file gives the same number (UUID version 8). */
