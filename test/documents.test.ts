@@ -80,6 +80,21 @@ describe('pages of docs/', () => {
   });
 });
 
+describe('docs/asvs.md', () => {
+  const text = texts.get('docs/asvs.md') ?? '';
+  const rows = [...text.matchAll(/^\| (\d+\.\d+\.\d+) \| \**([a-z ]+)\** \| .+ \|$/gm)];
+
+  it('has each of the 253 requirements of levels 1 and 2 once', () => {
+    expect(rows).toHaveLength(253);
+    expect(new Set(rows.map(([, number]) => number)).size).toBe(253);
+  });
+
+  it.each(['met', 'not applicable', 'operator', 'open'])('counts what is %s', (state) => {
+    const counted = rows.filter(([, , found]) => found === state).length;
+    expect(text).toContain(`- **${state}** (${counted}):`);
+  });
+});
+
 describe('what the documents name', () => {
   it('are test files that exist', () => {
     const named = [...texts].flatMap(([from, text]) =>
