@@ -12,7 +12,7 @@ export function securityTxt(app: FastifyInstance, { config, clock, publicBaseUrl
   if (security.contact.length === 0 || expires === undefined) return;
   app.get('/.well-known/security.txt', { config: { public: true } }, (_request, reply) => {
     // An expired file must not be relied on: none sends the finder to look elsewhere.
-    if (expires.getTime() <= clock.now().getTime()) throw new Problem(platformProblems.notFound);
+    if (Date.parse(expires) <= clock.now().getTime()) throw new Problem(platformProblems.notFound);
     return reply
       .header('cache-control', 'public, max-age=3600')
       .type('text/plain; charset=utf-8')
@@ -20,10 +20,10 @@ export function securityTxt(app: FastifyInstance, { config, clock, publicBaseUrl
   });
 }
 
-function securityText(security: Config['security'], expires: Date, base: string): string {
+function securityText(security: Config['security'], expires: string, base: string): string {
   const fields: readonly (readonly [name: string, value: string | undefined])[] = [
     ...security.contact.map((contact) => ['Contact', contact] as const),
-    ['Expires', expires.toISOString()],
+    ['Expires', expires],
     ['Encryption', security.encryption],
     ['Policy', security.policy],
     ['Acknowledgments', security.acknowledgments],

@@ -202,12 +202,12 @@ export function url(
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** A moment in time with its time zone; may be absent. */
-export function optionalInstant(variable: string, options: Common): Setting<Date | undefined> {
-  const parse = (value: string): Date => {
+/** A moment in time with its time zone, read as UTC in the form of RFC 3339; may be absent. */
+export function optionalInstant(variable: string, options: Common): Setting<string | undefined> {
+  const parse = (value: string): string => {
     const date = new Date(value);
     if (!INSTANT.test(value) || Number.isNaN(date.getTime())) throw new Error('is no moment in time');
-    return date;
+    return date.toISOString();
   };
   const allowed = 'date and time of RFC 3339, such as `2027-06-30T00:00:00Z`';
   return setting(variable, { allowed, parse, absent: () => undefined }, options);
