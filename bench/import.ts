@@ -1,6 +1,6 @@
 /**
  * How fast a delivery file is imported and how much memory that takes, beside a program that does only the unavoidable part, both in
- * processes of their own; and what becomes of a file that is broken in its last record.
+ * processes of their own; what its check takes beside that; and what becomes of a file that is broken in its last record.
  *
  * Usage: node bench/import.ts [megabytes, default 200]
  */
@@ -84,6 +84,9 @@ try {
   shown('koppelvlak gegevens import', ours);
   if (ours.status !== 0 || (await stored()) !== records) throw new Error('the import did not store every record');
   console.log(`throughput of the floor reached: ${((floor.seconds / ours.seconds) * 100).toFixed(0)} %`);
+  const checked = await run([MAIN, 'gegevens', 'check', '--variant', 'shv', '--json', file]);
+  shown('koppelvlak gegevens check', checked);
+  console.log(`time of the import that a check takes: ${((checked.seconds / ours.seconds) * 100).toFixed(0)} %`);
   await writeSample(file, { variant: 'shv', records, broken: true });
   const broken = await run([MAIN, 'gegevens', 'import', '--variant', 'shv', file]);
   shown('the same, last record broken', broken);

@@ -1,9 +1,10 @@
 /**
  * Brings real example files into a running demo and checks that they come out as they went in: deliveries of both variants
- * (`DIR/gegevens/{shv,vs}-*.json`) and council information (`DIR/raadsfeed/NAME.ndjson`, with its revision `NAME-update.ndjson`).
+ * (`DIR/gegevens/{shv,vs}-*.json`; then as the table that says the same, where NAME.csv or NAME.xlsx is beside NAME.json, with
+ * NAME.mapping.yaml) and council information (`DIR/raadsfeed/NAME.ndjson`, with its revision `NAME-update.ndjson`).
  */
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -42,15 +43,16 @@ function list(value: unknown): Record<string, unknown>[] {
   return (Array.isArray(value) ? value : []).filter(isRecord);
 }
 
-async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string): Promise<void> {
+/** @param table says the same as the message at `path`, and is imported in its place */
+async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string, table?: string): Promise<void> {
   const { file, transcript } = needs;
-  const name = basename(path);
+  const name = basename(table ?? path);
   const given: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (!isRecord(given)) throw new Error(`${name} is no delivery`);
-  koppelvlak(needs, 'gegevens', 'import', '--variant', variant, path);
+  const source = table === undefined ? [path] : ['--mapping', path.replace(/json$/, 'mapping.yaml'), table];
+  koppelvlak(needs, 'gegevens', 'import', '--variant', variant, ...source);
   for (const levering of list(given.leveringen)) {
-    const organisation = isRecord(levering.aanleverende_organisatie) ? levering.aanleverende_organisatie : {};
-    const asked = String(organisation['(Statutaire) Naam'] ?? organisation.naam);
+    const asked = nameOf(levering);
     const body = Buffer.from(
       JSON.stringify({
         aanleverperiodeStartdatum: given.startdatumLevering,
@@ -77,12 +79,19 @@ async function tryDelivery(needs: Needs, variant: 'shv' | 'vs', path: string): P
     transcript.check(`${name}: ${asked}: digest, signature and chain hold`, isSigned);
     const gegevens = isRecord(answer.body.gegevens) ? answer.body.gegevens : {};
     const delivered = list(gegevens.leveringen);
-    const [before, after] = [levering, delivered[0] ?? {}].map((one) => list(one[RECORDS[variant]]));
+    // An organisation that delivers for several municipalities has a levering for each.
+    const own = list(given.leveringen).filter((one) => nameOf(one) === asked);
+    const before = list(levering[RECORDS[variant]]);
     transcript.check(
-      `${name}: ${asked}: the ${before?.length} ${RECORDS[variant]} come back as they went in`,
-      delivered.length === 1 && isDeepStrictEqual(before, after),
+      `${name}: ${asked}: the ${before.length} ${RECORDS[variant]} come back as they went in`,
+      delivered.length === own.length &&
+        delivered.some((one) => isDeepStrictEqual(list(one[RECORDS[variant]]), before)),
     );
   }
+}
+
+function nameOf({ aanleverende_organisatie: organisation }: Record<string, unknown>): string {
+  return isRecord(organisation) ? String(organisation['(Statutaire) Naam'] ?? organisation.naam) : '';
 }
 
 /** Publishes a file twice and then its revision; what is new each time follows from the files themselves. */
@@ -153,6 +162,12 @@ for (const variant of ['shv', 'vs'] as const) {
   transcript.section(`Deliveries of ${variant}`);
   for (const path of globSync(join(directory, 'gegevens', `${variant}-*.json`)).toSorted()) {
     await transcript.part(`${basename(path)} was tried`, () => tryDelivery(needs, variant, path));
+    const tables = ['csv', 'xlsx']
+      .map((extension) => path.replace(/json$/, extension))
+      .filter((each) => existsSync(each));
+    for (const table of tables) {
+      await transcript.part(`${basename(table)} was tried`, () => tryDelivery(needs, variant, path, table));
+    }
   }
 }
 transcript.section('Council information');

@@ -120,8 +120,8 @@ describe('the direction of imports', () => {
   });
 
   it.each(AREAS)('keeps the domain of %s free of stores, routes and http', (area) => {
-    // In area A the domain has two folders: what the models say, and how a file is read.
-    const domain = area === 'gegevens' ? '(model|import)' : 'domain';
+    // In area A the domain has three folders: what the models say, how a file is read, and how it is judged.
+    const domain = area === 'gegevens' ? '(model|import|check)' : 'domain';
     const may = new RegExp(`^src/(contracts/|kernel/(?!database/)|${area}/(${domain}/|jades/|problems\\.ts))`);
     expect(source.some(({ path }) => new RegExp(`^src/${area}/${domain}/`).test(path))).toBe(true);
     expect(strays(new RegExp(`^src/${area}/${domain}/`), may)).toEqual([]);
@@ -159,7 +159,7 @@ describe('the direction of imports', () => {
   });
 
   it('keeps web and database libraries out of domains, and web libraries out of kernel and stores', () => {
-    const domains = /\/domain\/|^src\/gegevens\/(model|import)\//;
+    const domains = /\/domain\/|^src\/gegevens\/(model|import|check)\//;
     expect(users(domains, /^(fastify|@fastify\/|pg|undici)/)).toEqual([]);
     expect(users(/^src\/kernel\/|\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
   });
@@ -188,7 +188,7 @@ describe('one place for each thing', () => {
     const statement = /`\s*(select|insert into|update|delete from)\s/i;
     const found = source.filter(
       ({ path, text }) =>
-        /\/(routes|domain)\/|^src\/(http|gegevens\/(model|import|exchange))\//.test(path) && statement.test(text),
+        /\/(routes|domain)\/|^src\/(http|gegevens\/(model|import|check|exchange))\//.test(path) && statement.test(text),
     );
     expect(found.map(({ path }) => path)).toEqual([]);
   });

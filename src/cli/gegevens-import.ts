@@ -1,17 +1,33 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
+import type { CheckReport } from '../gegevens/check/delivery-check.ts';
 import type { ImportFault } from '../gegevens/import/faults.ts';
 import type { Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Model } from '../gegevens/model/model.ts';
+import type { Plan } from '../gegevens/tables/plan.ts';
+import type { ReadTables } from '../gegevens/tables/read-tables.ts';
+import type { TableFault } from '../gegevens/tables/table-faults.ts';
+import type { Config } from '../kernel/config/read-config.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { createProgress } from './output.ts';
-import { type CommandContext, CommandError, runCommand } from './run-command.ts';
+import {
+  addTableOptions,
+  dryRun,
+  faultText,
+  inTables,
+  missingMapping,
+  readMapping,
+  readTableFile,
+  type TableOptions,
+} from './gegevens-import-tables.ts';
+import { createProgress, table } from './output.ts';
+import { type CommandContext, CommandError, runCommand, runTool, UsageError } from './run-command.ts';
 
-interface ImportOptions {
+interface ImportOptions extends TableOptions {
   readonly variant: Variant;
   readonly model?: string;
   readonly replace?: boolean;
+  readonly check?: boolean;
   readonly json?: boolean;
 }
 
@@ -27,56 +43,97 @@ interface FileResult {
   /** Nothing was stored, because `--replace` is needed. */
   readonly needsReplace?: boolean;
   readonly bytes?: number;
+  /** What `gegevens check` finds in it. */
+  readonly check?: CheckReport;
   /** The model that a file with faults does fit. */
   readonly otherModel?: string;
-  readonly faults?: readonly ImportFault[];
+  readonly faults?: readonly (ImportFault | TableFault)[];
   readonly error?: string;
 }
 
 export function importCommand(terminal: Terminal): Command {
-  return new Command('import')
-    .description('load files of the exchange model; each is stored whole or not at all')
+  const command = new Command('import')
+    .description('load files of the exchange model, or tables with a mapping; each is stored whole or not at all')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
     .option('--model <version>', 'the model of the files: a built-in version, or the path of a schema')
     .option(
       '--replace',
       'replace even when many records would go, the name differs, or the municipality or KvK number conflicts',
     )
+    .option('--check', 'report on what was stored, as `gegevens check` does; exit status 1 when something in it blocks')
     .option('--json', 'one machine-readable result')
-    .argument('<file...>', 'JSON files')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json')
-    .action((files: string[], options: ImportOptions) =>
-      runCommand(terminal, options, async (context) => {
-        const { loadModel } = await import('../gegevens/model/model.ts');
-        const { shvModel, vsModel } = context.platform.config.gegevens;
-        const configured = loadModel(options.variant, options.variant === 'shv' ? shvModel : vsModel);
-        const model = options.model === undefined ? configured : loadModel(options.variant, options.model);
-        const results: FileResult[] = [];
-        for (const file of files) results.push(await importOne(context, { ...options, loaded: model }, file));
-        context.output.result({ files: results }, () => {
-          for (const result of results) describe(context, result, configured.mapping.versie);
-        });
-        const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
-        if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
-      }),
+    .argument('<file...>', 'JSON files; CSV or XLSX files with --mapping')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ koppelvlak gegevens import --variant shv 2026-q1.json
+  $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --dry-run 2026-q1.csv`,
     );
+  return addTableOptions(command).action((files: string[], options: ImportOptions) => {
+    const missing = missingMapping(options, files);
+    if (options.dryRun === true || missing !== undefined) {
+      return runTool(terminal, options, async ({ config, ...context }) => {
+        if (missing !== undefined) throw new UsageError(missing);
+        const { model } = await chooseModel(config.gegevens, options);
+        await dryRun(context, await readMapping(options, model), options, files);
+      });
+    }
+    return runCommand(terminal, options, async (context) => {
+      const { configured, model } = await chooseModel(context.platform.config.gegevens, options);
+      const plan = await readMapping(options, model);
+      const results: FileResult[] = [];
+      for (const file of files) results.push(await importOne(context, { ...options, loaded: model, plan }, file));
+      const { countFindings, reportJson, reportText } = await import('../gegevens/check/report-text.ts');
+      const asJson = results.map(({ check, ...result }) =>
+        check === undefined ? result : { ...result, check: reportJson(check) },
+      );
+      context.output.result({ files: asJson }, () => {
+        for (const result of results) {
+          describe(context, result, configured.mapping.versie);
+          if (result.check !== undefined) context.output.line(reportText(result.check, table));
+        }
+      });
+      const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
+      if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
+      const blocking = results.reduce((sum, { check }) => sum + (check ? countFindings(check, 'blocking') : 0), 0);
+      if (blocking > 0) throw new CommandError(`stored, with ${blocking} blocking finding(s)`);
+    });
+  });
+}
+
+async function chooseModel(
+  { shvModel, vsModel }: Config['gegevens'],
+  { variant, model: named }: ImportOptions,
+): Promise<{ readonly configured: Model; readonly model: Model }> {
+  const { loadModel } = await import('../gegevens/model/model.ts');
+  const configured = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
+  return { configured, model: named === undefined ? configured : loadModel(variant, named) };
 }
 
 async function importOne(
-  { platform, terminal, interrupted }: CommandContext,
-  { loaded: model, model: named, replace = false }: ImportOptions & { readonly loaded: Model },
+  context: CommandContext,
+  options: ImportOptions & { readonly loaded: Model; readonly plan: Plan | undefined },
   path: string,
 ): Promise<FileResult> {
+  const { platform, terminal, interrupted } = context;
+  const { loaded: model, model: named, replace = false, check = false, plan } = options;
   const { FaultyFile, importFile, recogniseModel } = await import('../gegevens/store/import-file.ts');
   const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
+  const { DeliveryCheck } = await import('../gegevens/check/delivery-check.ts');
+  const judge = check ? new DeliveryCheck({ model, now: platform.clock.now() }) : undefined;
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
     progress.update(records);
   };
+  let tables: ReadTables | undefined;
   try {
+    const read = plan === undefined ? undefined : await readTableFile(context, plan, options, path);
+    tables = read?.tables;
+    if (tables !== undefined && tables.faults.length > 0) return { file: path, faults: tables.faults };
     const imported = await importFile(platform.pool, {
-      ...{ path, model, replace, signal: interrupted },
+      ...{ path, model, replace, judge, signal: interrupted, ...(read === undefined ? {} : { source: read.source }) },
       progress: show,
     });
     const { leveringen, periodeStart, periodeEinde } = imported.delivery;
@@ -89,10 +146,15 @@ async function importOne(
       model: model.mapping.versie,
       replacements: imported.replacements,
       bytes: imported.bytes,
+      ...(judge === undefined ? {} : { check: judge.report() }),
     };
   } catch (error) {
     if (error instanceof FaultyFile) {
-      const otherModel = named === undefined ? await recogniseModel(path, model, interrupted) : undefined;
+      if (tables !== undefined) return { file: path, faults: inTables(error.faults, tables) };
+      const otherModel =
+        named === undefined
+          ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
+          : undefined;
       return { file: path, faults: error.faults, ...(otherModel === undefined ? {} : { otherModel }) };
     }
     if (error instanceof ReplacementRefused) {
@@ -101,6 +163,7 @@ async function importOne(
     if (isFileError(error)) return { file: path, error: error.message };
     throw error;
   } finally {
+    tables?.message.close();
     progress.end();
   }
 }
@@ -116,7 +179,7 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
     if (result.otherModel !== undefined) {
       output.line(`  this is a file of model ${result.otherModel}; --model ${result.otherModel} imports it as such`);
     }
-    for (const fault of faults) output.line(`  line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}`);
+    for (const fault of faults) output.line(`  ${faultText(fault)}`);
   } else if (error !== undefined) output.line(`${file}: ${error}`);
   else if (result.needsReplace) {
     output.line(`${file}: nothing stored; --replace is needed`);

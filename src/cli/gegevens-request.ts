@@ -1,13 +1,23 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Mapping, Variant } from '../gegevens/model/mapping.ts';
 import type { GegevensRequest } from '../gegevens/model/selection.ts';
 import type { DeliveredPage } from '../gegevens/requester/request-delivery.ts';
+import type { Config } from '../kernel/config/read-config.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { CommandError, runTool, type ToolContext } from './run-command.ts';
+import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
 
-interface RequestOptions {
+/** Where an access token comes from. */
+export interface TokenOptions {
+  readonly tokenFile?: string;
+  readonly tokenUrl?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  readonly fsc?: boolean;
+  readonly timeout: number;
+}
+
+interface RequestOptions extends TokenOptions {
   readonly variant: Variant;
   readonly start?: string;
   readonly end?: string;
@@ -15,15 +25,12 @@ interface RequestOptions {
   readonly page?: number;
   readonly pageSize?: number;
   readonly form: 'digest' | 'body';
-  readonly tokenFile?: string;
-  readonly tokenUrl?: string;
-  readonly clientId?: string;
-  readonly clientSecretFile?: string;
-  readonly fsc?: boolean;
+  readonly outway?: string;
+  readonly grantHash?: string;
   readonly header: readonly string[];
   readonly out?: string;
   readonly keep?: string;
-  readonly timeout: number;
+  readonly resume?: boolean;
   readonly maxMegabytes: number;
   readonly json?: boolean;
 }
@@ -32,39 +39,53 @@ const EXAMPLE = `
 Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN (or GEGEVENS_SIGNING_P12), trusts the roots in
 GEGEVENS_TRUST_ANCHORS and checks revocation as the service does.
 
-Example:
+Through an Outway no token is needed: the Outway adds it. Each request gets an Fsc-Transaction-Id of its own. The path is that of --outway;
+when that has none, of <url>, else of this service's own mount. With --keep and --resume a request that was broken off goes on after the
+last page that was kept.
+
+Examples:
+  $ koppelvlak gegevens request --outway http://127.0.0.1:8443/shv/v1/gegevens --grant-hash '$1$4$…' --variant shv \\
+      --keep bewijs/ --resume --out shv.json
   $ koppelvlak gegevens request https://inway.example/shv/v1/gegevens --variant shv \\
       --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
 
 export function requestCommand(terminal: Terminal): Command {
-  return new Command('request')
+  const command = new Command('request')
     .description('request a delivery from a supplier: sign, follow the pages, check everything')
-    .argument('<url>', 'address of `gegevens` of any supplier')
+    .argument('[url]', 'address of `gegevens` of any supplier; with --outway only its path counts')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
     .option('--start <date>', '`aanleverperiodeStartdatum`')
     .option('--end <date>', '`aanleverperiodeEinddatum`')
     .option('--organisation <name>', '`aanleverende_organisatie`')
     .option('--page <number>', 'first page to ask for', parseNumber)
     .option('--page-size <number>', 'records per page', parseNumber)
-    .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'))
-    .option('--token-file <file>', 'file with an access token')
-    .option('--token-url <url>', 'token endpoint, for client credentials')
-    .option('--client-id <id>', 'client at the token endpoint')
-    .option('--client-secret-file <file>', 'file with its secret')
-    .option('--fsc', 'send the token as `Fsc-Authorization`')
+    .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'));
+  return tokenOptions(command)
+    .option('--outway <url>', 'send through this Outway, which adds the token')
+    .option('--grant-hash <hash>', 'the grant by which the Outway finds the service')
     .option('--header <header>', 'one more header, `Name: value`; may be repeated', collect, [])
     .option('--out <file>', 'write all pages together, as a file of the exchange model')
     .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
+    .option('--resume', 'go on after the pages that an earlier run kept in --keep')
     .option('--timeout <seconds>', 'longest silence of the supplier', parseNumber, 60)
     .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
     .option('--json', 'one machine-readable result')
     .addHelpText('after', EXAMPLE)
-    .action((url: string, options: RequestOptions) =>
+    .action((url: string | undefined, options: RequestOptions) =>
       runTool(terminal, options, (context) => requestAll(context, url, options)),
     );
 }
 
-async function requestAll(context: ToolContext, url: string, options: RequestOptions): Promise<void> {
+export function tokenOptions(command: Command): Command {
+  return command
+    .option('--token-file <file>', 'file with an access token')
+    .option('--token-url <url>', 'token endpoint, for client credentials')
+    .option('--client-id <id>', 'client at the token endpoint')
+    .option('--client-secret-file <file>', 'file with its secret')
+    .option('--fsc', 'send the token as `Fsc-Authorization`');
+}
+
+async function requestAll(context: ToolContext, named: string | undefined, options: RequestOptions): Promise<void> {
   const { output, interrupted: signal } = context;
   const { createVerifier } = await import('../gegevens/jades/verify.ts');
   const { plainStyles } = await import('../gegevens/jades/signature.ts');
@@ -72,8 +93,10 @@ async function requestAll(context: ToolContext, url: string, options: RequestOpt
   const { loadModel } = await import('../gegevens/model/model.ts');
   const { openMergedFile, requestDelivery } = await import('../gegevens/requester/request-delivery.ts');
   const { createGuardedFetch } = await import('../kernel/outbound/guarded-fetch.ts');
+  const { openKeptPages } = await import('../gegevens/requester/kept-pages.ts');
   const { gegevens, server } = context.config;
-  if (!URL.canParse(url)) throw new CommandError(`${url} is not an address`);
+  const { url, freshHeaders } = await destination(named, options, gegevens);
+  if (options.resume && options.keep === undefined) throw new UsageError('--resume needs --keep: where the pages are');
   if (gegevens.trustAnchors === undefined) throw new CommandError('GEGEVENS_TRUST_ANCHORS is missing');
   const now = (): Date => new Date();
   const model = loadModel(options.variant, options.variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
@@ -86,14 +109,19 @@ async function requestAll(context: ToolContext, url: string, options: RequestOpt
     now,
     limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * 1024 * 1024 },
   });
+  const body = bodyOf(options, model.mapping);
+  const identity = { url, variant: options.variant, model: model.mapping.versie, body: JSON.stringify(body) };
+  const resume = options.resume ? (options.page ?? 1) : undefined;
+  const kept = options.keep === undefined ? undefined : await openKeptPages(options.keep, identity, resume);
   const merged = options.out === undefined ? undefined : await openMergedFile(options.out, model.mapping);
   const pages: object[] = [];
   try {
-    if (options.keep !== undefined) await mkdir(options.keep, { recursive: true });
     for await (const page of requestDelivery({
       url,
-      body: bodyOf(options, model.mapping),
-      headers: { ...parseHeaders(options.header), ...(await authorization(options, signal)) },
+      body,
+      headers: { ...parseHeaders(options.header), ...(await tokenHeader(options, signal)) },
+      freshHeaders,
+      findKept: kept?.find,
       signer: ownKeySigner(loadOwnKey(gegevens, now()), { now }),
       style: plainStyles[options.form],
       verifier,
@@ -104,11 +132,11 @@ async function requestAll(context: ToolContext, url: string, options: RequestOpt
       waiting: output.progress,
     })) {
       await merged?.add(page.gegevens);
-      if (options.keep !== undefined) await keep(options.keep, page);
+      if (!page.isKept) await kept?.keep(page);
       pages.push(summary(page));
       const of = page.paginering === undefined ? '' : ` of ${page.paginering.totalPages}`;
       output.progress(
-        `page ${page.page}${of}: ${page.records} records, signed by ${page.verified.oin ?? 'nobody known'}`,
+        `page ${page.page}${of}: ${page.records} records, signed by ${page.verified.oin ?? 'nobody known'}${page.isKept ? ', kept by an earlier run' : ''}`,
       );
     }
     await merged?.end();
@@ -121,6 +149,28 @@ async function requestAll(context: ToolContext, url: string, options: RequestOpt
     output.line(`${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`);
     if (options.out !== undefined) output.line(`written to ${options.out}`);
   });
+}
+
+/** Where to send to, and what each request has of its own. @throws {UsageError} {CommandError} */
+async function destination(
+  named: string | undefined,
+  { outway, grantHash, variant }: RequestOptions,
+  { shvPrefix, vsPrefix }: Config['gegevens'],
+): Promise<{ url: string; freshHeaders: (() => Record<string, string>) | undefined }> {
+  if ((outway === undefined) !== (grantHash === undefined)) {
+    throw new UsageError('--outway and --grant-hash go together: the Outway finds the service by the grant');
+  }
+  if (outway === undefined || grantHash === undefined) {
+    if (named === undefined) throw new UsageError('an address is needed, or --outway');
+    if (!URL.canParse(named)) throw new CommandError(`${named} is not an address`);
+    return { url: named, freshHeaders: undefined };
+  }
+  const base = URL.parse(outway);
+  if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
+  if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
+  const { outwayAddress, outwayHeaders } = await import('../gegevens/requester/outway.ts');
+  const path = named ?? `${variant === 'shv' ? shvPrefix : vsPrefix}/gegevens`;
+  return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash, () => new Date()) };
 }
 
 function bodyOf(
@@ -136,7 +186,14 @@ function bodyOf(
   };
 }
 
-async function authorization(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
+/** An Outway adds the token itself. */
+async function tokenHeader(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
+  const isGiven = options.tokenFile !== undefined || options.tokenUrl !== undefined;
+  return options.outway !== undefined && !isGiven ? {} : await authorization(options, signal);
+}
+
+/** The header with the access token. @throws {CommandError} {RequesterError} */
+export async function authorization(options: TokenOptions, signal: AbortSignal): Promise<Record<string, string>> {
   const name = options.fsc ? 'fsc-authorization' : 'authorization';
   if (options.tokenFile !== undefined) {
     return { [name]: `Bearer ${(await readFile(options.tokenFile, 'utf8')).trim()}` };
@@ -151,7 +208,7 @@ async function authorization(options: RequestOptions, signal: AbortSignal): Prom
   return { [name]: `Bearer ${await fetchToken({ url: tokenUrl, clientId, clientSecret, timeoutMs, signal })}` };
 }
 
-function summary({ page, records, paginering, verified, answered }: DeliveredPage): object {
+function summary({ page, records, paginering, verified, answered, isKept }: DeliveredPage): object {
   return {
     page,
     records,
@@ -159,14 +216,10 @@ function summary({ page, records, paginering, verified, answered }: DeliveredPag
     bytes: answered.body.length,
     digest: verified.digest,
     form: verified.form,
+    ...(answered.transactionId === undefined ? {} : { transactionId: answered.transactionId }),
+    ...(isKept ? { kept: true } : {}),
     signer: { oin: verified.oin, subject: verified.leaf.subject, notAfter: verified.leaf.notAfter },
   };
-}
-
-async function keep(directory: string, { page, answered, request }: DeliveredPage): Promise<void> {
-  await writeFile(join(directory, `page-${page}.json`), answered.body);
-  const about = { request, status: answered.status, headers: answered.headers };
-  await writeFile(join(directory, `page-${page}.exchange.json`), `${JSON.stringify(about, undefined, 2)}\n`);
 }
 
 function parseHeaders(given: readonly string[]): Record<string, string> {

@@ -2,23 +2,29 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Journalled } from '../gegevens/store/journal.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { checkCommand, showEntry } from './gegevens-check.ts';
+import { convertCommand } from './gegevens-convert.ts';
 import { importCommand } from './gegevens-import.ts';
+import { preflightCommand } from './gegevens-preflight.ts';
 import { requestCommand } from './gegevens-request.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 export function gegevensCommand(terminal: Terminal): Command {
   const command = new Command('gegevens').description(
-    'the data exchange: import, inspect and prune deliveries; request one',
+    'the data exchange: import, check, inspect and prune deliveries; request one',
   );
   const subcommands = [
     importCommand(terminal),
+    convertCommand(terminal),
+    checkCommand(terminal),
     listCommand(terminal),
     showCommand(terminal),
     removeCommand(terminal),
     pruneCommand(terminal),
     journalCommand(terminal),
     requestCommand(terminal),
+    preflightCommand(terminal),
   ];
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;
@@ -170,7 +176,9 @@ interface JournalOptions {
 
 function journalCommand(terminal: Terminal): Command {
   return new Command('journal')
-    .description('what was requested and delivered, newest first; with a number: one entry with its signatures')
+    .description(
+      'what was requested and delivered, newest first; with a number: one entry with its signatures, and what was in the answer',
+    )
     .argument('[id]', 'number of an entry', parseId)
     .addOption(variantOption())
     .option('--oin <oin>', 'only what this requester asked')
@@ -179,14 +187,18 @@ function journalCommand(terminal: Terminal): Command {
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
     .action((id: number | undefined, options: JournalOptions) =>
-      runCommand(terminal, options, async ({ platform, output }) => {
+      runCommand(terminal, options, async (context) => {
+        const { platform, output } = context;
         const { readJournal } = await import('../gegevens/store/journal.ts');
         const entries = await readJournal(platform.pool, { ...options, id });
         const [first] = entries;
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
-        output.result(id === undefined ? { entries } : first, () => {
-          if (id !== undefined && first !== undefined) output.line(details(first));
-          else output.line(entries.length === 0 ? 'Nothing was delivered.' : overview(entries));
+        if (id !== undefined && first !== undefined) {
+          await showEntry(context, first, details(first));
+          return;
+        }
+        output.result({ entries }, () => {
+          output.line(entries.length === 0 ? 'Nothing was delivered.' : overview(entries));
         });
       }),
     );

@@ -46,6 +46,8 @@ export interface DemoFile {
     readonly certificate: string;
     readonly services: { readonly shv: string; readonly vs: string };
   };
+  /** Variables that a command beside the demo needs. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly pid: number;
 }
 
@@ -68,7 +70,13 @@ export async function readDemoFile(home: string): Promise<DemoFile> {
 }
 
 function isDemoFile(value: unknown): value is DemoFile {
-  return isRecord(value) && isRecord(value.mounts) && isRecord(value.clients) && typeof value.pid === 'number';
+  return (
+    isRecord(value) &&
+    isRecord(value.mounts) &&
+    isRecord(value.clients) &&
+    isRecord(value.environment) &&
+    typeof value.pid === 'number'
+  );
 }
 
 /** Milliseconds that one call of a demo client may take. */

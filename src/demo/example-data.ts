@@ -1,12 +1,15 @@
 /** The organisations of the example data. They do not exist: codes and numbers are outside what is given out. */
 const organisations = [
-  { naam: 'Gemeente Voorbeeldstad', kvk: '90000001', gemeentecode: '9901', postcode: '9999AA' },
-  { naam: 'Gemeente Waterrijk', kvk: '90000002', gemeentecode: '9902', postcode: '9998AA' },
-  { naam: 'Kredietbank De Brug', kvk: '90000003', gemeentecode: '9903', postcode: '9997AA' },
+  { naam: 'Gemeente Voorbeeldstad', kvk: '90000001', gemeentecode: '9901', postcode: '9999AA', isGemeente: true },
+  { naam: 'Gemeente Waterrijk', kvk: '90000002', gemeentecode: '9902', postcode: '9998AA', isGemeente: true },
+  { naam: 'Kredietbank De Brug', kvk: '90000003', gemeentecode: '9903', postcode: '9997AA', isGemeente: false },
 ] as const;
 
 /** The reporting period of the example deliveries. */
 export const period = { start: '2026-01-01', end: '2026-03-31', delivered: '2026-04-07T09:00:00Z' } as const;
+
+/** Product and version, as the statistics office asks. */
+export const leverancierscode = 'Voorbeeldpakket 1.0';
 
 /** Citizen service numbers for tests: they pass the eleven test and belong to nobody. */
 export const persons = { eerste: '999990019', tweede: '999991905' } as const;
@@ -29,14 +32,14 @@ export function shvDelivery(): object {
     startdatumLevering: period.start,
     einddatumLevering: period.end,
     aanleverdatumEnTijd: period.delivered,
-    codeGegevensleverancier: 'VOORBEELD',
-    leveringen: organisations.map(({ naam, kvk, gemeentecode, postcode }, index) => ({
+    codeGegevensleverancier: leverancierscode,
+    leveringen: organisations.map(({ naam, kvk, gemeentecode, postcode, isGemeente }, index) => ({
       teller: index + 1,
       aanleverende_organisatie: {
         '(Statutaire) Naam': naam,
-        'KvK-nummer': kvk,
+        // A municipality delivers under its code, another organisation under its number.
+        ...(isGemeente ? { gemeentecode: `GM${gemeentecode}` } : { 'KvK-nummer': kvk }),
         postcode,
-        gemeentecode: `GM${gemeentecode}`,
         contactpersonen: [
           { naam: 'Afdeling Gegevens', functietitel: 'gegevensbeheer', email: 'gegevens@voorbeeld.example' },
         ],
@@ -69,6 +72,7 @@ function traject(n: number, gemeentecode: string): object {
     aanmelding: { startdatum: `2026-01-${day}`, einddatum: `2026-01-${day}`, crisisinterventie: n % 5 === 0 },
     intake: {
       startdatum: `2026-01-${day}`,
+      einddatum: `2026-02-${day}`,
       beschikkingsdatum: `2026-02-${day}`,
       beschikkingssoort: n % 7 === 6 ? 'Afwijzingsbeschikking' : 'Toelatingsbeschikking',
     },
@@ -79,14 +83,18 @@ function traject(n: number, gemeentecode: string): object {
       bedrag: 500 + 125 * n + 50 * i,
       peildatum: '2026-01-31',
       zakelijkeSchuld: false,
-      schuldeiser: { naam: `Schuldeiser ${i + 1}`, privepersoon: false },
+      schuldeiser: { naam: `Schuldeiser ${i + 1}`, Naam: `Schuldeiser ${i + 1}`, privepersoon: false },
     })),
-    ...(isDone ? { uitstroom: { datum: `2026-03-${day}`, reden: 'Afgerond' } } : {}),
+    ...(isDone
+      ? { uitstroom: { datum: `2026-03-${day}`, datumBeeindigingsbeschikking: `2026-03-${day}`, reden: 'Afgerond' } }
+      : {}),
   };
 }
 
 const PARTNERS = ['Energie', 'Huur', 'CAK Zorgverzekeringen', 'Water', 'Belastingdienst'] as const;
 const SIGNALEN_PER_ORGANISATIE = 5;
+/** The first of each organisation: they are in its case. */
+const OPGEPAKT = 2;
 
 /** A delivery of early-warning signals (exchange model VS 1.1) of three organisations, each with one case of two signals. */
 export function vsDelivery(): object {
@@ -94,7 +102,7 @@ export function vsDelivery(): object {
     startdatumLevering: period.start,
     einddatumLevering: period.end,
     aanleverdatumEnTijd: period.delivered,
-    codeGegevensleverancier: 'VOORBEELD',
+    codeGegevensleverancier: leverancierscode,
     leveringen: organisations.map(({ naam, kvk, gemeentecode }, index) => {
       const signalen = Array.from({ length: SIGNALEN_PER_ORGANISATIE }, (_, n) => signaal(gemeentecode, index, n));
       return {
@@ -115,7 +123,7 @@ export function vsDelivery(): object {
             einddatum_matchingperiode: '2026-02-28',
             matchingsdatum: '2026-02-10',
             datum_opgepakt: '2026-02-12',
-            vroegsignalen: signalen.slice(0, 2).map(({ ID }) => ({ ID })),
+            vroegsignalen: signalen.slice(0, OPGEPAKT).map(({ ID }) => ({ ID })),
             contactpogingen: [
               { soort: 'Brief', datum: '2026-02-13', bereikt: false },
               { soort: 'Huisbezoek', datum: '2026-02-20', dagdeel: 'Avond', bereikt: true },
@@ -136,7 +144,8 @@ function signaal(gemeentecode: string, index: number, n: number): { ID: string }
     bedrag: 180 + 45 * n,
     ontstaansdatum: `2026-01-${day}`,
     signaaldatum: `2026-02-${day}`,
-    status: 'Nog niet opgepakt',
+    // The model has no status for a signal that was taken up.
+    ...(n < OPGEPAKT ? {} : { status: 'Nog niet opgepakt' }),
     signaalpartner: { type: PARTNERS[n % PARTNERS.length] },
     client: {
       Burgerservicenummer: testBsn(100 + index * SIGNALEN_PER_ORGANISATIE + n),

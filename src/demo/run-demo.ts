@@ -10,6 +10,7 @@ import { type Demo, startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
 import { tourGegevens } from './tour/tour-gegevens.ts';
 import { tourLog } from './tour/tour-log.ts';
+import { tourPreflight } from './tour/tour-preflight.ts';
 
 interface RunDemoOptions {
   /** End after the tour. */
@@ -129,6 +130,7 @@ async function playTour(needs: TourNeeds): Promise<void> {
   if (areas.includes('vs')) await tourGegevens(needs, 'vs');
   if (areas.includes('verwerkingenlog')) await tourLog(needs);
   if (areas.includes('raadsfeed')) await tourFeed(needs);
+  if (areas.includes('shv') || areas.includes('vs')) await tourPreflight(needs);
 }
 
 /** What the demo tells: sections, lines, and checks that are counted. */

@@ -2,12 +2,13 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { pino } from 'pino';
-import { type Config, type Environment, readConfig } from '../kernel/config/read-config.ts';
+import { type Config, type Environment, knownVariables, readConfig } from '../kernel/config/read-config.ts';
 import { createLogger, type Logger, portError } from '../kernel/log.ts';
 import { serve } from '../serve.ts';
 import { type Authority, createAuthority } from './authority/authority.ts';
 import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
+import { leverancierscode } from './example-data.ts';
 import { createFscManager, type FscManager } from './fsc-manager.ts';
 import { loadDemoClients } from './saved-secrets.ts';
 
@@ -60,7 +61,8 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       }),
     );
     releases.push(() => authorization.close());
-    const config = readConfig(serviceEnvironment(environment, { authority, authorization, fsc }), 'serve');
+    const chosen = serviceEnvironment(environment, { authority, authorization, fsc });
+    const config = readConfig(chosen, 'serve');
     const service = await serve({ config, log });
     releases.push(service.stop);
 
@@ -90,6 +92,13 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         revoked: authority.revoked,
       },
       fsc: { ...fsc, services: { shv: gegevens.shvService, vs: gegevens.vsService } },
+      environment: {
+        ...settingsOf(chosen),
+        KOPPELVLAK_HOME: home,
+        PORT: new URL(service.url).port,
+        DATABASE_URL: service.databaseUrl,
+        PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
+      },
       pid: process.pid,
     };
     releases.push(() => rm(demoFilePath(home), { force: true }));
@@ -135,9 +144,10 @@ function serviceEnvironment(
     ...(hasValue(given.GEGEVENS_SIGNING_P12)
       ? {}
       : { GEGEVENS_SIGNING_KEY: authority.supplier.key, GEGEVENS_SIGNING_CHAIN: authority.supplier.chain }),
+    GEGEVENS_TRANSPORT_CERTIFICATE: fsc.certificate,
     // The authority answers on loopback.
     GEGEVENS_REVOCATION_ALLOW_PRIVATE: 'true',
-    GEGEVENS_SUPPLIER_CODE: 'VOORBEELD',
+    GEGEVENS_SUPPLIER_CODE: leverancierscode,
     // No proxy in front of it needs to notice first.
     SHUTDOWN_DRAIN_MS: '0',
     GEGEVENS_RATE_LIMIT: '0',
@@ -147,6 +157,16 @@ function serviceEnvironment(
     RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
   };
   return { ...chosen, ...Object.fromEntries(Object.entries(given).filter(([, value]) => hasValue(value))) };
+}
+
+/** The settings among variables. */
+function settingsOf(environment: Environment): Record<string, string> {
+  const known = new Set(knownVariables());
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value = '']) =>
+      known.has(name) && value !== '' ? [[name, value]] : [],
+    ),
+  );
 }
 
 function hasValue(value: string | undefined): boolean {

@@ -18,7 +18,16 @@ describe('the demo', () => {
     const { status, stdout, stderr } = await startProgram(['demo', '--once'], freePorts(home.path)).ended;
     expect(stdout).not.toContain('FAILED');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    for (const part of ['shv:', 'vs:', 'log: F4086', 'log: F2525', 'log: F9787', 'log: F0143', 'feed: the stream']) {
+    for (const part of [
+      'shv:',
+      'vs:',
+      'log: F4086',
+      'log: F2525',
+      'log: F9787',
+      'log: F0143',
+      'feed: the stream',
+      'preflight: all 19 lines',
+    ]) {
       expect(stdout).toContain(`ok     ${part}`);
     }
     expect(stdout).toContain('processing actions of two persons: 40 loaded');
@@ -39,6 +48,7 @@ describe('the demo', () => {
       'baseUrl',
       'clients',
       'databaseUrl',
+      'environment',
       'fsc',
       'issuer',
       'managementUrl',

@@ -109,7 +109,7 @@ describe('the journal', () => {
 });
 
 it('explains every word with an example', async () => {
-  for (const word of ['import', 'list', 'show', 'remove', 'prune', 'journal']) {
+  for (const word of ['import', 'check', 'list', 'show', 'remove', 'prune', 'journal']) {
     const { status, stdout } = await run(word, '--help');
     expect([status, stdout]).toEqual([0, expect.stringMatching(/Example:\n {2}\$ koppelvlak gegevens/)]);
   }

@@ -127,6 +127,41 @@ describe.each(MODELS)('the exchange model %s %s', (variant, version) => {
     }
   });
 
+  it('has a mapping that says where everything is that a check judges', () => {
+    const places = objectAt(mapping, 'levering');
+    const levering = objectAt(schemaAt(model, objectAt(mapping, 'envelop').leveringen), 'items');
+    const record = objectAt(schemaAt(levering, places.records), 'items');
+    const controle = objectAt(mapping, 'controle');
+    const items = (from: JsonObject, list: unknown): JsonObject =>
+      list === undefined ? from : objectAt(schemaAt(from, list), 'items');
+    const exist = (from: JsonObject, pointers: readonly unknown[]): void => {
+      for (const pointer of pointers)
+        expect(schemaAt(from, pointer).type ?? schemaAt(from, pointer).$ref).toBeDefined();
+    };
+    const eachOf = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : []);
+    const contacten = objectAt(controle, 'contactpersonen');
+    exist(items(levering, contacten.lijst), [contacten.email]);
+    const { plaats, kenmerken = [], ...members } = objectAt(controle, 'personen');
+    const persons = schemaAt(record, plaats);
+    const groups = Array.isArray(kenmerken) ? kenmerken.flat() : [];
+    exist(isObject(persons.items) ? persons.items : persons, [...Object.values(members), ...groups]);
+    for (const { lijst, plaatsen } of eachOf(controle.gelijk)) {
+      exist(items(record, lijst), Array.isArray(plaatsen) ? plaatsen : []);
+    }
+    for (const { lijst, begin, einde } of eachOf(controle.perioden)) exist(items(record, lijst), [begin, einde]);
+    exist(record, [
+      ...(Array.isArray(controle.stappen) ? controle.stappen : []),
+      ...(isObject(controle.waarAlleenMet) ? Object.values(controle.waarAlleenMet) : []),
+      ...[controle.soort, controle.status].filter((place) => place !== undefined),
+    ]);
+    if (!isObject(controle.zaken)) return;
+    const zaak = objectAt(schemaAt(levering, objectAt(places, 'zaken').lijst), 'items');
+    const { pogingen, perioden, ...own } = controle.zaken;
+    exist(zaak, Object.values(own));
+    if (isObject(pogingen)) exist(items(zaak, pogingen.lijst), [pogingen.datum]);
+    for (const { lijst, begin, einde } of eachOf(perioden)) exist(items(zaak, lijst), [begin, einde]);
+  });
+
   it('fits into the contract, which stays valid', async () => {
     const document = gegevensDocument(model);
     const result = await new Validator().validate(structuredClone(document));

@@ -27,7 +27,7 @@ import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerking
 const ROLES = join(import.meta.dirname, '../../deploy/postgres/roles.sql');
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 /** They reach no database. */
-const WITHOUT_DATABASE = ['gegevens request', 'feed follow'];
+const WITHOUT_DATABASE = ['gegevens request', 'gegevens convert', 'feed follow'];
 
 let dir: string;
 let server: EmbeddedPostgres;
@@ -158,9 +158,14 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     const listed: unknown = JSON.parse(await works(['gegevens', 'list', '--json']));
     const id = /"id":(\d+)/.exec(JSON.stringify(listed))?.[1] ?? '';
     await works(['gegevens', 'show', id]);
+    // The organisation has no contact: that blocks.
+    expect((await koppelvlak(['gegevens', 'check', '--variant', 'shv'])).stdout).toContain('rule 11');
     await works(['gegevens', 'journal']);
     await works(['gegevens', 'remove', id]);
     await works(['gegevens', 'prune', '--older-than', '0']);
+    // There is no certificate to check here.
+    const { stdout } = await koppelvlak(['gegevens', 'preflight']);
+    expect(stdout).toMatch(/^ok +database .*\nok +migrations /m);
   });
 
   it('the feed is published, kept in step, redacted, pruned and checked', async () => {

@@ -27,6 +27,8 @@ export interface ReadLevering {
 }
 
 export interface ReadDelivery {
+  /** The message with its list of leveringen left empty. */
+  readonly envelop: JsonObject;
   readonly periodeStart: string;
   readonly periodeEinde: string;
   readonly aangeleverdOp: Date;
@@ -40,6 +42,16 @@ interface DeliverySink {
   readonly traits: (levering: number, nummer: number, traits: RecordTraits) => void;
 }
 
+/** Sees all that can be read of a file, also where it does not fit the model. */
+export interface DeliveryJudge {
+  /** @param fits whether it fits the model */
+  item(levering: number, list: ItemList, nummer: number, value: unknown, fits: boolean): void;
+  /** Called after its items. @param head with its lists left empty */
+  levering(nummer: number, head: unknown): void;
+  /** Called at the end. @param envelop without its leveringen */
+  envelop(envelop: unknown): void;
+}
+
 /** Two are enough to know that the records name more than one. */
 const MAX_MUNICIPALITIES = 2;
 
@@ -48,6 +60,7 @@ interface DeliveryReaderOptions {
   readonly sink: DeliverySink;
   readonly faults: Faults;
   readonly traitsOf: ReadTraits;
+  readonly judge?: DeliveryJudge | undefined;
 }
 
 /** Reads one file of the exchange model as its bytes come in, checks all of it, and passes its texts to a sink. */
@@ -56,6 +69,7 @@ export class DeliveryReader {
   readonly #sink: DeliverySink;
   readonly #traitsOf: ReadTraits;
   readonly #faults: Faults;
+  readonly #judge: DeliveryJudge | undefined;
   readonly #cutter: JsonCutter;
   readonly #leveringen: ReadLevering[] = [];
   readonly #seen: SeenTexts | undefined;
@@ -63,11 +77,12 @@ export class DeliveryReader {
   #records = 0;
   #current: OpenLevering;
 
-  constructor({ model, sink, faults, traitsOf }: DeliveryReaderOptions) {
+  constructor({ model, sink, faults, traitsOf, judge }: DeliveryReaderOptions) {
     this.#model = model;
     this.#sink = sink;
     this.#faults = faults;
     this.#traitsOf = traitsOf;
+    this.#judge = judge;
     this.#seen = model.bounds.leveringen.uniqueItems ? new SeenTexts() : undefined;
     this.#current = startLevering(this.#model);
     this.#cutter = new JsonCutter(cutPlan(model.mapping), {
@@ -94,6 +109,7 @@ export class DeliveryReader {
   finish(): ReadDelivery | undefined {
     const skeleton = this.#cut(() => this.#cutter.finish());
     const envelop = this.#part(skeleton, '', this.#model.envelop);
+    this.#judge?.envelop(envelop);
     this.#bounds(
       this.#model.bounds.leveringen,
       this.#count,
@@ -114,9 +130,9 @@ export class DeliveryReader {
     if (Number.isNaN(aangeleverdOp.getTime())) {
       this.#fault(toPointer(paths.aanleverdatumEnTijd), skeleton.lineAt(0), 'is not a moment that can be stored');
     }
-    return this.#faults.list.length > 0
+    return this.#faults.list.length > 0 || !isRecord(envelop)
       ? undefined
-      : { periodeStart, periodeEinde, aangeleverdOp, leveringen: this.#leveringen };
+      : { envelop, periodeStart, periodeEinde, aangeleverdOp, leveringen: this.#leveringen };
   }
 
   #cut<T>(read: () => T): T {
@@ -150,9 +166,11 @@ export class DeliveryReader {
       return;
     }
     const check = list === 'records' ? this.#model.record : this.#model.zaak;
-    if (check !== undefined && !check.ok(value)) {
+    const fits = check === undefined || check.ok(value);
+    this.#judge?.item(levering, list, nummer, value, fits);
+    if (!fits) {
       const offsets = locateValues(text);
-      for (const error of check.faults(value)) {
+      for (const error of check?.faults(value) ?? []) {
         const line = item.line + newlines(text.slice(0, offsets.get(error.instancePath) ?? 0));
         this.#fault(pointer() + error.instancePath, line, describeError(error));
       }
@@ -179,6 +197,7 @@ export class DeliveryReader {
     const { model, current } = { model: this.#model, current: this.#current };
     const base = this.#pointer(nummer);
     const head = this.#part(skeleton, base, model.levering);
+    this.#judge?.levering(nummer, head);
     const { records, zaken } = model.mapping.levering;
     if (Array.isArray(valueAt(head, records))) {
       this.#bounds(model.bounds.records, current.counts.records, base + toPointer(records), skeleton);

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { isRecord, valueAt } from '../../kernel/json-value.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
 import { municipalityKey } from '../model/selection.ts';
@@ -25,6 +25,8 @@ const KEY_BYTES = 16;
 /** @param key of the hash of persons and IDs: the BSN in a hash without a key is guessed within seconds */
 export function createTraitsReader({ levering: { record, recordId } }: Mapping, key: Buffer): ReadTraits {
   const { begin, einde, gemeentecode, personen } = record;
+  // From bytes the key would be prepared anew for each record, which takes several times as long as the hash.
+  const secret = createSecretKey(key);
   const identityOf = (value: unknown): unknown => {
     if (recordId !== undefined) return valueAt(value, recordId);
     return personen === undefined ? undefined : personsOf(value, personen);
@@ -38,7 +40,7 @@ export function createTraitsReader({ levering: { record, recordId } }: Mapping, 
       sleutel:
         identity === undefined
           ? undefined
-          : createHmac('sha256', key).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES),
+          : createHmac('sha256', secret).update(JSON.stringify(identity)).digest().subarray(0, KEY_BYTES),
       gemeente: typeof code === 'string' ? municipalityKey(code) : undefined,
     };
   };
@@ -50,13 +52,19 @@ function personsOf(record: unknown, { lijst, kenmerken }: PersonenMapping): stri
   const persons = Array.isArray(list) ? list.filter(isRecord) : [];
   const identities: string[] = [];
   for (const person of persons) {
-    const values = kenmerken
-      .map((group) => group.map((path) => valueAt(person, path)))
-      .find((group) => group.every(isKnown));
-    if (values === undefined) return undefined;
-    identities.push(JSON.stringify(values.map((value) => String(value).trim())));
+    const identity = personIdentity(person, kenmerken);
+    if (identity === undefined) return undefined;
+    identities.push(identity);
   }
   return identities.length === 0 ? undefined : identities.toSorted();
+}
+
+/** What identifies a person: the first group of values that are all known. It is personal data, to be hashed under a key. */
+export function personIdentity(person: unknown, kenmerken: PersonenMapping['kenmerken']): string | undefined {
+  const values = kenmerken
+    .map((group) => group.map((path) => valueAt(person, path)))
+    .find((group) => group.every(isKnown));
+  return values && JSON.stringify(values.map((value) => String(value).trim()));
 }
 
 /** `000000000` and the like stand for an unknown number. */
@@ -64,7 +72,8 @@ function isKnown(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && !/^\s*(.)\1{7,}\s*$/.test(value);
 }
 
-function dayNumber(value: unknown): number | undefined {
+/** The day of a date, as Postgres counts it; `undefined` when it is none. */
+export function dayNumber(value: unknown): number | undefined {
   const [day] = typeof value === 'string' ? (/^\d{4}-\d{2}-\d{2}/.exec(value) ?? []) : [];
   const moment = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(moment) ? undefined : Math.round((moment - POSTGRES_EPOCH) / DAY_MS);

@@ -60,8 +60,20 @@ interface Pkcs12Key {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** A private key and certificates as read, not yet checked against each other. */
+export interface KeyFiles {
+  readonly key: KeyObject;
+  readonly certificates: readonly Certificate[];
+}
+
 /** Reads a PEM key and a PEM chain in any order. @throws OwnKeyError */
 export function loadPemKey(files: PemKey, at: Date): OwnKey {
+  const { key, certificates } = readPemFiles(files);
+  return accept(key, certificates, at);
+}
+
+/** @throws OwnKeyError */
+export function readPemFiles(files: PemKey): KeyFiles {
   const key = readPemKey(files);
   let certificates: Certificate[];
   try {
@@ -70,7 +82,7 @@ export function loadPemKey(files: PemKey, at: Date): OwnKey {
     throw new OwnKeyError('unreadable-chain', 'the signing chain holds a certificate that cannot be read', { cause });
   }
   if (certificates.length === 0) throw new OwnKeyError('unreadable-chain', 'the signing chain holds no certificate');
-  return accept(key, certificates, at);
+  return { key, certificates };
 }
 
 /** Reads a PKCS#12 file with one key and its certificates. @throws OwnKeyError */
@@ -147,10 +159,7 @@ function order(leaf: Certificate, certificates: readonly Certificate[]): Certifi
 const { asn1, pkcs12, pki } = forge;
 
 /** @throws OwnKeyError unreadable-p12, wrong-passphrase */
-function readPkcs12(file: { readonly p12: Uint8Array; readonly passphrase: string }): {
-  readonly key: KeyObject;
-  readonly certificates: Certificate[];
-} {
+export function readPkcs12(file: Pkcs12Key): KeyFiles {
   const pfx = open(file.p12, file.passphrase);
   const keys = [...bags(pfx, pki.oids.pkcs8ShroudedKeyBag), ...bags(pfx, pki.oids.keyBag)];
   const [bag] = keys;

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { pointerSteps, valueAt } from '../../kernel/json-value.ts';
+import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 
 export type Variant = 'shv' | 'vs';
 
@@ -38,6 +39,8 @@ export interface Mapping {
     };
     readonly zaken: ZakenMapping | undefined;
   };
+  /** What `check` judges. */
+  readonly controle: CheckPlaces;
 }
 
 /** What is read of each record: when it runs, and what makes two records the same one. */
@@ -85,6 +88,9 @@ export function readMapping(file: unknown, schema: object): Mapping {
     const found = valueAt(file, path);
     return Array.isArray(found) ? found : [];
   };
+  const kenmerken = listAt('levering', 'record', 'personen', 'kenmerken').map((group) =>
+    (Array.isArray(group) ? group : []).map((pointer) => pointerSteps(String(pointer))),
+  );
   const [organisatieLid = CONTRACT_MEMBER, ...otherLeden] = listAt('verzoek', 'organisatie').map(String);
   return {
     variant: at('variant') === 'vs' ? 'vs' : 'shv',
@@ -111,9 +117,7 @@ export function readMapping(file: unknown, schema: object): Mapping {
             ? undefined
             : {
                 lijst: personen,
-                kenmerken: listAt('levering', 'record', 'personen', 'kenmerken').map((group) =>
-                  (Array.isArray(group) ? group : []).map((pointer) => pointerSteps(String(pointer))),
-                ),
+                kenmerken,
               },
       },
       organisatie: {
@@ -131,5 +135,6 @@ export function readMapping(file: unknown, schema: object): Mapping {
               signaalId: required('levering', 'zaken', 'signaalId'),
             },
     },
+    controle: readCheckPlaces(valueAt(file, ['controle']), kenmerken),
   };
 }

@@ -27,7 +27,11 @@ export async function checkAnswer(
   model: PartCheck,
 ): Promise<CheckedPage> {
   const { status, headers, body } = answered;
-  if (status !== 200) throw new RequesterError(`status ${status}: ${describeProblem(body)}`);
+  if (status !== 200) {
+    // An Outway or Inway that refuses says why in a header too, with or without a body.
+    const [code] = headers['fsc-error-code'] ?? [];
+    throw new RequesterError(`status ${status}: ${describeProblem(body, code)}`);
+  }
   const verified = await verifier
     .verify({ digestHeader: headers.digest, signatureHeader: headers['nlgov-adr-payload-sig'], body })
     .catch((error: unknown) => {
@@ -76,12 +80,16 @@ function readPaginering(value: unknown): Paginering | undefined {
 }
 
 /** What a problem document or FSC error says. */
-function describeProblem(body: Buffer): string {
+export function describeProblem(body: Buffer, code?: string): string {
+  const fallback = code ?? 'no explanation';
   try {
     const value: unknown = JSON.parse(body.toString());
-    if (!isRecord(value)) return 'no explanation';
-    return [value.code ?? value.type, value.title, value.detail].filter((text) => typeof text === 'string').join(' - ');
+    if (!isRecord(value)) return fallback;
+    const { title, detail, domain } = value;
+    return [value.code ?? code ?? value.type, domain, title, detail]
+      .filter((text) => typeof text === 'string')
+      .join(' - ');
   } catch {
-    return 'no explanation';
+    return fallback;
   }
 }

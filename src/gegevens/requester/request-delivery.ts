@@ -1,12 +1,13 @@
-import { open } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { type JsonObject, valueAt, withValueAt } from '../../kernel/json-value.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/signature.ts';
 import type { Verifier } from '../jades/verify.ts';
 import type { Mapping } from '../model/mapping.ts';
-import { checkWhole, type Model } from '../model/model.ts';
+import { checkWhole, type Model, type PartCheck } from '../model/model.ts';
 import type { GegevensRequest } from '../model/selection.ts';
 import { type CheckedPage, checkAnswer } from './check-answer.ts';
+import type { KeptExchange } from './kept-pages.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 
 interface RequestDeliveryOptions {
@@ -14,6 +15,10 @@ interface RequestDeliveryOptions {
   readonly body: GegevensRequest;
   /** Headers beside those of digest and signature. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that are new for each request. */
+  readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
+  /** Finds a page that an earlier run received: it is checked like any other, and not asked for again. */
+  readonly findKept?: ((page: number) => Promise<KeptExchange | undefined>) | undefined;
   readonly signer: Signer;
   readonly style: SignatureStyle;
   readonly verifier: Verifier;
@@ -28,7 +33,9 @@ export interface DeliveredPage extends CheckedPage {
   readonly page: number;
   readonly records: number;
   readonly answered: SupplierResponse;
-  readonly request: { readonly body: string; readonly digest: string; readonly signature: string };
+  readonly request: KeptExchange['request'];
+  /** An earlier run received it. */
+  readonly isKept: boolean;
 }
 
 /**
@@ -39,22 +46,14 @@ export interface DeliveredPage extends CheckedPage {
 export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGenerator<DeliveredPage> {
   const check = checkWhole(options.model);
   let first: CheckedPage | undefined;
+  let last: { readonly isKept: boolean; readonly envelope: string } | undefined;
   let records = 0;
   for (let page = options.body.page ?? 1; ; page += 1) {
     const body = JSON.stringify(first === undefined ? options.body : { ...options.body, ...nextPage(first, page) });
-    const { digest, signature } = await options.signer.sign(Buffer.from(body), options.style);
-    const answered = await sendRequest({
-      ...options,
-      body,
-      headers: {
-        ...options.headers,
-        'content-type': 'application/json',
-        accept: 'application/json, application/problem+json',
-        digest,
-        'nlgov-adr-payload-sig': signature,
-      },
-    });
-    const checked = await checkAnswer(answered, options.verifier, check);
+    // After the first page that is missing nothing kept counts: it would be of another state.
+    const kept = last?.isKept === false ? undefined : await findKept(options, page, body, check);
+    const { answered, request, checked } = kept ?? (await ask(options, body, check));
+    const isKept = kept !== undefined;
     const received = checked.paginering?.currentPage ?? page;
     if (first === undefined && received !== page) {
       throw new RequesterError(`there is no page ${page}: the answer is page ${received}`);
@@ -63,7 +62,14 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
     records += count;
     if (first !== undefined) compare(first, checked, page);
     first ??= checked;
-    yield { ...checked, page, records: count, answered, request: { body, digest, signature } };
+    const envelope = envelopeOf(checked, options.model);
+    if (last?.isKept === true && !isKept && last.envelope !== envelope) {
+      throw new RequesterError(
+        `page ${page} belongs to a newer delivery than the pages kept: start again without --resume`,
+      );
+    }
+    last = { isKept, envelope };
+    yield { ...checked, page, records: count, answered, request, isKept };
     const { paginering } = checked;
     if (paginering === undefined || page >= paginering.totalPages) {
       const all = (options.body.page ?? 1) === 1 ? paginering?.totalRecords : undefined;
@@ -73,6 +79,49 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
       return;
     }
   }
+}
+
+type CheckedExchange = KeptExchange & { readonly checked: CheckedPage };
+
+async function ask(options: RequestDeliveryOptions, body: string, check: PartCheck): Promise<CheckedExchange> {
+  const { digest, signature } = await options.signer.sign(Buffer.from(body), options.style);
+  const answered = await sendRequest({
+    ...options,
+    body,
+    headers: {
+      ...options.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, application/problem+json',
+      digest,
+      'nlgov-adr-payload-sig': signature,
+    },
+  });
+  const checked = await checkAnswer(answered, options.verifier, check);
+  return { answered, request: { body, digest, signature }, checked };
+}
+
+/** A kept page, if it is the answer to this request and still holds; what was damaged on disk is asked for again. */
+async function findKept(
+  { findKept: find, verifier, waiting }: RequestDeliveryOptions,
+  page: number,
+  body: string,
+  check: PartCheck,
+): Promise<CheckedExchange | undefined> {
+  const kept = await find?.(page);
+  if (kept?.request.body !== body) return undefined;
+  try {
+    return { ...kept, checked: await checkAnswer(kept.answered, verifier, check) };
+  } catch (error) {
+    if (!(error instanceof RequesterError)) throw error;
+    waiting(`page ${page} was kept but does not hold (${error.message}): asking for it again`);
+    return undefined;
+  }
+}
+
+/** What is the same on every page of one state: the period and the moment of delivery. */
+function envelopeOf({ gegevens }: CheckedPage, { mapping: { envelop } }: Model): string {
+  const { startdatum, einddatum, aanleverdatumEnTijd } = envelop;
+  return JSON.stringify([startdatum, einddatum, aanleverdatumEnTijd].map((path) => valueAt(gegevens, path)));
 }
 
 /** Asks for the page size that the supplier chose: pages of another size would overlap. */
@@ -98,8 +147,9 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
 /** A file of the exchange model that grows page by page, and can be imported again. */
 interface MergedFile {
   add(gegevens: JsonObject): Promise<void>;
-  /** Completes the file. */
+  /** Completes the file: only then it is there. */
   end(): Promise<void>;
+  /** Releases it; what was not completed is removed. */
   close(): Promise<void>;
 }
 
@@ -107,7 +157,10 @@ const PLACEHOLDER = '\u0000leveringen\u0000';
 
 /** @throws {RequesterError} when the file cannot be written */
 export async function openMergedFile(path: string, { envelop, levering: { teller } }: Mapping): Promise<MergedFile> {
-  const file = await open(path, 'w').catch((cause: unknown) => {
+  // A pipe or device is written as it is.
+  const isPlain = (await stat(path).catch(() => undefined))?.isFile() ?? true;
+  const part = isPlain ? `${path}.part` : path;
+  const file = await open(part, 'w', 0o600).catch((cause: unknown) => {
     throw new RequesterError(`${path} cannot be written`, { cause });
   });
   let after: string | undefined;
@@ -130,7 +183,11 @@ export async function openMergedFile(path: string, { envelop, levering: { teller
     },
     end: async () => {
       await file.write(`]${after ?? ''}\n`);
+      if (isPlain) await rename(part, path);
     },
-    close: () => file.close(),
+    close: async () => {
+      await file.close();
+      if (isPlain) await rm(part, { force: true });
+    },
   };
 }

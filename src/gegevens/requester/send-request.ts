@@ -14,11 +14,15 @@ export class RequesterError extends Error {
 interface SendOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers that are new for each attempt. */
+  readonly freshHeaders?: (() => Readonly<Record<string, string>>) | undefined;
   readonly body: string;
   /** Milliseconds without a byte. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Default 4. */
+  readonly attempts?: number;
   /** Called before it waits to try again. */
   readonly waiting: (why: string) => void;
 }
@@ -28,6 +32,8 @@ export interface SupplierResponse {
   /** All values of each header. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: Buffer;
+  /** The `Fsc-Transaction-Id` that was sent, if one was. */
+  readonly transactionId?: string | undefined;
 }
 
 const ATTEMPTS = 4;
@@ -38,7 +44,7 @@ export async function sendRequest(options: SendOptions): Promise<SupplierRespons
   for (let attempt = 1; ; attempt += 1) {
     const answered = await sendOnce(options);
     const again = answered.status === 429 || answered.status === 502 || answered.status === 503;
-    if (!again || attempt === ATTEMPTS) return answered;
+    if (!again || attempt >= (options.attempts ?? ATTEMPTS)) return answered;
     const named = Number(answered.headers['retry-after']?.[0]) * 1000;
     const wait = Math.min(Number.isFinite(named) ? named : 1000 * 2 ** attempt, LONGEST_WAIT_MS);
     options.waiting(`status ${answered.status}: trying again in ${Math.ceil(wait / 1000)} s`);
@@ -47,7 +53,8 @@ export async function sendRequest(options: SendOptions): Promise<SupplierRespons
 }
 
 async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
-  const { url, headers, body: sent, timeoutMs, maxBytes, signal } = options;
+  const { url, body: sent, timeoutMs, maxBytes, signal } = options;
+  const headers = { ...options.headers, ...options.freshHeaders?.() };
   let received: Awaited<ReturnType<typeof request>>;
   try {
     received = await request(url, {
@@ -71,7 +78,12 @@ async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
     chunks.push(part);
   }
   const values = Object.entries(received.headers).map(([name, value = []]) => [name, [value].flat()]);
-  return { status: received.statusCode, headers: Object.fromEntries(values), body: Buffer.concat(chunks) };
+  return {
+    status: received.statusCode,
+    headers: Object.fromEntries(values),
+    body: Buffer.concat(chunks),
+    transactionId: headers['fsc-transaction-id'],
+  };
 }
 
 interface TokenRequest {

@@ -131,7 +131,7 @@ interface TraitRow {
 }
 
 /** A connection runs one `copy` at a time, so traits are collected up to this number: some megabytes. */
-const BATCH = 50_000;
+const BATCH = 10_000;
 
 /** Traits of records on their way into the database. */
 export class TraitRows {

@@ -80,6 +80,20 @@ export async function findOrganisations(db: Db, filter: Filter): Promise<Leverin
   return rows.map(toLevering);
 }
 
+/** Leveringen by their numbers, in that order, whatever became of them; those that were pruned are left out. */
+export async function findLeveringenById(
+  db: Db,
+  ids: readonly number[],
+): Promise<(Levering & { readonly modelVersie: string })[]> {
+  const { rows } = await db.query<LeveringRow & { model_versie: string }>(
+    `select ${LEVERING_COLUMNS}, l.model_versie from unnest($1::bigint[]) with ordinality as k (id, position)
+     join gegevens.leveringen l on l.id = k.id
+     order by k.position`,
+    [ids],
+  );
+  return rows.map((row) => ({ ...toLevering(row), modelVersie: row.model_versie }));
+}
+
 /** Whose pages belong together: one requester, one filter. */
 interface PagingKey {
   readonly variant: Variant;

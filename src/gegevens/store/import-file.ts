@@ -1,25 +1,36 @@
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type pg from 'pg';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
-import { DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
+import { type DeliveryJudge, DeliveryReader, type ReadDelivery } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
 import { createTraitsReader, type RecordTraits } from '../import/record-traits.ts';
 import type { Replacement } from '../import/replacement.ts';
+import type { Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import { CopyRows, copyZaakRecords, copyZaakSignalen, TraitRows } from './copy-rows.ts';
 import { fillTraits, readRecognitionKey } from './fill-traits.ts';
 import { replaceDeliveries } from './replace-deliveries.ts';
 
+/** What a delivery is read from: a file, or something that makes its bytes. */
+export interface DeliverySource {
+  stat(): Promise<{ readonly size: number }>;
+  read(buffer: Buffer, offset: number, length: number): Promise<{ readonly bytesRead: number }>;
+  close(): Promise<void>;
+}
+
 interface ImportOptions {
   readonly path: string;
+  /** Default: the file at `path`. */
+  readonly source?: DeliverySource;
   readonly model: Model;
   /** Cancels the import: nothing of the file is stored then. */
   readonly signal: AbortSignal;
   /** Replace also where more than a tenth of the records would be lost, the name differs, or the municipality or KvK number conflicts. */
   readonly replace?: boolean;
+  /** Sees all records too. */
+  readonly judge?: DeliveryJudge | undefined;
   readonly progress?: (bytesRead: number, records: number) => void;
 }
 
@@ -53,7 +64,7 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
  *   the file system or database says
  */
 export async function importFile(pool: Pool, options: ImportOptions): Promise<Imported> {
-  const file = await open(options.path);
+  const file: DeliverySource = options.source ?? (await open(options.path));
   try {
     // Leveringen are compared by municipality, which is not yet known of those imported by an older version.
     await fillTraits(pool, options.model);
@@ -67,7 +78,12 @@ export async function importFile(pool: Pool, options: ImportOptions): Promise<Im
   }
 }
 
-async function importInto(client: pg.PoolClient, db: Db, file: FileHandle, options: ImportOptions): Promise<Imported> {
+async function importInto(
+  client: pg.PoolClient,
+  db: Db,
+  file: DeliverySource,
+  options: ImportOptions,
+): Promise<Imported> {
   const { path, model, signal } = options;
   const { size } = await file.stat();
   const { rows } = await client.query<{ id: number }>(
@@ -91,9 +107,9 @@ async function importInto(client: pg.PoolClient, db: Db, file: FileHandle, optio
 
 async function copyRecords(
   client: pg.PoolClient,
-  file: FileHandle,
+  file: DeliverySource,
   invoerId: number,
-  { path, model, signal, progress }: ImportOptions,
+  { path, model, signal, progress, judge }: ImportOptions,
 ): Promise<ReadDelivery> {
   const startCopy = (): CopyRows =>
     new CopyRows(
@@ -109,6 +125,7 @@ async function copyRecords(
     model,
     faults,
     traitsOf,
+    judge,
     sink: {
       text: (levering, list, nummer, bytes) =>
         rows.add([invoerId, levering, list === 'records' ? 0 : 1, nummer, bytes]),
@@ -116,15 +133,7 @@ async function copyRecords(
     },
   });
   try {
-    let bytesRead = 0;
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (;;) {
-      signal.throwIfAborted();
-      const { bytesRead: got } = await file.read(buffer, 0, CHUNK_BYTES);
-      if (got === 0) break;
-      const start = bytesRead === 0 && buffer.subarray(0, 3).equals(BOM) ? 3 : 0;
-      reader.feed(buffer.subarray(start, got));
-      bytesRead += got;
+    const after = async (bytesRead: number): Promise<void> => {
       progress?.(bytesRead, reader.records);
       await rows.drained();
       if (traits.full) {
@@ -132,7 +141,8 @@ async function copyRecords(
         await traits.flush();
         rows = startCopy();
       }
-    }
+    };
+    await feedFile(file, reader, { signal, after });
     const delivery = reader.finish();
     if (delivery === undefined) throw new ImportStopped();
     await rows.end();
@@ -144,6 +154,30 @@ async function copyRecords(
   }
 }
 
+interface FeedOptions {
+  readonly signal: AbortSignal;
+  /** Called after each piece. */
+  readonly after: (bytesRead: number) => Promise<void>;
+}
+
+/** Reads a file piece by piece. @throws the signal's reason; {ImportStopped}; what the file system says */
+export async function feedFile(
+  file: Pick<DeliverySource, 'read'>,
+  reader: DeliveryReader,
+  { signal, after }: FeedOptions,
+): Promise<void> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let bytesRead = 0; ; ) {
+    signal.throwIfAborted();
+    const { bytesRead: got } = await file.read(buffer, 0, CHUNK_BYTES);
+    if (got === 0) return;
+    const start = bytesRead === 0 && buffer.subarray(0, 3).equals(BOM) ? 3 : 0;
+    reader.feed(buffer.subarray(start, got));
+    bytesRead += got;
+    await after(bytesRead);
+  }
+}
+
 async function copyZaken(client: pg.PoolClient, invoerId: number, { leveringen }: ReadDelivery): Promise<void> {
   for (const { nummer, zaakLinks } of leveringen) {
     if (zaakLinks === undefined || zaakLinks.bij.length === 0) continue;
@@ -152,19 +186,20 @@ async function copyZaken(client: pg.PoolClient, invoerId: number, { leveringen }
   }
 }
 
-const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
+export const NO_TRAITS: RecordTraits = { begin: undefined, einde: undefined, sleutel: undefined, gemeente: undefined };
 
 /**
- * Finds the other built-in model of a file that does not fit the given one; the newest, when it fits several.
+ * Finds the built-in model of a file; the newest, when it fits several.
+ * @param except a version that the file is known not to fit
  * @returns its version; `undefined` when it fits none
  */
 export async function recogniseModel(
   path: string,
-  { variant, mapping }: Model,
+  { variant, except }: { readonly variant: Variant; readonly except?: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (const version of builtInVersions(variant).toReversed()) {
-    if (version !== mapping.versie && (await fits(path, loadModel(variant, version), signal))) return version;
+    if (version !== except && (await fits(path, loadModel(variant, version), signal))) return version;
   }
   return undefined;
 }
@@ -177,14 +212,14 @@ async function fits(path: string, model: Model, signal: AbortSignal): Promise<bo
     traitsOf: () => NO_TRAITS,
     sink: { text: () => undefined, traits: () => undefined },
   });
-  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
+  const file = await open(path);
   try {
-    for await (const chunk of file) {
-      if (Buffer.isBuffer(chunk)) reader.feed(chunk);
-    }
+    await feedFile(file, reader, { signal, after: async () => {} });
     return reader.finish() !== undefined;
   } catch (error) {
     if (error instanceof ImportStopped) return false;
     throw error;
+  } finally {
+    await file.close();
   }
 }

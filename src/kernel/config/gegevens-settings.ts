@@ -145,6 +145,11 @@ export const gegevensSettings = {
     secret: true,
     description: 'Passphrase of the PKCS#12 file.',
   }),
+  transportCertificate: optionalText('GEGEVENS_TRANSPORT_CERTIFICATE', {
+    ...FILE,
+    description:
+      'Certificate of the connection, that of your Inway (PEM): `gegevens preflight` sees that it is not the signing certificate.',
+  }),
   signatureForm: choice('GEGEVENS_SIGNATURE_FORM', ['mirror', 'body', 'digest'], {
     default: 'mirror',
     description: 'Form of the answer’s signature; `mirror` takes that of the request.',

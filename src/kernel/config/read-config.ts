@@ -293,6 +293,7 @@ function unreadableFiles({ gegevens, tokens }: Config): ConfigFault[] {
     GEGEVENS_SIGNING_KEY: gegevens.signingKey,
     GEGEVENS_SIGNING_CHAIN: gegevens.signingChain,
     GEGEVENS_SIGNING_P12: gegevens.signingP12,
+    GEGEVENS_TRANSPORT_CERTIFICATE: gegevens.transportCertificate,
     GEGEVENS_SHV_MODEL: builtInModel('shv', gegevens.shvModel) === undefined ? gegevens.shvModel : undefined,
     GEGEVENS_VS_MODEL: builtInModel('vs', gegevens.vsModel) === undefined ? gegevens.vsModel : undefined,
     FSC_TOKEN_CERTIFICATES: /^https?:\/\//i.test(tokens.fscCertificates ?? '') ? undefined : tokens.fscCertificates,

@@ -1,0 +1,159 @@
+import { type Cell, cellText } from './cell.ts';
+import { type DateForm, dateForm, serialDay } from './dates.ts';
+import type { FromColumn, MappingContent, Scalar, ValueType } from './mapping-file.ts';
+
+/** A cell that cannot be read as what its member needs; the message does not repeat the value. */
+export class CellFault {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** A value of a record, several of a cell that is split, or `null` for none: the cell is empty. */
+export type Converted = Scalar | readonly Scalar[] | null;
+
+/** Makes the value of a member of a cell. */
+export type Convert = (cell: Cell | undefined) => Converted | CellFault;
+
+const TRUE = ['ja', 'j', 'waar', 'true', '1', 'x'];
+const FALSE = ['nee', 'n', 'onwaar', 'false', '0'];
+const DATES = ['yyyy-MM-dd', 'd-M-yyyy'];
+/** As many characters as a spreadsheet allows in a cell. */
+const MAX_CELL_LENGTH = 32_767;
+const REPLACEMENT = '\ufffd';
+
+interface ConvertOptions {
+  readonly source: FromColumn;
+  readonly type: ValueType;
+  readonly defaults: Pick<MappingContent, 'empty' | 'dates' | 'decimal' | 'true' | 'false'>;
+  readonly date1904: boolean;
+}
+
+/** @throws {RangeError} naming a form of dates that is none */
+export function createConvert({ source, type, defaults, date1904 }: ConvertOptions): Convert {
+  const { values, other = 'fault', digits, split, part } = source;
+  const empty = new Set((defaults.empty ?? []).map(fold));
+  const map =
+    values === undefined ? undefined : new Map(Object.entries(values).map(([text, value]) => [fold(text), value]));
+  const read = readerOf(type, source, defaults, date1904);
+
+  const one = (cell: Cell): Scalar | null | CellFault => {
+    const text = cellText(cell) ?? '';
+    if (map !== undefined) {
+      const mapped = map.get(fold(text));
+      if (mapped !== undefined) return mapped;
+      if (other === 'fault') return new CellFault('is not among the values that the mapping knows');
+    }
+    if (digits !== undefined) {
+      if (!/^\d+$/.test(text) || text.length > digits)
+        return new CellFault(`is not a number of at most ${digits} digits`);
+      return read(text.padStart(digits, '0'));
+    }
+    return read(cell);
+  };
+
+  return (cell) => {
+    if (typeof cell === 'object' && cell.kind === 'broken') return new CellFault(cell.message);
+    const text = cellText(cell) ?? '';
+    if (text === '' || empty.has(fold(text))) return null;
+    if (text.length > MAX_CELL_LENGTH) return new CellFault(`has more than ${MAX_CELL_LENGTH} characters`);
+    if (text.includes(REPLACEMENT))
+      return new CellFault('is not valid UTF-8; is the file Windows-1252 (csv.encoding)?');
+    if (split === undefined || cell === undefined) return one(cell ?? text);
+    const parts = text.split(split).map((piece) => piece.trim());
+    if (part === undefined) {
+      const converted = parts.filter((piece) => piece !== '').map(one);
+      const fault = converted.find((value) => value instanceof CellFault);
+      return fault ?? converted.flatMap((value) => (value === null || value instanceof CellFault ? [] : [value]));
+    }
+    const from = Number.parseInt(String(part), 10) - 1;
+    const taken = typeof part === 'number' ? (parts[from] ?? '') : parts.slice(from).join(split).trim();
+    return taken === '' ? null : one(taken);
+  };
+}
+
+/** For comparing texts of people: without case and surrounding space. */
+export function fold(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+type Read = (cell: Cell) => Scalar | CellFault;
+
+function readerOf(type: ValueType, source: FromColumn, defaults: ConvertOptions['defaults'], date1904: boolean): Read {
+  switch (type) {
+    case 'text':
+      return (cell) => cellText(cell) ?? '';
+    case 'boolean':
+      return booleanReader(defaults.true ?? TRUE, defaults.false ?? FALSE);
+    case 'date':
+      return dateReader(source.dates ?? defaults.dates ?? DATES, date1904);
+    case 'integer':
+    case 'number':
+      return numberReader(source.decimal ?? defaults.decimal ?? ',', type, source.rounding ?? 'nearest');
+  }
+}
+
+function booleanReader(yes: readonly string[], no: readonly string[]): Read {
+  const words = new Map([
+    ...no.map((text) => [fold(text), false] as const),
+    ...yes.map((text) => [fold(text), true] as const),
+  ]);
+  return (cell) => {
+    if (typeof cell === 'boolean') return cell;
+    return words.get(fold(cellText(cell) ?? '')) ?? new CellFault(`is none of ${[...yes, ...no].join(', ')}`);
+  };
+}
+
+function dateReader(forms: readonly string[], date1904: boolean): Read {
+  const readers: DateForm[] = forms.map((form) => {
+    const reader = dateForm(form, date1904);
+    if (reader === undefined) throw new RangeError(`${JSON.stringify(form)} is not a form of dates`);
+    return reader;
+  });
+  const fault = new CellFault(`is not a date of the form ${forms.join(', ')}`);
+  return (cell) => {
+    if (typeof cell === 'object' && cell.kind === 'date') return cell.day;
+    // A spreadsheet's number without the format of a date: the column was imported, or formatted as text or number.
+    if (typeof cell === 'object' && cell.kind === 'number') {
+      const day = serialDay(cell.value, date1904);
+      if (day !== undefined) return day;
+    }
+    const text = cellText(cell) ?? '';
+    for (const read of readers) {
+      const day = read(text);
+      if (day !== undefined) return day;
+    }
+    return fault;
+  };
+}
+
+function numberReader(decimal: ',' | '.', type: 'integer' | 'number', rounding: 'nearest' | 'down' | 'none'): Read {
+  const thousands = decimal === ',' ? '\\.' : ',';
+  // Either no grouping at all, or groups of three: `1.5` is not read as 15.
+  const pattern = new RegExp(`^([+-]?)(\\d{1,3}(?:${thousands}\\d{3})+|\\d+)(?:\\${decimal}(-|\\d*))?(-?)$`);
+  const fault = new CellFault(`is not a number with ${decimal === ',' ? 'a comma' : 'a point'} before its decimals`);
+  const read = (cell: Cell): number | undefined => {
+    if (typeof cell === 'object' && cell.kind === 'number') return cell.value;
+    const text = (cellText(cell) ?? '').replaceAll(/[\s€]|EUR/g, '');
+    const match = pattern.exec(text);
+    if (match === null) return undefined;
+    const [, sign = '', whole = '', decimals = '', after = ''] = match;
+    // Cents have two digits: `1,234` is most probably a thousand, written by a program of another country.
+    if (type === 'integer' && decimals.length > 2) return undefined;
+    const digits = whole.replaceAll(/[.,]/g, '');
+    const value = Number(`${digits}.${decimals === '-' || decimals === '' ? '0' : decimals}`);
+    return sign === '-' || after === '-' ? -value : value;
+  };
+  return (cell) => {
+    const value = read(cell);
+    if (value === undefined) return fault;
+    if (type === 'number') return value;
+    if (rounding === 'none' && !Number.isInteger(value)) return new CellFault('is not a whole number');
+    const size = Math.abs(value);
+    // Decimals of euros that are not exact in binary: 2.4999999999999996 is two and a half.
+    const whole = rounding === 'down' ? Math.floor(size + 1e-9) : Math.floor(size + 0.5 + 1e-9);
+    if (!Number.isSafeInteger(whole)) return new CellFault('is too large a number');
+    return value < 0 && whole > 0 ? -whole : whole;
+  };
+}
