@@ -10,6 +10,7 @@ const END = '<!-- end of settings -->';
 
 const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
   server: 'The process',
+  security: 'Reports of vulnerabilities',
   database: 'The database',
   tokens: 'Access tokens',
   gegevens: 'The data exchange (SHV, VS)',

@@ -159,11 +159,15 @@ describe('the settings', () => {
 
 describe('the package', () => {
   it('exports what is there, by the names that other applications use', async () => {
-    const manifest: { exports: Record<string, string> } = JSON.parse(
+    const manifest: { exports: Record<string, string | Record<string, string>> } = JSON.parse(
       await readFile(join(ROOT, 'package.json'), 'utf8'),
     );
-    for (const [name, file] of Object.entries(manifest.exports)) {
-      expect(import.meta.resolve(name.replace('.', 'koppelvlak'))).toBe(pathToFileURL(join(ROOT, file)).href);
+    for (const [name, target] of Object.entries(manifest.exports)) {
+      const packed = typeof target === 'string' ? target : (target.default ?? '');
+      expect(import.meta.resolve(name.replace('.', 'koppelvlak'))).toBe(pathToFileURL(join(ROOT, packed)).href);
+      // What is packed is made of the source of the same name.
+      const file = packed.replace(/^\.\/dist\/(.+)\.js$/, './src/$1.ts');
+      if (typeof target !== 'string') expect(target['koppelvlak-source']).toBe(file);
       expect((await readFile(join(ROOT, file), 'utf8')).length, name).toBeGreaterThan(0);
     }
   });

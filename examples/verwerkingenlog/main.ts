@@ -1,7 +1,7 @@
 /**
  * Plays a consumer and a provider against a log, and shows what the citizen sees afterwards. Run it with
  *
- *   LOG_URL=… TOKEN_URL=… CLIENT_ID=… CLIENT_SECRET=… node examples/verwerkingenlog/main.ts
+ *   LOG_URL=… TOKEN_URL=… CLIENT_ID=… CLIENT_SECRET=… node -C koppelvlak-source examples/verwerkingenlog/main.ts
  *
  * where the client may have the scopes `create:normal` and `read:restricted`.
  */

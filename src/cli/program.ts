@@ -1,5 +1,7 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { isRecord } from '../kernel/json-value.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { bronCommand } from './bron.ts';
 import { feedCommand } from './feed.ts';
@@ -11,6 +13,7 @@ import { configCommand, demoCommand, migrateCommand, serveCommand } from './serv
 /** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {
   const program = new Command('koppelvlak')
+    .version(packageVersion(), '--version', 'print the version')
     .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed')
     .showHelpAfterError('(add --help to see what this command takes)')
     .exitOverride()
@@ -39,6 +42,11 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
     // Commander has written the error; asking for help is not one.
     terminal.exitCode = error.exitCode === 0 ? 0 : 2;
   }
+}
+
+function packageVersion(): string {
+  const description: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return isRecord(description) ? String(description.version) : 'unknown';
 }
 
 /** A subcommand that is made separately does not inherit how its parent exits. */

@@ -11,6 +11,7 @@ import { createRateCounter, limitAnswerTime, limitRate, shedLoad } from './limit
 import type { OpenapiDocument } from './openapi-document.ts';
 import { apiDocs, problemPages } from './pages.ts';
 import { handleProblems, type ProblemStyle, refuseUnreadable, requireHost, sendProblem } from './problem-reply.ts';
+import { securityTxt } from './security-txt.ts';
 
 /** Most listeners of a response for one event; Node warns from eleven on. */
 const MOST_LISTENERS = 30;
@@ -70,6 +71,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
     app,
     areas.map(({ problems }) => problems),
   );
+  securityTxt(app, platform);
   for (const area of areas) {
     area.root?.(app);
     for (const { prefix, routes } of area.mounts) await app.register(routes, { prefix });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import description from '../../package.json' with { type: 'json' };
 import { settings } from '../../src/kernel/config/read-config.ts';
 import { temporaryHome } from '../demo/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -42,6 +43,10 @@ describe('help', () => {
       expect.arrayContaining(['koppelvlak serve', 'koppelvlak gegevens import', 'koppelvlak feed publish']),
     );
   });
+});
+
+it('says its version, and that alone', async () => {
+  expect(await run(['--version'])).toMatchObject({ status: 0, stdout: `${description.version}\n`, stderr: '' });
 });
 
 describe('the exit status', () => {

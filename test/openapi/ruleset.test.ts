@@ -122,6 +122,23 @@ const BAD: Record<string, (document: JsonObject) => void> = {
   'house-who-may-call': (d) => delete objectAt(d, ...GET)['x-public'],
 };
 
+/** Rules of the linter itself that the official ruleset switches on; they are among those that it recommends. */
+const LINTER_RULES = [
+  'oas3-schema',
+  'operation-operationId-unique',
+  'path-params',
+  'openapi-tags-uniqueness',
+  'oas3-valid-media-example',
+  'oas3-valid-schema-example',
+  'oas3-server-variables',
+  'oas3-api-servers',
+];
+
+function officialRuleset(): JsonObject {
+  const pinned: unknown = JSON.parse(readFileSync(join(root, 'openapi/ruleset/official.json'), 'utf8'));
+  return isObject(pinned) ? pinned : {};
+}
+
 /** Lints as the gate does: a warning fails too. */
 function lint(files: string[], ruleset: string): { status: number; findings: unknown[] } {
   const args = [spectral, 'lint', '--quiet', '--fail-severity=warn', '-f', 'json', '-r', join(root, ruleset), ...files];
@@ -174,6 +191,32 @@ describe('the ruleset', () => {
   it('leans on nothing but the rules that come with the linter', () => {
     expect(readYaml('ruleset/adr.yaml').extends).toEqual([['spectral:oas', 'recommended']]);
     expect(readFileSync(join(root, '.spectral.yaml'), 'utf8')).not.toContain('http');
+  });
+
+  it('has a rule for each of the official ones, but for one that only the official ruleset checks', () => {
+    const { rules } = officialRuleset();
+    const entries = Object.entries(isObject(rules) ? rules : {});
+    expect(entries.filter(([, own]) => own === null).map(([name]) => name)).toEqual([
+      'nlgov:use-date-instead-of-datetime',
+    ]);
+    const known = [...Object.keys(BAD), ...LINTER_RULES];
+    expect(entries.filter(([, own]) => own !== null && !known.includes(String(own)))).toEqual([]);
+  });
+
+  it('makes one exception to the official ruleset', () => {
+    const text = readFileSync(join(root, '.spectral.official.yaml'), 'utf8');
+    expect([...text.matchAll(/: off$/gm)]).toHaveLength(1);
+    expect(text).toContain('nlgov:query-keys-camel-case: off');
+  });
+
+  it('takes only the pinned version for the official ruleset', () => {
+    const file = join(dir, 'other.yaml');
+    writeFileSync(file, 'extends: [[spectral:oas, "off"]]\n');
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/official-ruleset.ts'), file], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain(`that is not media/linter.yaml of Logius-standaarden/API-Design-Rules at `);
   });
 
   it('has no finding in our contracts', () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import Fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   clientCredentials,
   createVerwerkingenlogClient,
@@ -15,8 +16,7 @@ import {
   VerwerkingenlogError,
   type VerwerkingsheadersOptions,
   verwerkingsheaders,
-} from 'koppelvlak/verwerkingenlog';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+} from '../../src/client/verwerkingenlog.ts';
 import { startAuthorizationServer } from '../../src/demo/authorization-server.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
@@ -286,7 +286,7 @@ it('the example runs against the log, with tokens of a real authorization server
     expect(await token()).toBe(await token());
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [join(import.meta.dirname, '../../examples/verwerkingenlog/main.ts')],
+      ['-C', 'koppelvlak-source', join(import.meta.dirname, '../../examples/verwerkingenlog/main.ts')],
       {
         env: {
           PATH: process.env.PATH,

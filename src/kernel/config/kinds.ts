@@ -190,12 +190,26 @@ export function url(
   options: Common & { schemes: readonly string[]; exact?: true },
 ): Setting<string | undefined> {
   const parse = (value: string): string => {
-    const parsed = URL.canParse(value) ? new URL(value) : undefined;
+    // The parser drops line ends and blanks, but the text is also used as it was written: in a header or a line of its own.
+    const parsed = URL.canParse(value) && !/\s/.test(value) ? new URL(value) : undefined;
     if (parsed === undefined) throw new Error('is not an address');
     if (!options.schemes.includes(parsed.protocol.slice(0, -1))) throw new Error('has another scheme');
     return options.exact ? value : value.replace(/\/+$/, '');
   };
   const allowed = `address with ${options.schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`;
+  return setting(variable, { allowed, parse, absent: () => undefined }, options);
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/** A moment in time with its time zone, read as UTC in the form of RFC 3339; may be absent. */
+export function optionalInstant(variable: string, options: Common): Setting<string | undefined> {
+  const parse = (value: string): string => {
+    const date = new Date(value);
+    if (!INSTANT.test(value) || Number.isNaN(date.getTime())) throw new Error('is no moment in time');
+    return date.toISOString();
+  };
+  const allowed = 'date and time of RFC 3339, such as `2027-06-30T00:00:00Z`';
   return setting(variable, { allowed, parse, absent: () => undefined }, options);
 }
 

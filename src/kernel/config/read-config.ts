@@ -3,11 +3,13 @@ import { builtInModel, gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
 import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
+import { securitySettings } from './security-settings.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
 /** Every setting there is, by group. The README's table is tested against it. */
 export const settings = {
   server: serverSettings,
+  security: securitySettings,
   database: databaseSettings,
   tokens: tokenSettings,
   gegevens: gegevensSettings,
@@ -173,7 +175,7 @@ function contradictions(config: Config): Contradiction[] {
   const fault = (involves: readonly [string, ...string[]], wrong: string, allowed: string): void => {
     found.push({ variable: involves[0], wrong, allowed, involves });
   };
-  const { server, database, tokens, gegevens, verwerkingenlog } = config;
+  const { server, security, database, tokens, gegevens, verwerkingenlog } = config;
   const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
   const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
 
@@ -183,6 +185,9 @@ function contradictions(config: Config): Contradiction[] {
       'is missing',
       'a Postgres address; the embedded one is not meant for production',
     );
+  }
+  if (security.contact.length > 0 && security.expires === undefined) {
+    fault(['SECURITY_EXPIRES', 'SECURITY_CONTACT'], 'is missing', 'until when `security.txt` may be relied on');
   }
   if (database.pooler === 'transaction' && database.url === undefined) {
     fault(

@@ -1,0 +1,56 @@
+/** The lock file as scripts read it: which packages are shipped, and where they lie. */
+import { isRecord } from '../src/kernel/json-value.ts';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+export interface Lock {
+  readonly packages: Readonly<Record<string, Entry>>;
+}
+
+export interface LockedPackage {
+  /** From the root of the repository: `node_modules/fastify`. */
+  readonly path: string;
+  readonly name: string;
+  readonly version: string;
+  /** SPDX expression. */
+  readonly license: string;
+  /** Installed on some machines only. */
+  readonly optional: boolean;
+}
+
+/** @throws {TypeError} when the text is no lock file of version 3 */
+export function readLock(text: string): Lock {
+  const lock: unknown = JSON.parse(text);
+  if (!isRecord(lock) || lock.lockfileVersion !== 3 || !isRecord(lock.packages)) throw new TypeError('no lock file');
+  const packages: Record<string, Entry> = {};
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (!isRecord(entry)) throw new TypeError(`${path} has no description`);
+    packages[path] = entry;
+  }
+  return { ...lock, packages };
+}
+
+/** The packages that an installation without development dependencies has, by name and version. */
+export function shippedPackages(lock: Lock): LockedPackage[] {
+  return Object.entries(lock.packages)
+    .filter(([path, entry]) => path !== '' && entry.dev !== true)
+    .map(([path, { version, license, optional }]) => ({
+      path,
+      name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
+      version: String(version),
+      license: typeof license === 'string' ? license : 'unknown',
+      optional: optional === true,
+    }))
+    .sort((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
+}
+
+/** The lock file without what only development needs. */
+export function withoutDevelopment(lock: Lock): Lock {
+  const packages: Record<string, Entry> = {};
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    if (entry.dev === true) continue;
+    const { devDependencies: _, ...rest } = entry;
+    packages[path] = path === '' ? rest : entry;
+  }
+  return { ...lock, packages };
+}

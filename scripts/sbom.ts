@@ -1,0 +1,56 @@
+/**
+ * Prints the software bill of materials of what is shipped (CycloneDX 1.5, JSON), from the lock file alone: `npm run --silent sbom`.
+ * npm makes it. It names the project after its directory and adds a time and a random number, so that no two are alike: those are set here.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isRecord } from '../src/kernel/json-value.ts';
+import { readLock, withoutDevelopment } from './locked-packages.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** @throws {Error} when npm makes none */
+export function createSbom(): Record<string, unknown> {
+  const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
+  const own: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const sbom = runNpm(lock);
+  if (!isRecord(sbom.metadata) || !isRecord(sbom.metadata.component) || !isRecord(own)) {
+    throw new TypeError('npm made another kind of document');
+  }
+  const { timestamp: _, ...metadata } = sbom.metadata;
+  const component = { ...sbom.metadata.component, name: own.name };
+  return { ...sbom, serialNumber: `urn:uuid:${uuidOf(lock)}`, metadata: { ...metadata, component } };
+}
+
+/**
+ * `npm sbom --omit=dev` also leaves out what development and the product share (`ajv`, `pg-protocol`), so npm gets a lock file without
+ * development instead.
+ */
+function runNpm(lock: string): Record<string, unknown> {
+  const directory = mkdtempSync(join(tmpdir(), 'koppelvlak-sbom-'));
+  try {
+    const shipped = withoutDevelopment(readLock(lock));
+    const { '': root } = shipped.packages;
+    writeFileSync(join(directory, 'package.json'), JSON.stringify(root));
+    writeFileSync(join(directory, 'package-lock.json'), JSON.stringify(shipped));
+    const words = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
+    const made = spawnSync('npm', words, { cwd: directory, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    if (made.status !== 0) throw new Error(`npm sbom ended with ${made.status}: ${made.stderr}`);
+    const sbom: unknown = JSON.parse(made.stdout);
+    if (!isRecord(sbom)) throw new TypeError('npm made another kind of document');
+    return sbom;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** The same lock file gives the same number (UUID version 8). */
+function uuidOf(text: string): string {
+  const hash = createHash('sha256').update(text).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
+
+if (import.meta.main) console.log(JSON.stringify(createSbom(), null, 2));

@@ -1,0 +1,122 @@
+/** The package as an organisation installs it: packed, in an empty directory, beside a Postgres of its own. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json-value.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const LIMIT = 600_000;
+const run = promisify(execFile);
+
+let work: string;
+let application: string;
+let packed: { file: string; digest: string }[];
+let database: TestDatabase;
+
+async function pack(name: string): Promise<{ file: string; digest: string }> {
+  const directory = join(work, name);
+  await mkdir(directory);
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: ROOT });
+  const made: unknown = JSON.parse(stdout.slice(stdout.indexOf('[')));
+  const [first]: unknown[] = Array.isArray(made) ? made : [];
+  if (!isRecord(first)) throw new Error(`npm pack made nothing: ${stdout}`);
+  return { file: join(directory, String(first.filename)), digest: String(first.integrity) };
+}
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'koppelvlak-package-'));
+  packed = [await pack('first'), await pack('second')];
+  application = join(work, 'application');
+  await mkdir(application);
+  await writeFile(join(application, 'package.json'), '{"private":true}');
+  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', packed[0]?.file ?? ''], {
+    cwd: application,
+  });
+  database = await createDatabase({ empty: true });
+}, LIMIT);
+afterAll(async () => {
+  await database.drop();
+  await rm(work, { recursive: true, force: true });
+});
+
+/** The environment of an operator: no variable of the tests themselves. */
+function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const free = { PORT: '0', MANAGEMENT_PORT: '0', DEMO_AUTH_PORT: '0', DEMO_PKI_PORT: '0' };
+  return { PATH: process.env.PATH ?? '', KOPPELVLAK_HOME: join(work, 'home'), ...free, ...more };
+}
+
+const program = (): string => join(application, 'node_modules/.bin/koppelvlak');
+
+describe('the installed package', { timeout: LIMIT }, () => {
+  it('is the same file, packed again', () => {
+    expect(packed[1]?.digest).toBe(packed[0]?.digest);
+  });
+
+  it('says its version', async () => {
+    const { stdout } = await run(program(), ['--version'], { cwd: application, env: environment() });
+    const own: unknown = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+    expect(stdout).toBe(`${isRecord(own) ? String(own.version) : ''}\n`);
+  });
+
+  it('has the dependencies that the lock file names', async () => {
+    const read = async (file: string): Promise<Record<string, unknown>> => {
+      const lock: unknown = JSON.parse(await readFile(file, 'utf8'));
+      return isRecord(lock) && isRecord(lock.packages) ? lock.packages : {};
+    };
+    const locked = await read(join(ROOT, 'package-lock.json'));
+    const installed = await read(join(application, 'node_modules/.package-lock.json'));
+    const digest = (value: unknown): unknown => (isRecord(value) ? value.integrity : undefined);
+    const digests = new Set(Object.values(locked).map(digest));
+    const others = Object.entries(installed).filter(([path]) => path !== 'node_modules/koppelvlak');
+    expect(others.length).toBeGreaterThan(100);
+    expect(others.filter(([, entry]) => !digests.has(digest(entry))).map(([path]) => path)).toEqual([]);
+  });
+
+  it('runs the whole demo', async () => {
+    const { stdout } = await run(program(), ['demo', '--once'], {
+      cwd: application,
+      env: environment(),
+      maxBuffer: 16 * 1024 * 1024,
+    });
+    expect(stdout).toMatch(/\d+ checks ok, 0 failed/);
+  });
+
+  it('serves from a Postgres elsewhere, migrated by its own command', async () => {
+    const env = environment({ DATABASE_URL: database.url, AREAS: 'raadsfeed', SHUTDOWN_DRAIN_MS: '0' });
+    await run(program(), ['migrate'], { cwd: application, env });
+    const child = spawn(program(), ['serve'], {
+      cwd: application,
+      env: { ...env, DATABASE_MIGRATE: 'false' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      let output = '';
+      while (!output.includes('"msg":"listening"')) {
+        const [chunk]: unknown[] = await once(child.stdout, 'data');
+        output += String(chunk);
+      }
+      const line = output.split('\n').find((one) => one.includes('"msg":"listening"'));
+      const { url }: { url: string } = JSON.parse(line ?? '{}');
+      const reply = await fetch(`${url}/ori/v1/feed`);
+      expect(reply.status).toBe(200);
+      expect((await fetch(`${url}/ori/v1/docs`)).status).toBe(200);
+    } finally {
+      child.kill('SIGTERM');
+    }
+    const [status]: unknown[] = await once(child, 'exit');
+    expect(status).toBe(0);
+  });
+
+  it('can be imported by an application', async () => {
+    const script =
+      "import('koppelvlak/verwerkingenlog').then((m) => console.log(typeof m.createVerwerkingenlogClient))";
+    const { stdout } = await run(process.execPath, ['-e', script], { cwd: application });
+    expect(stdout).toBe('function\n');
+  });
+});
