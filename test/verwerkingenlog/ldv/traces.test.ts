@@ -163,7 +163,10 @@ it('takes JSON with ids in capitals, integers as texts or numbers, unknown membe
   const body = text
     .replace(span.traceId, span.traceId.toUpperCase())
     .replace(`"${span.end}"`, `${span.end + 10_000n}`)
-    .replace('"name":"Zoeken persoon"', '"name":"Zoeken persoon","kind":2,"events":null,"flags":257,"parentSpanId":null');
+    .replace(
+      '"name":"Zoeken persoon"',
+      '"name":"Zoeken persoon","kind":2,"events":null,"flags":257,"parentSpanId":null',
+    );
   expect((await log.send([], { form: 'json', body })).answer).toEqual({ rejectedSpans: 0, errorMessage: '' });
 });
 
