@@ -99,10 +99,25 @@ it.each([
     'a very deep value',
     `{"resourceSpans":[{"resource":{"attributes":[{"key":"a","value":${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}}]}}]}`,
   ],
+  ['an object of very many members', `{${Array.from({ length: 100_000 }, (_, i) => `"m${i}":1`).join(',')}}`],
   ['spans that are no objects', '{"resourceSpans":[{"scopeSpans":[{"spans":[1]}]}]}'],
   ['ids that are no texts', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":{}}]}]}]}'],
   ['times that are no integers', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":1.5}]}]}]}'],
   ['UTF-8 that is none', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
 ])('refuses JSON with %s', async (_what, body) => {
   expect((await log.send([], { form: 'json', body })).status).toBe(400);
+});
+
+it('takes several requests of a client at a time, each as large as is allowed, whatever other mounts may hold', async () => {
+  const small = await startLdv({
+    env: { BODIES_IN_PROGRESS_BYTES: '65536', LDV_BODY_LIMIT_BYTES: '300000' },
+    tokens: log.tokens,
+  });
+  const batch = () => Array.from({ length: 800 }, () => line());
+  const sent = await Promise.all([small.send(batch()), small.send(batch())]);
+  expect(sent.map(({ status, answer }) => [status, answer?.rejectedSpans])).toEqual([
+    [200, 0],
+    [200, 0],
+  ]);
+  await small.stop();
 });
