@@ -15,6 +15,7 @@ const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
   tokens: 'Access tokens',
   gegevens: 'The data exchange (SHV, VS)',
   verwerkingenlog: 'The processing log',
+  ldv: 'Logboek Dataverwerkingen (LDV)',
   raadsfeed: 'The council feed',
   demo: 'The demo',
 };

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { compileDocument, isObject, type JsonObject, objectAt, pointerStep, readYaml } from './contract-schemas.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
-const VERSIONS = { 'gegevens.yaml': '1.0.0', 'verwerkingenlog.yaml': '1.0.0', 'raadsfeed.yaml': '0.0.2' };
+const VERSIONS = {
+  'gegevens.yaml': '1.0.0',
+  'verwerkingenlog.yaml': '1.0.0',
+  'ldv.yaml': '1.0.0',
+  'raadsfeed.yaml': '0.0.2',
+};
 
 const OPERATIONS = {
   'gegevens.yaml': ['postGegevens'],
@@ -13,6 +18,7 @@ const OPERATIONS = {
     ...['getVerwerkingsactiviteiten', 'getVerwerkingsactiviteit', 'putVerwerkingsactiviteit'],
     'deleteVerwerkingsactiviteit',
   ],
+  'ldv.yaml': ['postTraces'],
   'raadsfeed.yaml': [
     ...['getServicedocument', 'getFeed', 'getFeedStream', 'getSnapshot', 'getVergaderingen', 'getVergadering'],
     ...['getAgendapunten', 'getAgendapunt', 'getInformatieobjecten', 'getInformatieobject', 'getRegister'],

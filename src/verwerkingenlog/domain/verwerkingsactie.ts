@@ -55,10 +55,18 @@ export interface Versie extends ActieVelden, Auteur {
   /** Whether this or an earlier version was confidential or lifted. */
   readonly ooitVertrouwelijk: boolean;
   readonly objecten: readonly GenummerdObject[];
+  /** The log line of LDV that the action came from, as `ldv/kept.ts` writes it; `null` when it was logged in another way. */
+  readonly ldv: string | null;
 }
 
 /** The first version of a new action. */
-export function eersteVersie(actie: Actie, actieId: string, at: Date, auteur: Auteur): Versie {
+export function eersteVersie(
+  actie: Actie,
+  actieId: string,
+  at: Date,
+  auteur: Auteur,
+  ldv: string | null = null,
+): Versie {
   const { verwerkteObjecten, ...velden } = actie;
   return {
     ...velden,
@@ -69,6 +77,7 @@ export function eersteVersie(actie: Actie, actieId: string, at: Date, auteur: Au
     vervallen: false,
     ooitVertrouwelijk: actie.vertrouwelijkheid !== 'normaal',
     objecten: verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
+    ldv,
   };
 }
 
@@ -91,6 +100,7 @@ export function replaced(current: Versie, actie: Actie, lastNumber: number, at: 
     vervallen: false,
     ooitVertrouwelijk: current.ooitVertrouwelijk || actie.vertrouwelijkheid !== 'normaal',
     objecten: renumber(verwerkteObjecten, current.objecten, lastNumber),
+    ldv: current.ldv,
   };
 }
 

@@ -51,6 +51,7 @@ export const VERSIE_COLUMNS = [
   ['tijdstip', 'timestamptz', 'tijdstip'],
   ['tijdstip_offset', 'text', 'tijdstipOffset'],
   ['sleutelnaam', 'text', 'sleutelnaam'],
+  ['ldv', 'text', 'ldv'],
 ] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
 
 /** Their names, separated by commas. */
@@ -73,13 +74,23 @@ export function fromRow(row: VersieRow): StoredVersie {
 /** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
 export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
   const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
-  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+  return storedVersie(versie, keys, objecten);
 }
 
 /** The same for a version that may have very many objects. */
 export async function protectWithinBudget(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+  return storedVersie(versie, keys, objecten);
+}
+
+function storedVersie(versie: Versie, keys: IdentityKeys, objecten: readonly StoredObject[]): StoredVersie {
+  return {
+    ...versie,
+    sleutelnaam: keys.current,
+    afnemerId: protectAfnemer(versie, keys),
+    ldv: versie.ldv === null ? null : keys.encrypt(keys.current, versie.actieId, versie.ldv),
+    objecten,
+  };
 }
 
 function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {
@@ -102,6 +113,7 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
+    ldv: revealLdv(stored, keys),
     objecten: objecten.map((object) => revealObject(object, stored, keys)),
   };
 }
@@ -115,6 +127,7 @@ export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKey
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
+    ldv: revealLdv(stored, keys),
     objecten: await mapWithinBudget(objecten, (object) => revealObject(object, stored, keys)),
   };
 }
@@ -153,6 +166,10 @@ function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null 
   if (ciphertext !== undefined) return keys.decrypt(sleutelnaam, actieId, ciphertext);
   // Earlier releases encrypted it for this kind only, and did not mark it.
   return soortAfnemerId === 'BSN' ? keys.decrypt(sleutelnaam, actieId, afnemerId) : afnemerId;
+}
+
+function revealLdv({ actieId, sleutelnaam, ldv }: StoredVersie, keys: IdentityKeys): string | null {
+  return ldv === null ? null : keys.decrypt(sleutelnaam, actieId, ldv);
 }
 
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */
