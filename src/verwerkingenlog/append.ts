@@ -6,7 +6,14 @@ import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
-import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
+import {
+  type Aanroep,
+  type Actie,
+  type Auteur,
+  eersteVersie,
+  newActieId,
+  type Versie,
+} from './domain/verwerkingsactie.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
@@ -26,8 +33,11 @@ const REPLAY_TRIES = 3;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /** An entry of the service itself is always stored: otherwise, deleting its activity from the register would stop its logging. */
-  readonly isOwn?: boolean;
+  /**
+   * The call that an entry of the service itself is about. Such an entry is always stored: otherwise, deleting its activity from the
+   * register would stop its logging.
+   */
+  readonly ownCall?: Aanroep;
 }
 
 export interface Appender {
@@ -46,6 +56,7 @@ export interface Appender {
 interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
+  readonly ownCall: Aanroep | undefined;
   /** Moment of registration. */
   readonly at: Date;
   readonly idempotencyKey: string | undefined;
@@ -146,8 +157,8 @@ export function createAppender(
 
   return {
     count,
-    async append(actie, auteur, { idempotencyKey, isOwn = false } = {}) {
-      const refuseUnknownActivity = unknownActivity === 'refuse' && !isOwn;
+    async append(actie, auteur, { idempotencyKey, ownCall } = {}) {
+      const refuseUnknownActivity = unknownActivity === 'refuse' && ownCall === undefined;
       if (idempotencyKey !== undefined && otherKeys.length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
         if (earlier !== undefined) return earlier;
@@ -155,6 +166,7 @@ export function createAppender(
       const request = (): AppendRequest => ({
         actie,
         auteur,
+        ownCall,
         at: clock.now(),
         idempotencyKey,
         refuseUnknownActivity,
@@ -193,8 +205,8 @@ async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys): P
   return prepared(request, versie, await protectWithinBudget(versie, keys), keys);
 }
 
-function firstVersie({ actie, at, auteur }: AppendRequest): Versie {
-  return eersteVersie(actie, newActieId(at), at, auteur);
+function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
+  return eersteVersie(actie, newActieId(at), at, auteur, ownCall);
 }
 
 function prepared(
