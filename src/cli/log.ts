@@ -36,7 +36,11 @@ function logHistoryCommand(terminal: Terminal): Command {
           const versie = hide
             ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
             : reveal(row, keys);
-          return { ...versie, ...(hide && isHidden(row) ? { afnemerId: '(hidden)' } : {}) };
+          return {
+            ...versie,
+            ...(hide && isHidden(row) ? { afnemerId: '(hidden)' } : {}),
+            ...(hide && row.ldv !== null ? { ldv: '(hidden)' } : {}),
+          };
         });
         output.result(versions, () => {
           for (const [i, versie] of versions.entries()) {

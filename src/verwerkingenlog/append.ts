@@ -206,7 +206,7 @@ async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys): P
 }
 
 function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
-  return eersteVersie(actie, newActieId(at), at, auteur, ownCall);
+  return eersteVersie(actie, newActieId(at), at, auteur, null, ownCall);
 }
 
 function prepared(

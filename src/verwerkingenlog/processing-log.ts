@@ -245,7 +245,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform
     };
     const actie = ownActie(entry, config.verwerkingenlog);
     const auteur = { door: reader.author.subject, verzoekId: reader.author.requestId };
-    const versie = eersteVersie(actie, newActieId(now), now, auteur, aanroepOf(reader.author));
+    const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(reader.author));
     return protectWithinBudget(versie, log.keys);
   }
 

@@ -67,6 +67,8 @@ export interface Versie extends ActieVelden, Auteur, Aanroep {
   /** Whether this or an earlier version was confidential or lifted. */
   readonly ooitVertrouwelijk: boolean;
   readonly objecten: readonly GenummerdObject[];
+  /** The log line of LDV that the action came from, as `ldv/kept.ts` writes it; `null` when it was logged in another way. */
+  readonly ldv: string | null;
 }
 
 /** The first version of a new action. */
@@ -75,6 +77,7 @@ export function eersteVersie(
   actieId: string,
   at: Date,
   { door, verzoekId }: Auteur,
+  ldv: string | null = null,
   aanroep: Aanroep = GEEN_AANROEP,
 ): Versie {
   const { verwerkteObjecten, ...velden } = actie;
@@ -89,6 +92,7 @@ export function eersteVersie(
     vervallen: false,
     ooitVertrouwelijk: actie.vertrouwelijkheid !== 'normaal',
     objecten: verwerkteObjecten.map((object, i) => ({ ...object, nummer: i + 1 })),
+    ldv,
   };
 }
 
@@ -116,6 +120,7 @@ export function replaced(current: Versie, actie: Actie, lastNumber: number, at: 
     vervallen: false,
     ooitVertrouwelijk: current.ooitVertrouwelijk || actie.vertrouwelijkheid !== 'normaal',
     objecten: renumber(verwerkteObjecten, current.objecten, lastNumber),
+    ldv: current.ldv,
   };
 }
 

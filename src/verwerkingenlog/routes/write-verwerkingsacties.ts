@@ -102,10 +102,11 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const names = lockOfVerwerking(verwerkingId);
+    const withLdv = callerOf(request).scopes.has('update:confidential');
     await needs.log.changes.run(
       { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) },
       async (db) => {
-        const touched = await readCategorieen(db, verwerkingId);
+        const touched = await readCategorieen(db, verwerkingId, { withLdv });
         if (touched.length === 0) throw unknownVerwerkingsactie('verwerkingId');
         const handeling = vertrouwelijkheid === undefined ? 'bewaartermijn' : 'vertrouwelijkheid';
         allow(request, handeling, touched);
@@ -113,7 +114,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         const changed = await patchVerwerking(
           db,
           verwerkingId,
-          { vertrouwelijkheid, bewaartermijn },
+          { vertrouwelijkheid, bewaartermijn, withLdv },
           platform.clock.now(),
           auteurOf(request),
         );

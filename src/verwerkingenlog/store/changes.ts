@@ -80,8 +80,12 @@ export async function lastObjectNumber(db: Db, actieId: string): Promise<number>
   return rows[0]?.last ?? 0;
 }
 
-/** The current versions of a processing's actions that are not deleted: `$1` is the processing. */
-const CURRENT = `
+/**
+ * The current versions of a processing's actions that are not deleted: `$1` is the processing.
+ * @param withLdv parameter that says whether lines of LDV count. Their clients choose the processing, which is their trace: they must
+ *   not choose what a change of somebody else's processing touches
+ */
+const currentOf = (withLdv: string): string => `
   with kandidaat as materialized (
     select distinct actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid
   ), laatste as (
@@ -90,14 +94,18 @@ const CURRENT = `
       select * from verwerkingenlog.versies where actie_id = k.actie_id order by versie desc limit 1
     ) as v
   ), huidig as materialized (
-    select * from laatste where verwerking_id = $1::uuid and not vervallen
+    select * from laatste where verwerking_id = $1::uuid and not vervallen and (${withLdv}::boolean or ldv is null)
   )`;
 
 /** The categories of the actions of a processing; empty when it is unknown or all of it was deleted. */
-export async function readCategorieen(db: Db, verwerkingId: string): Promise<Categorie[]> {
+export async function readCategorieen(
+  db: Db,
+  verwerkingId: string,
+  { withLdv }: { readonly withLdv: boolean },
+): Promise<Categorie[]> {
   const { rows } = await db.query<CategorieRow>(
-    `${CURRENT} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
-    [verwerkingId],
+    `${currentOf('$2')} select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`,
+    [verwerkingId, withLdv],
   );
   return categorieen(rows);
 }
@@ -113,6 +121,8 @@ function categorieen(rows: readonly CategorieRow[]): Categorie[] {
 interface VerwerkingChange {
   readonly vertrouwelijkheid?: Vertrouwelijkheid | undefined;
   readonly bewaartermijn?: string | undefined;
+  /** Whether lines of LDV change too. */
+  readonly withLdv: boolean;
 }
 
 /** The columns that a new version changes. */
@@ -126,7 +136,7 @@ const CHANGED: Readonly<Record<string, string>> = {
   bewaartermijn: 'coalesce($6::text, bewaartermijn)',
 };
 
-const PATCH = `${CURRENT}, nieuw as (
+const PATCH = `${currentOf('$7')}, nieuw as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
     select ${VERSIE_COLUMNS.map(([column]) => CHANGED[column] ?? column).join(', ')}, objecten,
       verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn))
@@ -162,6 +172,7 @@ export async function patchVerwerking(
     verzoekId,
     change.vertrouwelijkheid ?? null,
     change.bewaartermijn ?? null,
+    change.withLdv,
   ]);
   return categorieen(rows);
 }

@@ -5,7 +5,9 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import { createIdentityKeys, type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
+import { readLdvOf } from '../ldv/kept.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
+import { lineKeyOf, replaceLineKey } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
 import {
   fromRow,
@@ -278,11 +280,21 @@ async function rewrite(pool: Pool, keys: IdentityKeys, versions: readonly Stored
       const fresh = protect(read.versie, keys);
       await db.query({
         name: 'verwerkingenlog-rotate-versie',
-        text: `update verwerkingenlog.versies set sleutelnaam = $3::text, afnemer_id = $4::text, objecten = $5::json
+        text: `update verwerkingenlog.versies set sleutelnaam = $3::text, afnemer_id = $4::text, objecten = $5::json, ldv = $6::text
           where actie_id = $1::uuid and versie = $2::integer`,
-        values: [old.actieId, old.versie, fresh.sleutelnaam, fresh.afnemerId, JSON.stringify(fresh.objecten)],
+        values: [
+          old.actieId,
+          old.versie,
+          fresh.sleutelnaam,
+          fresh.afnemerId,
+          JSON.stringify(fresh.objecten),
+          fresh.ldv,
+        ],
       });
       await moveLocations(db, old, fresh);
+      const line = old.versie === 1 ? readLdvOf(read.versie) : undefined;
+      if (line !== undefined)
+        await replaceLineKey(db, { ...lineKeyOf(line, keys, keys.current), actieId: old.actieId });
     }
     return unreadable;
   });

@@ -5,6 +5,7 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { Clock } from '../../kernel/time.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
+import { removeLineKeys } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
 
 /** When an action may go; ISO 8601 durations. */
@@ -208,6 +209,7 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
        ) as s where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id`,
       [gone],
     );
+    await removeLineKeys(db, gone);
     await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [gone]);
     const times = past.map(({ registered }) => registered.getTime());
     await recordRemoved(db, run, {

@@ -45,6 +45,11 @@ export async function* verifyLog(db: Db, options: VerifyOptions): AsyncGenerator
      where not exists (select from verwerkingenlog.versies v where v.actie_id = p.actie_id and v.versie = p.versie) limit 1000`,
   );
   for (const { actieId } of rows) yield { fault: 'a location leads to no version', actieId };
+  const orphans = await db.query<{ actieId: string }>(
+    `select s.actie_id as "actieId" from verwerkingenlog.ldv_sleutels s
+     where not exists (select from verwerkingenlog.versies v where v.actie_id = s.actie_id and v.versie = 1) limit 1000`,
+  );
+  for (const { actieId } of orphans.rows) yield { fault: 'the key of a line of LDV leads to no version', actieId };
 }
 
 async function* versionFaults(db: Db, { from, to }: Month): AsyncGenerator<LogFault> {

@@ -55,6 +55,7 @@ export const VERSIE_COLUMNS = [
   ['span_id', 'text', 'spanId'],
   ['ouder_span_id', 'text', 'ouderSpanId'],
   ['fsc_transactie_id', 'text', 'fscTransactieId'],
+  ['ldv', 'text', 'ldv'],
 ] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
 
 /** Their names, separated by commas. */
@@ -77,13 +78,23 @@ export function fromRow(row: VersieRow): StoredVersie {
 /** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
 export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
   const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
-  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+  return storedVersie(versie, keys, objecten);
 }
 
 /** The same for a version that may have very many objects. */
 export async function protectWithinBudget(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return { ...versie, sleutelnaam: keys.current, afnemerId: protectAfnemer(versie, keys), objecten };
+  return storedVersie(versie, keys, objecten);
+}
+
+function storedVersie(versie: Versie, keys: IdentityKeys, objecten: readonly StoredObject[]): StoredVersie {
+  return {
+    ...versie,
+    sleutelnaam: keys.current,
+    afnemerId: protectAfnemer(versie, keys),
+    ldv: versie.ldv === null ? null : keys.encrypt(keys.current, versie.actieId, versie.ldv),
+    objecten,
+  };
 }
 
 function protectObject(object: GenummerdObject, actieId: string, keys: IdentityKeys): StoredObject {
@@ -106,6 +117,7 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
+    ldv: revealLdv(stored, keys),
     objecten: objecten.map((object) => revealObject(object, stored, keys)),
   };
 }
@@ -119,6 +131,7 @@ export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKey
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
+    ldv: revealLdv(stored, keys),
     objecten: await mapWithinBudget(objecten, (object) => revealObject(object, stored, keys)),
   };
 }
@@ -157,6 +170,10 @@ function revealAfnemer(stored: StoredVersie, keys: IdentityKeys): string | null 
   if (ciphertext !== undefined) return keys.decrypt(sleutelnaam, actieId, ciphertext);
   // Earlier releases encrypted it for this kind only, and did not mark it.
   return soortAfnemerId === 'BSN' ? keys.decrypt(sleutelnaam, actieId, afnemerId) : afnemerId;
+}
+
+function revealLdv({ actieId, sleutelnaam, ldv }: StoredVersie, keys: IdentityKeys): string | null {
+  return ldv === null ? null : keys.decrypt(sleutelnaam, actieId, ldv);
 }
 
 /** The positions of each person in a version: by keyed hash, the positions in `objecten` counted from 0. */

@@ -1,0 +1,113 @@
+/** What is kept of a log line of LDV beside its action: the whole line, but for attributes that nobody asked to keep. */
+import { isRecord } from '../../kernel/json-value.ts';
+import type { Versie } from '../domain/verwerkingsactie.ts';
+import {
+  type Attributes,
+  readAttributes,
+  readInteger,
+  readText,
+  type Span,
+  STATUSES,
+  writeAttributes,
+} from './span.ts';
+
+/** Attributes of every line that are kept: those of LDV itself. */
+const LDV_ATTRIBUTE = /^dpl\./;
+/** Attributes of every resource that are kept: which application it is. */
+const SERVICE_ATTRIBUTE = /^service\./;
+
+/** A line as it is kept. */
+export interface LdvLine {
+  /** With the kept attributes only. */
+  readonly span: Span;
+  /** Whose line it is: its ids count for this client only. */
+  readonly client: string;
+}
+
+/** Whether the operator wants an attribute kept, by its name. @param names a name that ends in `.*` stands for all that begin so */
+export function keptNames(names: readonly string[]): (name: string) => boolean {
+  const exact = new Set(names.filter((name) => !name.endsWith('.*')));
+  const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
+  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/**
+ * The span without the attributes that are not kept. Instrumentation puts addresses and statements of SQL in attributes, with identifiers
+ * in them; those are dropped here, before anything is stored.
+ */
+export function keepOf(span: Span, isWanted: (name: string) => boolean): Span {
+  return {
+    ...span,
+    resource: filtered(span.resource, (name) => SERVICE_ATTRIBUTE.test(name) || isWanted(name)),
+    attributes: filtered(span.attributes, (name) => LDV_ATTRIBUTE.test(name) || isWanted(name)),
+  };
+}
+
+function filtered(attributes: Attributes, isKept: (name: string) => boolean): Attributes {
+  return new Map([...attributes].filter(([name]) => isKept(name)));
+}
+
+/** A line as the text that is stored with the first version of its action, and encrypted there. */
+export function writeLine({ span, client }: LdvLine): string {
+  return JSON.stringify({
+    client,
+    traceId: span.traceId,
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    name: span.name,
+    start: String(span.start),
+    end: String(span.end),
+    status: span.status,
+    resource: writeAttributes(span.resource),
+    attributes: writeAttributes(span.attributes),
+  });
+}
+
+/**
+ * The line of LDV that an action came from; undefined for an action that was logged in another way.
+ * @param versie any version of the action, its identifiers decrypted
+ */
+export function readLdvOf({ ldv }: Pick<Versie, 'ldv'>): LdvLine | undefined {
+  return ldv === null ? undefined : readLine(ldv);
+}
+
+/** @throws {TypeError} for a text that is no line */
+export function readLine(text: string): LdvLine {
+  const line: unknown = JSON.parse(text);
+  if (!isRecord(line)) throw new TypeError('what is kept of a line of LDV is none');
+  const parentSpanId = readText(line.parentSpanId);
+  return {
+    client: readText(line.client),
+    span: {
+      traceId: readText(line.traceId),
+      spanId: readText(line.spanId),
+      ...(parentSpanId === '' ? {} : { parentSpanId }),
+      name: readText(line.name),
+      start: readInteger(line.start),
+      end: readInteger(line.end),
+      status: STATUSES.find((status) => status === line.status) ?? 'Unset',
+      resource: readAttributes(line.resource),
+      attributes: readAttributes(line.attributes),
+    },
+  };
+}
+
+/**
+ * What two lines with the same ids must have in common to be the same line. It does not depend on what the operator wants kept, so that a
+ * repeated line stays the same after that is changed.
+ */
+export function contentOf(span: Span): string {
+  return JSON.stringify([
+    span.parentSpanId ?? '',
+    span.name,
+    String(span.start),
+    String(span.end),
+    span.status,
+    sorted(filtered(span.resource, (name) => SERVICE_ATTRIBUTE.test(name))),
+    sorted(filtered(span.attributes, (name) => LDV_ATTRIBUTE.test(name))),
+  ]);
+}
+
+function sorted(attributes: Attributes): object[] {
+  return writeAttributes(new Map([...attributes].sort(([a], [b]) => (a < b ? -1 : 1))));
+}
