@@ -5,6 +5,7 @@ import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.t
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
+import type { TraceContext } from '../kernel/trace-context.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import {
   type Aanroep,
@@ -14,6 +15,7 @@ import {
   newActieId,
   type Versie,
 } from './domain/verwerkingsactie.ts';
+import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
@@ -38,6 +40,8 @@ interface AppendOptions {
    * register would stop its logging.
    */
   readonly ownCall?: Aanroep;
+  /** The trace of the request; asked for only when it is given on. */
+  readonly trace?: () => TraceContext;
 }
 
 export interface Appender {
@@ -62,6 +66,7 @@ interface AppendRequest {
   readonly idempotencyKey: string | undefined;
   /** @see Append.refuseUnknownActivity */
   readonly refuseUnknownActivity: boolean;
+  readonly trace: TraceContext | undefined;
 }
 
 /** A first version, and what of it goes to the database. */
@@ -84,6 +89,7 @@ export function createAppender(
   large: OneAtATime,
 ): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
+  const forward = forwardPolicy(config);
   const count = createCounters(metrics);
   const groupSizes = new Histogram({
     name: 'verwerkingenlog_group_size',
@@ -94,12 +100,12 @@ export function createAppender(
 
   async function insert(appends: readonly Append[]): Promise<Appended[]> {
     try {
-      return await appendVersies(pool, appends);
+      return await appendVersies(pool, appends, forward);
     } catch (error) {
       if (!isMissingMonth(error)) throw error;
       log.info('making the partition of a month that was not made ahead');
       for (const month of registrationMonths(appends)) await makeMonths(pool, month, MONTHS_AHEAD);
-      return await appendVersies(pool, appends);
+      return await appendVersies(pool, appends, forward);
     }
   }
 
@@ -157,7 +163,7 @@ export function createAppender(
 
   return {
     count,
-    async append(actie, auteur, { idempotencyKey, ownCall } = {}) {
+    async append(actie, auteur, { idempotencyKey, ownCall, trace } = {}) {
       const refuseUnknownActivity = unknownActivity === 'refuse' && ownCall === undefined;
       if (idempotencyKey !== undefined && otherKeys.length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
@@ -170,6 +176,7 @@ export function createAppender(
         at: clock.now(),
         idempotencyKey,
         refuseUnknownActivity,
+        trace: forward === undefined ? undefined : trace?.(),
       });
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const { versie, append, result } = await add(request);
@@ -210,14 +217,14 @@ function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
 }
 
 function prepared(
-  { actie, auteur, idempotencyKey, refuseUnknownActivity }: AppendRequest,
+  { actie, auteur, idempotencyKey, refuseUnknownActivity, trace }: AppendRequest,
   versie: Versie,
   stored: StoredVersie,
   keys: IdentityKeys,
 ): PreparedAppend {
   const idempotency =
     idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
-  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity } };
+  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity, trace } };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ProblemStyle } from '../http/problem-reply.ts';
 import { type Area, logRequests, mount, mountAddress } from '../http/server.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { createForwarder } from './ldv/forward.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type ActieLog, createLoggedRead } from './processing-log.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
@@ -50,10 +51,16 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
     base: mountAddress(platform, prefix),
   };
+  const { forwardUrl } = platform.config.ldvOut;
+  const forwarder =
+    forwardUrl === undefined
+      ? undefined
+      : createForwarder({ platform, keys: log.keys, address: forwardUrl, base: mountAddress(platform, prefix) });
   return {
     problems: verwerkingenlogProblems,
-    checks: [],
-    close: async () => {},
+    checks: forwarder === undefined ? [] : [forwarder.check],
+    start: async () => forwarder?.start(),
+    close: async () => forwarder?.stop(),
     mounts: [
       mount({
         platform,

@@ -19,6 +19,7 @@ import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, eersteVersie, moment, newActieId } from './domain/verwerkingsactie.ts';
+import { forwardPolicy } from './ldv/face.ts';
 import { startRetention } from './retention-schedule.ts';
 import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, forgetIdempotency } from './store/append.ts';
@@ -61,7 +62,7 @@ export async function openProcessingLog(platform: Platform): Promise<ActieLog> {
     checks: [retention.check, { name: 'own activities', vital: false, check: () => checkOwnActivities(platform) }],
     async record(entry, author) {
       const auteur = { door: author.subject, verzoekId: author.requestId };
-      await append(ownActie(entry, rules), auteur, { ownCall: aanroepOf(author) });
+      await append(ownActie(entry, rules), auteur, { ownCall: aanroepOf(author), trace: () => author.trace });
     },
     async close() {
       await idle();
@@ -220,7 +221,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform
       // Awaited with the rest; until then a failure must not count as unhandled.
       const result = Promise.resolve(reading.result);
       result.catch(() => undefined);
-      const entry = logReads ? appendEntry(db, await makeEntry(reader, reading)) : undefined;
+      const entry = logReads ? appendEntry(db, await makeEntry(reader, reading), reader.author) : undefined;
       return { result: Promise.all([result, entry]).then(([value]) => value) };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
@@ -249,8 +250,9 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform
     return protectWithinBudget(versie, log.keys);
   }
 
-  async function appendEntry(db: pg.PoolClient, versie: StoredVersie): Promise<void> {
-    for (const result of await appendVersies(db, [{ versie, refuseUnknownActivity: false }])) log.count(result);
+  async function appendEntry(db: pg.PoolClient, versie: StoredVersie, { trace }: ProcessingAuthor): Promise<void> {
+    const append = { versie, refuseUnknownActivity: false, trace };
+    for (const result of await appendVersies(db, [append], forwardPolicy(config))) log.count(result);
   }
 
   return async (reader, read) => {

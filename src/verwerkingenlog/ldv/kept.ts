@@ -16,6 +16,9 @@ const LDV_ATTRIBUTE = /^dpl\./;
 /** Attributes of every resource that are kept: which application it is. */
 const SERVICE_ATTRIBUTE = /^service\./;
 
+/** Attribute of a resource: the logbooks that a line has passed, the first one first. It says nothing about what was done. */
+export const LOGBOOKS = 'koppelvlak.logbooks';
+
 /** A line as it is kept. */
 export interface LdvLine {
   /** With the kept attributes only. */
@@ -38,7 +41,7 @@ export function keptNames(names: readonly string[]): (name: string) => boolean {
 export function keepOf(span: Span, isWanted: (name: string) => boolean): Span {
   return {
     ...span,
-    resource: filtered(span.resource, (name) => SERVICE_ATTRIBUTE.test(name) || isWanted(name)),
+    resource: filtered(span.resource, (name) => SERVICE_ATTRIBUTE.test(name) || name === LOGBOOKS || isWanted(name)),
     attributes: filtered(span.attributes, (name) => LDV_ATTRIBUTE.test(name) || isWanted(name)),
   };
 }
