@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: 137f81538982fbeff6c31490cb904d8d2ee03bf7b1f84e62598ea84066da1a85
+// sha256 of the contract without its words: 2d3eba764222046bda35b64566f11c9e4218d39a59d73ef3c451a960719fbd44
 
 export interface components {
     schemas: {
@@ -11,6 +11,7 @@ export interface components {
         readonly LangeTekst: string;
         readonly LangeTekstOfLeeg: string | null;
         readonly Kenmerk: string;
+        readonly LangKenmerk: string;
         readonly KenmerkOfLeeg: string | null;
         readonly OinOfLeeg: string | null;
         readonly Oin: string;
@@ -21,6 +22,7 @@ export interface components {
         readonly SoortAfnemerId: string | null;
         readonly VertrouwelijkheidInvoer: string;
         readonly Vertrouwelijkheid: "normaal" | "vertrouwelijk" | "opgeheven";
+        readonly VertrouwelijkheidVanActiviteit: "normaal" | "vertrouwelijk";
         readonly ObjecttypeInvoer: string;
         readonly VerwerktSoortGegeven: {
             readonly soortGegeven: components["schemas"]["Tekst"];
@@ -39,7 +41,7 @@ export interface components {
             readonly verwerktObjectId: components["schemas"]["Uuid"];
             readonly objecttype: "persoon";
             readonly soortObjectId: components["schemas"]["Tekst"];
-            readonly objectId: components["schemas"]["Kenmerk"];
+            readonly objectId: components["schemas"]["LangKenmerk"];
             readonly betrokkenheid: components["schemas"]["TekstOfLeeg"];
             readonly verwerkteSoortenGegevens: readonly components["schemas"]["VerwerktSoortGegeven"][] | null;
         };
@@ -175,6 +177,7 @@ export interface components {
             readonly verantwoordelijkeBestuursorgaan?: components["schemas"]["TekstOfLeeg"];
             readonly gebaseerdOp?: components["schemas"]["UrlOfLeeg"];
             readonly bewaartermijn?: components["schemas"]["LangeTekstOfLeeg"];
+            readonly vertrouwelijkheid?: components["schemas"]["VertrouwelijkheidVanActiviteit"];
             readonly herkomst?: components["schemas"]["LangeTekstOfLeeg"];
             readonly afnemendeCategorieOntvangers?: readonly components["schemas"]["Tekst"][];
             readonly afnemendeInternationaleDerden?: readonly components["schemas"]["Tekst"][];
@@ -193,6 +196,7 @@ export interface components {
             readonly verantwoordelijkeBestuursorgaan: components["schemas"]["TekstOfLeeg"];
             readonly gebaseerdOp: components["schemas"]["UrlOfLeeg"];
             readonly bewaartermijn: components["schemas"]["LangeTekstOfLeeg"];
+            readonly vertrouwelijkheid: components["schemas"]["VertrouwelijkheidVanActiviteit"];
             readonly herkomst: components["schemas"]["LangeTekstOfLeeg"];
             readonly afnemendeCategorieOntvangers: readonly components["schemas"]["Tekst"][];
             readonly afnemendeInternationaleDerden: readonly components["schemas"]["Tekst"][];

@@ -198,7 +198,7 @@ function provenOins(caller: Caller, signerOin: string | undefined): string[] {
 }
 
 /** The organisation that a token names: the peer of an FSC token, or a subject or client that is an OIN itself. */
-function callerOin({ oin, subject, clientId }: Caller): string | undefined {
+export function callerOin({ oin, subject, clientId }: Caller): string | undefined {
   return oin ?? [subject, clientId].find((name) => name !== undefined && OIN.test(name));
 }
 

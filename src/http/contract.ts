@@ -77,6 +77,8 @@ export interface ServeOptions {
    * is not validated.
    */
   readonly furtherFaults?: (request: FastifyRequest) => readonly InvalidParam[];
+  /** The handler reads the body itself, as the bytes that came: the document only describes it. */
+  readonly rawBody?: { readonly maxBytes: number };
 }
 
 /** A contract whose operations can be served. `Operations` are the types generated from it. */
@@ -114,10 +116,12 @@ export function createContract<Operations extends Record<keyof Operations, Opera
       const operation = operations.get(operationId);
       if (operation === undefined) throw new TypeError(`${operationId} is not in the contract`);
       served.add(operationId);
-      const validator = validators(operation);
+      const { rawBody } = options;
+      const validator = validators(rawBody === undefined ? operation : withoutBody(operation));
       app.route<RouteOf<Operations[Id]>>({
         method: operation.method,
         url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+        ...(rawBody === undefined ? {} : { bodyLimit: rawBody.maxBytes }),
         config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
         onRequest: [...existing(operation), ...access(operation, options), checking(acceptable(operation))],
         preValidation: [
@@ -129,6 +133,10 @@ export function createContract<Operations extends Record<keyof Operations, Opera
     },
     unserved: () => [...operations.keys()].filter((operationId) => !served.has(operationId)),
   };
+}
+
+function withoutBody({ body: _, ...operation }: OpenapiOperation): OpenapiOperation {
+  return operation;
 }
 
 /** The router lets a final parameter be empty: an address that ends in a slash. Such an address does not exist. */

@@ -16,6 +16,11 @@ export interface ProblemStyle {
   readonly translate?: (problem: Problem) => Problem;
   /** The body, when it is not a plain problem document. */
   readonly body?: (problem: Problem, plain: ProblemBody) => object;
+  /** The whole answer, where the area's protocol has errors of its own in another media type. */
+  readonly answer?: (
+    request: FastifyRequest,
+    plain: ProblemBody,
+  ) => { readonly type: string; readonly body: string | Buffer };
 }
 
 export interface ProblemBody {
@@ -104,9 +109,10 @@ export function sendProblem(
     ...(problem.invalidParams === undefined ? {} : { invalidParams: problem.invalidParams }),
   };
   for (const name of BODY_HEADERS) if (reply.hasHeader(name)) reply.removeHeader(name);
+  reply.code(kind.status).headers({ 'cache-control': 'no-store', ...problem.headers });
+  const own = style.answer?.(request, plain);
+  if (own !== undefined) return reply.type(own.type).send(own.body);
   return reply
-    .code(kind.status)
-    .headers({ 'cache-control': 'no-store', ...problem.headers })
     .type('application/problem+json; charset=utf-8')
     .send(JSON.stringify(style.body?.(problem, plain) ?? plain));
 }

@@ -1,3 +1,4 @@
+import type { operations as LdvOperations } from '../contracts/ldv.ts';
 import type { operations } from '../contracts/verwerkingenlog.ts';
 import { authenticate, processingHeaders } from '../http/auth.ts';
 import { createContract } from '../http/contract.ts';
@@ -8,6 +9,9 @@ import { type Area, logRequests, mount, mountAddress } from '../http/server.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createForwarder } from './ldv/forward.ts';
+import { createIntake } from './ldv/intake.ts';
+import { createLineStore } from './ldv/lines.ts';
+import { OTLP_ERRORS, postTraces } from './ldv/traces-route.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type ActieLog, createLoggedRead } from './processing-log.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
@@ -20,6 +24,7 @@ import {
 } from './routes/write-verwerkingsacties.ts';
 
 const CONTRACT = new URL('../../openapi/verwerkingenlog.yaml', import.meta.url);
+const LDV_CONTRACT = new URL('../../openapi/ldv.yaml', import.meta.url);
 
 const ROUTES = [
   postVerwerkingsactie,
@@ -38,7 +43,7 @@ export interface VerwerkingenlogNeeds {
 
 /** Area B: the processing log. */
 export async function createVerwerkingenlog(platform: Platform, needs: VerwerkingenlogNeeds): Promise<Area> {
-  const { verwerkingenlog, gegevens, tokens } = platform.config;
+  const { verwerkingenlog, ldv, gegevens, tokens } = platform.config;
   const { prefix, rateLimit } = verwerkingenlog;
   const { verifier, processingLog: log } = needs;
   const contract = createContract<operations>(readOpenapi(CONTRACT));
@@ -56,11 +61,17 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     forwardUrl === undefined
       ? undefined
       : createForwarder({ platform, keys: log.keys, address: forwardUrl, base: mountAddress(platform, prefix) });
+  const lines = createLineStore(platform, log);
+  const ldvContract = createContract<LdvOperations>(readOpenapi(LDV_CONTRACT));
+  const intake = createIntake(platform, lines);
   return {
     problems: verwerkingenlogProblems,
     checks: forwarder === undefined ? [] : [forwarder.check],
     start: async () => forwarder?.start(),
-    close: async () => forwarder?.stop(),
+    close: async () => {
+      await lines.idle();
+      await forwarder?.stop();
+    },
     mounts: [
       mount({
         platform,
@@ -77,6 +88,18 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
             waitMs: platform.config.database.connectTimeoutMs,
           })(app);
           for (const route of ROUTES) route(app, routeNeeds);
+        },
+      }),
+      mount({
+        platform,
+        isPersonal: true,
+        prefix: ldv.prefix,
+        contract: ldvContract,
+        rateLimit,
+        problemStyle: OTLP_ERRORS,
+        routes: (app) => {
+          logRequests(app);
+          postTraces(app, { platform, contract: ldvContract, access: routeNeeds.access, intake });
         },
       }),
     ],

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { builtInModel, gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
 import { ldvOutSettings } from './ldv-out-settings.ts';
+import { ldvSettings } from './ldv-settings.ts';
 import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
@@ -13,6 +14,7 @@ export const settings = {
   tokens: tokenSettings,
   gegevens: gegevensSettings,
   verwerkingenlog: verwerkingenlogSettings,
+  ldv: ldvSettings,
   ldvOut: ldvOutSettings,
   raadsfeed: raadsfeedSettings,
   demo: demoSettings,
@@ -297,13 +299,19 @@ function contradictions(config: Config): Contradiction[] {
       fault(names, 'is missing', 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12');
     }
   }
-  const prefixes = [gegevens.shvPrefix, gegevens.vsPrefix, config.verwerkingenlog.prefix, config.raadsfeed.prefix];
+  const prefixes = [
+    gegevens.shvPrefix,
+    gegevens.vsPrefix,
+    config.verwerkingenlog.prefix,
+    config.ldv.prefix,
+    config.raadsfeed.prefix,
+  ];
   const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
   if (nested) {
     fault(
-      ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'RAADSFEED_PREFIX'],
+      ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'LDV_PREFIX', 'RAADSFEED_PREFIX'],
       'overlaps with another mount',
-      'four paths, none inside another',
+      'five paths, none inside another',
     );
   }
   return found;

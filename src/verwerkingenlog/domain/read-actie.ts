@@ -173,7 +173,7 @@ export function isBsn(text: string): boolean {
  * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
  * ways: ` bsn`, `B.S.N.`, `BSN:`.
  */
-function isBsnKind(kind: unknown): boolean {
+export function isBsnKind(kind: unknown): boolean {
   return (
     typeof kind === 'string' &&
     kind

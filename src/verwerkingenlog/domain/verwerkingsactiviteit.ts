@@ -28,6 +28,7 @@ export function readActiviteitBody(body: ActiviteitBody): ActiviteitVelden {
     verantwoordelijkeBestuursorgaan: body.verantwoordelijkeBestuursorgaan ?? null,
     gebaseerdOp: body.gebaseerdOp ?? null,
     bewaartermijn: body.bewaartermijn ?? null,
+    vertrouwelijkheid: body.vertrouwelijkheid ?? 'normaal',
     herkomst: body.herkomst ?? null,
     afnemendeCategorieOntvangers: body.afnemendeCategorieOntvangers ?? [],
     afnemendeInternationaleDerden: body.afnemendeInternationaleDerden ?? [],

@@ -10,7 +10,7 @@ const SELECT = `
   verwerkingsactiviteit_id as "verwerkingsactiviteitId", versie, tijdstip_registratie as "tijdstipRegistratie", naam,
   verantwoordelijke_organisatie as "verantwoordelijkeOrganisatie", doel, grondslag, toelichting_grondslag as "toelichtingGrondslag",
   categorie, verantwoordelijke_bestuursorgaan as "verantwoordelijkeBestuursorgaan", gebaseerd_op as "gebaseerdOp", bewaartermijn,
-  herkomst, afnemende_categorie_ontvangers as "afnemendeCategorieOntvangers",
+  vertrouwelijkheid, herkomst, afnemende_categorie_ontvangers as "afnemendeCategorieOntvangers",
   afnemende_internationale_derden as "afnemendeInternationaleDerden", verwerkte_persoonsgegevens as "verwerktePersoonsgegevens"`;
 
 function fromRow(row: Row): Activiteit {
@@ -71,9 +71,9 @@ export async function writeActiviteit(
     `insert into verwerkingenlog.verwerkingsactiviteiten as oud (
        verwerkingsactiviteit_id, versie, tijdstip_registratie, door, verzoek_id, naam, verantwoordelijke_organisatie, doel, grondslag,
        toelichting_grondslag, categorie, verantwoordelijke_bestuursorgaan, gebaseerd_op, bewaartermijn, herkomst,
-       afnemende_categorie_ontvangers, afnemende_internationale_derden, verwerkte_persoonsgegevens)
+       afnemende_categorie_ontvangers, afnemende_internationale_derden, verwerkte_persoonsgegevens, vertrouwelijkheid)
      values ($1::uuid, 1, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::text, $11::text,
-       $12::text, $13::text, $14::text, $15::text[], $16::text[], $17::json)
+       $12::text, $13::text, $14::text, $15::text[], $16::text[], $17::json, $18::text)
      on conflict (verwerkingsactiviteit_id) do update set
        versie = oud.versie + 1, tijdstip_registratie = excluded.tijdstip_registratie, door = excluded.door,
        verzoek_id = excluded.verzoek_id, naam = excluded.naam,
@@ -83,7 +83,7 @@ export async function writeActiviteit(
        bewaartermijn = excluded.bewaartermijn, herkomst = excluded.herkomst,
        afnemende_categorie_ontvangers = excluded.afnemende_categorie_ontvangers,
        afnemende_internationale_derden = excluded.afnemende_internationale_derden,
-       verwerkte_persoonsgegevens = excluded.verwerkte_persoonsgegevens
+       verwerkte_persoonsgegevens = excluded.verwerkte_persoonsgegevens, vertrouwelijkheid = excluded.vertrouwelijkheid
      returning ${SELECT}`,
     [
       id,
@@ -103,16 +103,23 @@ export async function writeActiviteit(
       velden.afnemendeCategorieOntvangers,
       velden.afnemendeInternationaleDerden,
       JSON.stringify(velden.verwerktePersoonsgegevens),
+      velden.vertrouwelijkheid,
     ],
   );
   if (rows[0] === undefined) throw new TypeError('an upsert returned nothing');
   await recordTerm(db, id, velden.bewaartermijn, at, auteur);
+  await recordVersie(db, id, at, { ...velden, verwijderd: false });
   return fromRow(rows[0]);
 }
 
 /** Removes an activity. Hold its lock. */
 export async function deleteActiviteit(db: Db, id: string, at: Date, auteur: Auteur): Promise<void> {
-  await db.query('delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid', [id]);
+  const { rows } = await db.query<ActiviteitStand>(
+    `delete from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = $1::uuid
+     returning naam, vertrouwelijkheid, bewaartermijn, true as verwijderd`,
+    [id],
+  );
+  for (const stand of rows) await recordVersie(db, id, at, stand);
   await recordTerm(db, id, null, at, auteur);
 }
 
@@ -131,4 +138,44 @@ async function recordTerm(db: Db, id: string, term: string | null, at: Date, aut
        where verwerkingsactiviteit_id = $1::uuid order by vanaf desc, nummer desc limit 1)`,
     [id, at, term, auteur.door, auteur.verzoekId],
   );
+}
+
+/** What the register says of an activity to lines of LDV. */
+export interface ActiviteitStand {
+  readonly naam: string;
+  readonly vertrouwelijkheid: 'normaal' | 'vertrouwelijk';
+  readonly bewaartermijn: string | null;
+  /** The activity is not in the register any more. */
+  readonly verwijderd: boolean;
+}
+
+/** What the register said of an activity from a moment on. */
+export interface ActiviteitVersie extends ActiviteitStand {
+  readonly vanaf: Date;
+}
+
+/** Like a term, a version never begins before the one that it follows. */
+async function recordVersie(db: Db, id: string, at: Date, stand: ActiviteitStand): Promise<void> {
+  await db.query(
+    `insert into verwerkingenlog.activiteit_versies
+       (verwerkingsactiviteit_id, vanaf, naam, vertrouwelijkheid, bewaartermijn, verwijderd)
+     select $1::uuid, greatest($2::timestamptz, (
+       select max(vanaf) from verwerkingenlog.activiteit_versies where verwerkingsactiviteit_id = $1::uuid
+     )), $3::text, $4::text, $5::text, $6::boolean`,
+    [id, at, stand.naam, stand.vertrouwelijkheid, stand.bewaartermijn, stand.verwijderd],
+  );
+}
+
+/** All that the register ever said of these activities, the oldest first. */
+export async function readActiviteitVersies(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly ActiviteitVersie[]>> {
+  const { rows } = await db.query<ActiviteitVersie & { id: string }>({
+    name: 'verwerkingenlog-ldv-read-activities',
+    text: `select verwerkingsactiviteit_id as id, vanaf, naam, vertrouwelijkheid, bewaartermijn, verwijderd
+      from verwerkingenlog.activiteit_versies where verwerkingsactiviteit_id = any($1::uuid[]) order by vanaf, nummer`,
+    values: [ids],
+  });
+  return Map.groupBy(rows, ({ id }) => id);
 }
