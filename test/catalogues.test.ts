@@ -21,6 +21,7 @@ const CONTRACTS = {
   '/shv/v1': 'gegevens',
   '/vs/v1': 'gegevens',
   '/verwerkingenlog/v1': 'verwerkingenlog',
+  '/ldv/v1': 'ldv',
   '/ori/v1': 'raadsfeed',
 };
 

@@ -47,7 +47,7 @@ function inMemory(log: ActieLog): ActieLog {
 }
 
 await serveParent(
-  async () => ({ url }),
+  async () => ({ url, rss: process.memoryUsage().rss }),
   async () => {
     await app.close();
     await kept.close();

@@ -1,5 +1,5 @@
 // Generated from openapi/ldv.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: c4ff5900930fd3c5e03fa7d96f77d336f9a8dcf821b9d22ec5bb903d71db3399
+// sha256 of the contract without its words: eb9b91a320757c67007e7d831bdf885247560b247b5bde054774160bb5495e86
 
 export interface components {
     schemas: {
@@ -57,7 +57,9 @@ export interface components {
         };
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        readonly ContentEncoding: string;
+    };
     requestBodies: never;
     headers: never;
     pathItems: never;
@@ -66,7 +68,9 @@ export interface operations {
     readonly postTraces: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                readonly "Content-Encoding"?: components["parameters"]["ContentEncoding"];
+            };
             readonly path?: never;
             readonly cookie?: never;
         };

@@ -9,6 +9,7 @@ import { loadExampleData } from './load-example-data.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
 import { tourGegevens } from './tour/tour-gegevens.ts';
+import { tourLdv } from './tour/tour-ldv.ts';
 import { tourLog } from './tour/tour-log.ts';
 
 interface RunDemoOptions {
@@ -127,7 +128,10 @@ async function playTour(needs: TourNeeds): Promise<void> {
   const { areas } = needs.demo.config.server;
   if (areas.includes('shv')) await tourGegevens(needs, 'shv');
   if (areas.includes('vs')) await tourGegevens(needs, 'vs');
-  if (areas.includes('verwerkingenlog')) await tourLog(needs);
+  if (areas.includes('verwerkingenlog')) {
+    await tourLog(needs);
+    await tourLdv(needs);
+  }
   if (areas.includes('raadsfeed')) await tourFeed(needs);
 }
 

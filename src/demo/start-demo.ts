@@ -64,7 +64,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     const service = await serve({ config, log });
     releases.push(service.stop);
 
-    const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
+    const { gegevens, verwerkingenlog, ldv, raadsfeed, tokens } = config;
     const file: DemoFile = {
       baseUrl: service.url,
       managementUrl: service.managementUrl,
@@ -75,6 +75,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         shv: service.url + gegevens.shvPrefix,
         vs: service.url + gegevens.vsPrefix,
         verwerkingenlog: service.url + verwerkingenlog.prefix,
+        ldv: service.url + ldv.prefix,
         raadsfeed: service.url + raadsfeed.prefix,
       },
       clients: Object.fromEntries(clients.map(({ id, secret, scopes }) => [id, { id, secret, scopes }])),
@@ -142,6 +143,8 @@ function serviceEnvironment(
     SHUTDOWN_DRAIN_MS: '0',
     GEGEVENS_RATE_LIMIT: '0',
     VERWERKINGENLOG_RATE_LIMIT: '0',
+    // Whoever tries it names an activity of its own.
+    LDV_UNKNOWN_ACTIVITY: 'normaal',
     RAADSFEED_RATE_LIMIT: '0',
     RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
     RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',

@@ -3,18 +3,20 @@ import { isRecord } from '../../kernel/json-value.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import {
   type Attributes,
+  type AttributeValue,
   readAttributes,
   readInteger,
   readText,
   type Span,
   STATUSES,
   writeAttributes,
+  writeValue,
 } from './span.ts';
 
 /** Attributes of every line that are kept: those of LDV itself. */
-const LDV_ATTRIBUTE = /^dpl\./;
+const LDV_PREFIX = 'dpl.';
 /** Attributes of every resource that are kept: which application it is. */
-const SERVICE_ATTRIBUTE = /^service\./;
+const SERVICE_PREFIX = 'service.';
 
 /** Attribute of a resource: the logbooks that a line has passed, the first one first. It says nothing about what was done. */
 export const LOGBOOKS = 'koppelvlak.logbooks';
@@ -41,13 +43,15 @@ export function keptNames(names: readonly string[]): (name: string) => boolean {
 export function keepOf(span: Span, isWanted: (name: string) => boolean): Span {
   return {
     ...span,
-    resource: filtered(span.resource, (name) => SERVICE_ATTRIBUTE.test(name) || name === LOGBOOKS || isWanted(name)),
-    attributes: filtered(span.attributes, (name) => LDV_ATTRIBUTE.test(name) || isWanted(name)),
+    resource: filtered(span.resource, (name) => name.startsWith(SERVICE_PREFIX) || name === LOGBOOKS || isWanted(name)),
+    attributes: filtered(span.attributes, (name) => name.startsWith(LDV_PREFIX) || isWanted(name)),
   };
 }
 
 function filtered(attributes: Attributes, isKept: (name: string) => boolean): Attributes {
-  return new Map([...attributes].filter(([name]) => isKept(name)));
+  const kept = new Map<string, AttributeValue>();
+  for (const [name, value] of attributes) if (isKept(name)) kept.set(name, value);
+  return kept;
 }
 
 /** A line as the text that is stored with the first version of its action, and encrypted there. */
@@ -106,11 +110,16 @@ export function contentOf(span: Span): string {
     String(span.start),
     String(span.end),
     span.status,
-    sorted(filtered(span.resource, (name) => SERVICE_ATTRIBUTE.test(name))),
-    sorted(filtered(span.attributes, (name) => LDV_ATTRIBUTE.test(name))),
+    contentOfAttributes(span.resource, SERVICE_PREFIX),
+    contentOfAttributes(span.attributes, LDV_PREFIX),
   ]);
 }
 
-function sorted(attributes: Attributes): object[] {
-  return writeAttributes(new Map([...attributes].sort(([a], [b]) => (a < b ? -1 : 1))));
+/** By name, so that their order says nothing. A text stands as it is, another value in its JSON form, which is no text. */
+function contentOfAttributes(attributes: Attributes, prefix: string): unknown[] {
+  const names = [...attributes.keys()].filter((name) => name.startsWith(prefix)).sort();
+  return names.flatMap((name) => {
+    const value = attributes.get(name) ?? null;
+    return [name, typeof value === 'string' ? value : writeValue(value)];
+  });
 }

@@ -58,7 +58,8 @@ export function writeAttributes(attributes: Attributes): object[] {
   return [...attributes].map(([key, value]) => ({ key, value: writeValue(value) }));
 }
 
-function writeValue(value: AttributeValue): object {
+/** One value in that form. */
+export function writeValue(value: AttributeValue): object {
   if (value === null) return {};
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };

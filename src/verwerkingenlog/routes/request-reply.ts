@@ -43,7 +43,7 @@ export function auteurOf(request: FastifyRequest): Auteur {
 export function readerOf(
   request: FastifyRequest,
   reply: FastifyReply,
-  needs: RouteNeeds,
+  needs: Pick<RouteNeeds, 'headersOf'>,
   handelingNaam: string,
 ): Reader {
   return {

@@ -82,7 +82,7 @@ async function restart(instance: Instance): Promise<void> {
 }
 
 it('nothing is lost, twice there or out of order when either logbook is killed, again and again', {
-  timeout: 400_000,
+  timeout: 900_000,
 }, async () => {
   const b = await open('b', {});
   const a = await open('a', {
