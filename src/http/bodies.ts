@@ -217,6 +217,11 @@ function hasCrowdedObject(text: Uint8Array, most: number): boolean {
   return false;
 }
 
+/** Whether a JSON text has an object with more members than any contract has: it would take too long to parse. */
+export function isCrowded(text: Uint8Array): boolean {
+  return text.length > SCANNED_BYTES && hasCrowdedObject(text, MAX_MEMBERS);
+}
+
 /** Reads JSON bodies strictly: UTF-8 or nothing (RFC 8259 8.1), no `__proto__`; every other media type is refused. */
 export function strictJsonBody(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -229,7 +234,7 @@ export function strictJsonBody(app: FastifyInstance): void {
     if (typeof body !== 'string' && !isUtf8(body)) {
       return done(new Problem(platformProblems.invalidRequest, { detail: 'De inhoud is geen geldige UTF-8.' }));
     }
-    if (typeof body !== 'string' && body.length > SCANNED_BYTES && hasCrowdedObject(body, MAX_MEMBERS)) {
+    if (typeof body !== 'string' && isCrowded(body)) {
       return done(new Problem(platformProblems.invalidRequest, { detail: TOO_MANY.reason, invalidParams: [TOO_MANY] }));
     }
     return batchPerTick(() => parse(request, body.toString(), done));

@@ -92,6 +92,8 @@ interface MountOptions {
   readonly rateLimit: number;
   /** Its answers hold personal data: no proxy may write them to disk. */
   readonly isPersonal?: boolean;
+  /** Bytes of bodies in work at once; absent: as configured for every mount. */
+  readonly bodiesInProgressBytes?: number;
   readonly problemStyle?: ProblemStyle;
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
@@ -113,7 +115,7 @@ export function mount(options: MountOptions): Area['mounts'][number] {
       limitRequestHead(app);
       await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
       limitRate(app, counter);
-      limitBodies(app, platform.config.server.bodiesInProgressBytes);
+      limitBodies(app, options.bodiesInProgressBytes ?? platform.config.server.bodiesInProgressBytes);
       limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
       const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       await options.routes(app);

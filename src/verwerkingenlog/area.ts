@@ -99,6 +99,8 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         platform,
         isPersonal: true,
         prefix: ldv.prefix,
+        // One client may hold half of it: a request of the largest size is never refused for another one beside it.
+        bodiesInProgressBytes: Math.max(platform.config.server.bodiesInProgressBytes, 4 * ldv.bodyLimitBytes),
         contract: ldvContract,
         rateLimit,
         problemStyle: OTLP_ERRORS,

@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { hasOtherCharset } from '../../http/bodies.ts';
+import { hasOtherCharset, isCrowded } from '../../http/bodies.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { MemoryPermit, MemorySemaphore } from '../../kernel/scheduling.ts';
@@ -60,6 +60,9 @@ export async function readOtlpBody(request: FastifyRequest, limits: BodyLimits):
   try {
     const bytes = encoding === 'gzip' ? await unpack(body, maxBytes) : body;
     permit.resize(bytes.length);
+    if (form === 'json' && isCrowded(bytes)) {
+      throw new Problem(platformProblems.invalidRequest, { detail: 'Een object in de inhoud heeft te veel leden.' });
+    }
     return { form, bytes, permit };
   } catch (error) {
     permit.release();

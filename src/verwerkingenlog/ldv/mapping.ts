@@ -9,6 +9,7 @@ import {
   type VerwerktObject,
   verwerktObjectId,
 } from '../domain/verwerkingsactie.ts';
+import { actieOf } from '../processing-log.ts';
 import { isOrganisation } from '../store/versions.ts';
 import { readLdvOf } from './kept.ts';
 import { type Attributes, type AttributeValue, DPL, type Span } from './span.ts';
@@ -133,32 +134,13 @@ export interface LineContext {
 
 /** The action of a line. */
 export function actieOfSpan(span: Span, context: LineContext): Actie {
-  const actie = emptyActie(context);
+  const actie = { ...EMPTY, ...context };
   for (const { toActie } of ROWS) Object.assign(actie, toActie(span));
   return actie;
 }
 
-function emptyActie(context: LineContext): Actie {
-  return {
-    actieNaam: null,
-    handelingNaam: null,
-    verwerkingId: null,
-    verwerkingsactiviteitId: null,
-    verwerkingsactiviteitUrl: null,
-    systeem: null,
-    gebruiker: null,
-    gegevensbron: null,
-    soortAfnemerId: null,
-    afnemerId: null,
-    verwerkingsactiviteitIdAfnemer: null,
-    verwerkingsactiviteitUrlAfnemer: null,
-    verwerkingIdAfnemer: null,
-    tijdstip: '',
-    tijdstipOffset: null,
-    verwerkteObjecten: [],
-    ...context,
-  };
-}
+/** Without any member that a line or the register gives. */
+const EMPTY: Actie = actieOf({ actieNaam: '', vertrouwelijkheid: 'normaal', tijdstip: new Date(0) });
 
 /**
  * The lines of an action: one, or for several persons one for the action and one below it for each person. An action that was logged

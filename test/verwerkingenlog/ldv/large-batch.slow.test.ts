@@ -1,0 +1,49 @@
+/** Batches as large as are taken: they arrive whole, once, and hold nobody up. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { type LdvServer, line, startLdv } from './support.ts';
+
+let log: LdvServer;
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  log = await startLdv({ databaseUrl: database.url });
+});
+afterAll(async () => {
+  await log.stop();
+  await client.end();
+  await database.drop();
+});
+
+it('takes 20 000 spans in one request, each once', async () => {
+  const spans = Array.from({ length: 20_000 }, (_, i) => line({ name: `Regel ${i}` }));
+  const { status, answer } = await log.send(spans, { subject: 'groot', gzip: true });
+  expect([status, answer]).toEqual([200, { rejectedSpans: 0, errorMessage: '' }]);
+  const count = async () =>
+    (await client.query(`select count(*)::int as n from verwerkingenlog.versies where door = 'groot'`)).rows[0].n;
+  expect(await count()).toBe(20_000);
+  expect((await log.send(spans, { subject: 'groot', form: 'json' })).answer?.rejectedSpans).toBe(0);
+  expect(await count()).toBe(20_000);
+});
+
+it('does not let a batch hold up a single action', async () => {
+  const spans = Array.from({ length: 20_000 }, () => line());
+  const batch = log.send(spans, { subject: 'batch' });
+  let slowest = 0;
+  let isDone = false;
+  void batch.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    const began = performance.now();
+    const body = { vertrouwelijkheid: 'normaal', tijdstip: '2026-01-15T13:35:42Z', verwerkteObjecten: [] };
+    expect((await log.call(['create:normal'], 'POST', '/verwerkingsacties', body)).status).toBe(201);
+    slowest = Math.max(slowest, performance.now() - began);
+  }
+  expect((await batch).answer?.rejectedSpans).toBe(0);
+  expect(slowest).toBeLessThan(5000);
+});
