@@ -16,6 +16,7 @@ const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
   gegevens: 'The data exchange (SHV, VS)',
   verwerkingenlog: 'The processing log',
   ldv: 'Logboek Dataverwerkingen (LDV)',
+  ldvOut: 'LDV: reading and giving on',
   raadsfeed: 'The council feed',
   demo: 'The demo',
 };

@@ -54,6 +54,7 @@ export function openDependencies(platform: Platform): SupplierDependencies {
       connections: 4,
       proxy: config.server,
       allowPrivate: raadsfeed.aggregatorAllowPrivate,
+      traceContextTo: config.server.traceContextTo,
     }),
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),

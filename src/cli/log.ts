@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import type { LogFault } from '../verwerkingenlog/store/verify.ts';
+import { logForwardIssuesCommand } from './log-forward.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
@@ -11,7 +12,8 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
     .addCommand(logHistoryCommand(terminal))
     .addCommand(logPruneCommand(terminal))
     .addCommand(logVerifyCommand(terminal))
-    .addCommand(logRotateKeyCommand(terminal));
+    .addCommand(logRotateKeyCommand(terminal))
+    .addCommand(logForwardIssuesCommand(terminal));
 }
 
 function logHistoryCommand(terminal: Terminal): Command {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { components } from '../contracts/verwerkingenlog.ts';
+import { type ClientCredentials, clientCredentialsToken, TokenFetchError } from '../kernel/oauth/client-credentials.ts';
 import { retryAfterMs } from '../kernel/outbound/outbound-client.ts';
 import type { ProcessingContext } from '../kernel/processing-log.ts';
 
@@ -163,68 +164,24 @@ async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: Retr
   }
 }
 
-export interface ClientCredentials {
-  /** The `token` endpoint of the authorization server. */
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly scopes: readonly string[];
-}
-
-const TOKEN_TIMEOUT_MS = 5000;
-/** A token is renewed this long before it expires. */
-const RENEWAL_MARGIN_MS = 30_000;
+export type { ClientCredentials };
 
 /**
  * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and reused until shortly before they expire. Calls at
  * the same time share one fetch.
  */
 export function clientCredentials(credentials: ClientCredentials): () => Promise<string> {
-  let current: { readonly token: string; readonly until: number } | undefined;
-  let fetching: Promise<string> | undefined;
-  return async () => {
-    if (current !== undefined && Date.now() < current.until) return current.token;
-    fetching ??= fetchToken(credentials)
-      .then(({ token, seconds }) => {
-        current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };
-        return token;
-      })
-      .finally(() => {
-        fetching = undefined;
+  const token = clientCredentialsToken(credentials);
+  return () =>
+    token().catch((error: unknown) => {
+      if (!(error instanceof TokenFetchError)) throw error;
+      const { message, status, answer, cause } = error;
+      throw new VerwerkingenlogError(message, {
+        ...(status === undefined ? {} : { status }),
+        ...(answer === undefined ? {} : { problem: answer }),
+        ...(cause === undefined ? {} : { cause }),
       });
-    return fetching;
-  };
-}
-
-async function fetchToken(credentials: ClientCredentials): Promise<{ token: string; seconds: number }> {
-  const basic = [credentials.clientId, credentials.clientSecret].map(encodeURIComponent).join(':');
-  const { statusCode, body } = await request(credentials.tokenUrl, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-      accept: 'application/json',
-    },
-    body: new URLSearchParams({ grant_type: 'client_credentials', scope: credentials.scopes.join(' ') }).toString(),
-    headersTimeout: TOKEN_TIMEOUT_MS,
-    bodyTimeout: TOKEN_TIMEOUT_MS,
-  }).catch((cause: unknown) => {
-    throw new VerwerkingenlogError('the authorization server cannot be reached', { cause });
-  });
-  const answer: unknown = await body.json().catch(() => undefined);
-  if (statusCode !== 200 || !isTokenAnswer(answer)) {
-    throw new VerwerkingenlogError(`the authorization server gave no token (${statusCode})`, {
-      status: statusCode,
-      problem: answer,
     });
-  }
-  return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
-}
-
-function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {
-  return (
-    typeof value === 'object' && value !== null && 'access_token' in value && typeof value.access_token === 'string'
-  );
 }
 
 type Schemas = components['schemas'];

@@ -1,12 +1,20 @@
-/** Headers: limits on those of a request, content negotiation (RFC 9110 section 12.5), and the security headers of every answer. */
+/** Headers: limits on those of a request, its trace, content negotiation (RFC 9110 section 12.5), and the security headers of every answer. */
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Negotiator } from 'negotiator';
 import { Problem } from '../kernel/problem.ts';
+import { readTraceContext, type TraceContext, type TraceIds, traceIds } from '../kernel/trace-context.ts';
 import { PAGE_STYLE } from './pages.ts';
 import { platformProblems } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Absent until somebody asks for it. @see traceOf */
+    traceContext?: TraceContext | undefined;
+  }
+}
 
 /** Characters of path and query: the longest path (`MAX_PARAM_LENGTH`) with a query beside it. */
 export const MAX_TARGET_LENGTH = 8192;
@@ -38,8 +46,6 @@ const MAX_HEADER_LENGTHS: readonly (readonly [name: string, length: number])[] =
     'last-event-id',
     'prefer',
     'range',
-    'traceparent',
-    'tracestate',
     'x-forwarded-for',
     'x-forwarded-host',
     'x-forwarded-proto',
@@ -101,6 +107,18 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
     if (given?.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
   }
   return values;
+}
+
+/** The trace of a request. Read when it is first asked for: nearly all answers of the feed need none. */
+export function traceOf(request: FastifyRequest): TraceContext {
+  const { headers } = request.raw;
+  request.traceContext ??= readTraceContext(headers.traceparent, headers.tracestate);
+  return request.traceContext;
+}
+
+/** Its identities, for a log line. */
+export function traceIdsOf(request: FastifyRequest): TraceIds {
+  return traceIds(traceOf(request));
 }
 
 /**

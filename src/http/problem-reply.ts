@@ -7,7 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem, type ProblemKind } from '../kernel/problem.ts';
-import { headerValues, SECURITY_HEADERS } from './headers.ts';
+import { headerValues, SECURITY_HEADERS, traceIdsOf } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
 
 /** How an area's errors differ from plain problem documents. */
@@ -80,8 +80,9 @@ export function toProblem(error: unknown): Problem {
 
 /** Shed load has no cause, and logging it must be cheap: one line without a stack. */
 function logFailure(problem: Problem, request: FastifyRequest): void {
-  if (problem.cause === undefined) request.log.warn(problem.message);
-  else request.log.error({ err: problem.cause }, problem.message);
+  const ids = traceIdsOf(request);
+  if (problem.cause === undefined) request.log.warn(ids, problem.message);
+  else request.log.error({ err: problem.cause, ...ids }, problem.message);
 }
 
 /** Writes one error. `publicBaseUrl` is a function, because with port 0 it is known only after listening. */

@@ -6,7 +6,7 @@ import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
 import type { ProblemKind } from '../kernel/problem.ts';
 import { limitBodies, limitUnreadAnswers, strictJsonBody } from './bodies.ts';
 import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './contract.ts';
-import { cutTarget, limitRequestHead, SECURITY_HEADERS, securityHeaders } from './headers.ts';
+import { cutTarget, limitRequestHead, SECURITY_HEADERS, securityHeaders, traceIdsOf } from './headers.ts';
 import { createRateCounter, limitAnswerTime, limitRate, shedLoad } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { apiDocs, problemPages } from './pages.ts';
@@ -59,6 +59,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
   app.decorateRequest('caller');
   app.decorateRequest('tokenRefusal');
   app.decorateRequest('rateCounter');
+  app.decorateRequest('traceContext');
   methodNotAllowed(app);
   requireAccessPolicy(app);
   limitAnswerTime(app, server.requestTimeoutMs);
@@ -190,6 +191,7 @@ export function logRequests(app: FastifyInstance): void {
           ms: Math.round(reply.elapsedTime * 10) / 10,
           ...(caller === undefined ? {} : { caller: caller.subject, tokenKind: caller.kind }),
           ...(tokenRefusal === undefined ? {} : { tokenRefusal }),
+          ...traceIdsOf(request),
           ...fscTransaction(request),
         },
         reply.raw.writableFinished ? 'answered' : 'broken off',

@@ -7,6 +7,7 @@
 import type { components } from '../contracts/verwerkingenlog.ts';
 import type { InvalidParam } from './problem.ts';
 import { isTerm } from './time.ts';
+import type { TraceContext } from './trace-context.ts';
 
 const PROCESSING_HEADERS = [
   'OIN',
@@ -169,10 +170,12 @@ export interface ProcessedPerson {
   readonly soortenGegevens?: readonly string[] | undefined;
 }
 
-/** Who made the entry: kept with it. */
-interface ProcessingAuthor {
+/** Who made the entry, and in which call: kept with it. */
+export interface ProcessingAuthor {
   readonly subject: string;
   readonly requestId: string;
+  readonly trace: TraceContext;
+  readonly fscTransactionId?: string | undefined;
 }
 
 /** What the service itself does with personal data: it delivers it, or reads the log. */

@@ -5,8 +5,17 @@ import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.t
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
+import type { TraceContext } from '../kernel/trace-context.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
-import { type Actie, type Auteur, eersteVersie, newActieId, type Versie } from './domain/verwerkingsactie.ts';
+import {
+  type Aanroep,
+  type Actie,
+  type Auteur,
+  eersteVersie,
+  newActieId,
+  type Versie,
+} from './domain/verwerkingsactie.ts';
+import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
@@ -26,8 +35,13 @@ const REPLAY_TRIES = 3;
 
 interface AppendOptions {
   readonly idempotencyKey?: string | undefined;
-  /** An entry of the service itself is always stored: otherwise, deleting its activity from the register would stop its logging. */
-  readonly isOwn?: boolean;
+  /**
+   * The call that an entry of the service itself is about. Such an entry is always stored: otherwise, deleting its activity from the
+   * register would stop its logging.
+   */
+  readonly ownCall?: Aanroep;
+  /** The trace of the request; asked for only when it is given on. */
+  readonly trace?: () => TraceContext;
 }
 
 export interface Appender {
@@ -46,11 +60,13 @@ export interface Appender {
 interface AppendRequest {
   readonly actie: Actie;
   readonly auteur: Auteur;
+  readonly ownCall: Aanroep | undefined;
   /** Moment of registration. */
   readonly at: Date;
   readonly idempotencyKey: string | undefined;
   /** @see Append.refuseUnknownActivity */
   readonly refuseUnknownActivity: boolean;
+  readonly trace: TraceContext | undefined;
 }
 
 /** A first version, and what of it goes to the database. */
@@ -73,6 +89,7 @@ export function createAppender(
   large: OneAtATime,
 ): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
+  const forward = forwardPolicy(config);
   const count = createCounters(metrics);
   const groupSizes = new Histogram({
     name: 'verwerkingenlog_group_size',
@@ -83,12 +100,12 @@ export function createAppender(
 
   async function insert(appends: readonly Append[]): Promise<Appended[]> {
     try {
-      return await appendVersies(pool, appends);
+      return await appendVersies(pool, appends, forward);
     } catch (error) {
       if (!isMissingMonth(error)) throw error;
       log.info('making the partition of a month that was not made ahead');
       for (const month of registrationMonths(appends)) await makeMonths(pool, month, MONTHS_AHEAD);
-      return await appendVersies(pool, appends);
+      return await appendVersies(pool, appends, forward);
     }
   }
 
@@ -146,8 +163,8 @@ export function createAppender(
 
   return {
     count,
-    async append(actie, auteur, { idempotencyKey, isOwn = false } = {}) {
-      const refuseUnknownActivity = unknownActivity === 'refuse' && !isOwn;
+    async append(actie, auteur, { idempotencyKey, ownCall, trace } = {}) {
+      const refuseUnknownActivity = unknownActivity === 'refuse' && ownCall === undefined;
       if (idempotencyKey !== undefined && otherKeys.length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
         if (earlier !== undefined) return earlier;
@@ -155,9 +172,11 @@ export function createAppender(
       const request = (): AppendRequest => ({
         actie,
         auteur,
+        ownCall,
         at: clock.now(),
         idempotencyKey,
         refuseUnknownActivity,
+        trace: forward === undefined ? undefined : trace?.(),
       });
       for (let tries = 0; tries < REPLAY_TRIES; tries += 1) {
         const { versie, append, result } = await add(request);
@@ -193,19 +212,19 @@ async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys): P
   return prepared(request, versie, await protectWithinBudget(versie, keys), keys);
 }
 
-function firstVersie({ actie, at, auteur }: AppendRequest): Versie {
-  return eersteVersie(actie, newActieId(at), at, auteur);
+function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
+  return eersteVersie(actie, newActieId(at), at, auteur, null, ownCall);
 }
 
 function prepared(
-  { actie, auteur, idempotencyKey, refuseUnknownActivity }: AppendRequest,
+  { actie, auteur, idempotencyKey, refuseUnknownActivity, trace }: AppendRequest,
   versie: Versie,
   stored: StoredVersie,
   keys: IdentityKeys,
 ): PreparedAppend {
   const idempotency =
     idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
-  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity } };
+  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity, trace } };
 }
 
 /**

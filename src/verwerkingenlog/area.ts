@@ -1,15 +1,20 @@
+import type { FastifyInstance } from 'fastify';
 import type { operations as LdvOperations } from '../contracts/ldv.ts';
+import type { operations as LdvReadOperations } from '../contracts/ldv-lezen.ts';
 import type { operations } from '../contracts/verwerkingenlog.ts';
 import { authenticate, processingHeaders } from '../http/auth.ts';
 import { createContract } from '../http/contract.ts';
 import { createClientShare } from '../http/limits.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
-import type { ProblemStyle } from '../http/problem-reply.ts';
+import { apiDocs } from '../http/pages.ts';
+import { type ProblemStyle, sendProblem } from '../http/problem-reply.ts';
 import { type Area, logRequests, mount, mountAddress } from '../http/server.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { createForwarder } from './ldv/forward.ts';
 import { createIntake } from './ldv/intake.ts';
 import { createLineStore } from './ldv/lines.ts';
+import { readLines } from './ldv/read-route.ts';
 import { OTLP_ERRORS, postTraces } from './ldv/traces-route.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type ActieLog, createLoggedRead } from './processing-log.ts';
@@ -23,6 +28,7 @@ import {
 } from './routes/write-verwerkingsacties.ts';
 
 const CONTRACT = new URL('../../openapi/verwerkingenlog.yaml', import.meta.url);
+const LDV_READ_CONTRACT = new URL('../../openapi/ldv-lezen.yaml', import.meta.url);
 const LDV_CONTRACT = new URL('../../openapi/ldv.yaml', import.meta.url);
 
 const ROUTES = [
@@ -55,13 +61,22 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
     base: mountAddress(platform, prefix),
   };
+  const { forwardUrl } = platform.config.ldvOut;
+  const forwarder =
+    forwardUrl === undefined
+      ? undefined
+      : createForwarder({ platform, keys: log.keys, address: forwardUrl, base: mountAddress(platform, prefix) });
   const lines = createLineStore(platform, log);
   const ldvContract = createContract<LdvOperations>(readOpenapi(LDV_CONTRACT));
   const intake = createIntake(platform, lines);
   return {
     problems: verwerkingenlogProblems,
-    checks: [],
-    close: () => lines.idle(),
+    checks: forwarder === undefined ? [] : [forwarder.check],
+    start: async () => forwarder?.start(),
+    close: async () => {
+      await lines.idle();
+      await forwarder?.stop();
+    },
     mounts: [
       mount({
         platform,
@@ -89,9 +104,13 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
         contract: ldvContract,
         rateLimit,
         problemStyle: OTLP_ERRORS,
-        routes: (app) => {
+        routes: async (app) => {
           logRequests(app);
-          postTraces(app, { platform, contract: ldvContract, access: routeNeeds.access, intake });
+          // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
+          await app.register(async (scope) => {
+            postTraces(scope, { platform, contract: ldvContract, access: routeNeeds.access, intake });
+          });
+          if (platform.config.ldvOut.read) await app.register((scope) => serveReading(scope, platform, routeNeeds));
         },
       }),
     ],
@@ -112,3 +131,20 @@ const FOUT: ProblemStyle = {
       : {}),
   }),
 };
+
+/** Reading by way of LDV, with errors, version and documentation of its own. */
+async function serveReading(app: FastifyInstance, platform: Platform, needs: RouteNeeds): Promise<void> {
+  const contract = createContract<LdvReadOperations>(readOpenapi(LDV_READ_CONTRACT));
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('api-version', contract.document.info.version);
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, platform.publicBaseUrl, FOUT));
+  createClientShare({
+    poolOf: () => platform.pipelinePool,
+    waitMs: platform.config.database.connectTimeoutMs,
+  })(app);
+  readLines(app, contract, needs);
+  const address = mountAddress(platform, platform.config.ldv.prefix);
+  await app.register((docs) => apiDocs(docs, contract.document, address), { prefix: '/data-processing-operations' });
+}

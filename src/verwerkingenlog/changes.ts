@@ -11,6 +11,7 @@ import { Problem } from '../kernel/problem.ts';
 import type { OneAtATime } from '../kernel/scheduling.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
+import { forwardPolicy } from './ldv/face.ts';
 import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
@@ -71,7 +72,10 @@ export async function changeActie(
   log: ActieLog,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
-  const options = { refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse' };
+  const options = {
+    refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse',
+    forward: forwardPolicy(config),
+  };
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
     const seen = await log.changes.read({ client, signal }, (db) => readStanding(db, actieId));
     if (seen === undefined) return undefined;

@@ -8,6 +8,7 @@ import {
   entryFromHeaders,
   type OwnEntry,
   type OwnKind,
+  type ProcessingAuthor,
   type ProcessingContext,
   type ProcessingEntry,
   type ProcessingLog,
@@ -17,7 +18,8 @@ import { longerDuration, shorterDuration } from '../kernel/time.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
-import { type Actie, type Auteur, eersteVersie, moment, newActieId } from './domain/verwerkingsactie.ts';
+import { type Aanroep, type Actie, eersteVersie, moment, newActieId } from './domain/verwerkingsactie.ts';
+import { forwardPolicy } from './ldv/face.ts';
 import { startRetention } from './retention-schedule.ts';
 import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, forgetIdempotency } from './store/append.ts';
@@ -58,8 +60,9 @@ export async function openProcessingLog(platform: Platform): Promise<ActieLog> {
     count,
     changes: createSerialChanges(platform, large),
     checks: [retention.check, { name: 'own activities', vital: false, check: () => checkOwnActivities(platform) }],
-    async record(entry, { subject, requestId }) {
-      await append(ownActie(entry, rules), { door: subject, verzoekId: requestId }, { isOwn: true });
+    async record(entry, author) {
+      const auteur = { door: author.subject, verzoekId: author.requestId };
+      await append(ownActie(entry, rules), auteur, { ownCall: aanroepOf(author), trace: () => author.trace });
     },
     async close() {
       await idle();
@@ -130,6 +133,16 @@ function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: Ow
   });
 }
 
+/** The call of an own entry. Its trace id is stored as a UUID, so that it is found by the bytes that LDV has. */
+function aanroepOf({ trace, fscTransactionId }: ProcessingAuthor): Aanroep {
+  return {
+    traceId: trace.traceId.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+    spanId: trace.spanId,
+    ouderSpanId: trace.parentSpanId ?? null,
+    fscTransactieId: fscTransactionId ?? null,
+  };
+}
+
 function ownActivity(kind: OwnKind, { ownActivities }: OwnRules): string {
   return ownActivities.get(kind) ?? DEFAULT_ACTIVITY;
 }
@@ -186,7 +199,7 @@ export interface Reading<T> {
 
 export interface Reader {
   readonly context: ProcessingContext;
-  readonly auteur: Auteur;
+  readonly author: ProcessingAuthor;
   /** What was asked, as a citizen would understand it. */
   readonly handelingNaam: string;
   /** Fires when the client hangs up: then the reading ends, and leaves no entry. */
@@ -208,7 +221,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform
       // Awaited with the rest; until then a failure must not count as unhandled.
       const result = Promise.resolve(reading.result);
       result.catch(() => undefined);
-      const entry = logReads ? appendEntry(db, await makeEntry(reader, reading)) : undefined;
+      const entry = logReads ? appendEntry(db, await makeEntry(reader, reading), reader.author) : undefined;
       return { result: Promise.all([result, entry]).then(([value]) => value) };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
@@ -232,11 +245,14 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform
       })),
     };
     const actie = ownActie(entry, config.verwerkingenlog);
-    return protectWithinBudget(eersteVersie(actie, newActieId(now), now, reader.auteur), log.keys);
+    const auteur = { door: reader.author.subject, verzoekId: reader.author.requestId };
+    const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(reader.author));
+    return protectWithinBudget(versie, log.keys);
   }
 
-  async function appendEntry(db: pg.PoolClient, versie: StoredVersie): Promise<void> {
-    for (const result of await appendVersies(db, [{ versie, refuseUnknownActivity: false }])) log.count(result);
+  async function appendEntry(db: pg.PoolClient, versie: StoredVersie, { trace }: ProcessingAuthor): Promise<void> {
+    const append = { versie, refuseUnknownActivity: false, trace };
+    for (const result of await appendVersies(db, [append], forwardPolicy(config))) log.count(result);
   }
 
   return async (reader, read) => {

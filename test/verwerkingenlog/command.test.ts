@@ -9,11 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-it.each(['history', 'prune', 'verify', 'rotate-key'])('`log %s --help` shows an example', async (word) => {
-  const { code, out } = await koppelvlak(database.url, ['log', word, '--help']);
-  expect(code).toBe(0);
-  expect(out).toMatch(/Example:\n {2}\$ .*koppelvlak log/);
-});
+it.each(['history', 'prune', 'verify', 'rotate-key', 'forward-issues'])(
+  '`log %s --help` shows an example',
+  async (word) => {
+    const { code, out } = await koppelvlak(database.url, ['log', word, '--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/Example:\n {2}\$ .*koppelvlak log/);
+  },
+);
 
 it('ends with 2 for a malformed identity, and with 1 for one that the log does not have', async () => {
   expect(await koppelvlak(database.url, ['log', 'history', 'x'])).toMatchObject({ code: 2, out: '' });

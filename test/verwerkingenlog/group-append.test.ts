@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
+import { newTraceContext } from '../../src/kernel/trace-context.ts';
 import type { Actie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, actieOf, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -42,7 +43,7 @@ it('stores an entry of the service itself, also when its activity was deleted an
       refusing.append(actie({ verwerkingsactiviteitId: randomUUID() }), auteur),
       refusing.record(
         { kind: 'shv', actieNaam: 'Leveren', consumer: {}, confidential: false, tijdstip: new Date() },
-        { subject: 'afnemer', requestId: 'verzoek' },
+        { subject: 'afnemer', requestId: 'verzoek', trace: newTraceContext() },
       ),
     ]);
     expect(kept.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);

@@ -1,7 +1,9 @@
 /** Every question of the service is answered by an index: a lost one fails here, on tables that are large enough to miss it. */
+
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db } from '../../src/kernel/database/transaction.ts';
+import { GEEN_AANROEP } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { readIdempotency } from '../../src/verwerkingenlog/store/append.ts';
 import {
   lastObjectNumber,
@@ -189,6 +191,7 @@ function stored(): StoredVersie {
   } as const;
   return {
     ...nothing,
+    ...GEEN_AANROEP,
     ...VERSIE,
     versie: 1,
     door: 't',

@@ -5,7 +5,7 @@ import { callerOf } from '../../http/auth.ts';
 import { hasOtherCharset } from '../../http/bodies.ts';
 import { endSlowReader, requestClosedSignal } from '../../http/connections.ts';
 import type { RequestHook, RequestOf } from '../../http/contract.ts';
-import { headerValues } from '../../http/headers.ts';
+import { headerValues, traceOf } from '../../http/headers.ts';
 import { clientKey } from '../../http/limits.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { fscTransaction } from '../../http/server.ts';
@@ -14,6 +14,7 @@ import type { Caller } from '../../kernel/oauth/token.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext, ProcessingLog } from '../../kernel/processing-log.ts';
+import { traceIds } from '../../kernel/trace-context.ts';
 import { type FoundPage, isLarge, type PageFinder } from '../exchange/find-page.ts';
 import { sendPage, signPage } from '../exchange/write-page.ts';
 import { JadesError } from '../jades/errors.ts';
@@ -272,6 +273,8 @@ async function recordDelivery({
   signature,
 }: DeliveryRecord): Promise<number> {
   const { platform, variant, processingLog, ownSigner } = needs;
+  const { fscTransactionId } = fscTransaction(request);
+  const trace = traceOf(request);
   const written = await Promise.allSettled([
     writeJournal(platform.pool, {
       variant,
@@ -279,7 +282,8 @@ async function recordDelivery({
       oin: exchange.oin,
       subject: caller.subject,
       tokenHash: caller.tokenHash,
-      fscTransactieId: fscTransaction(request).fscTransactionId,
+      fscTransactieId: fscTransactionId,
+      ...traceIds(trace),
       vraag: exchange.body,
       vraagDigest: exchange.digest,
       vraagHandtekening: exchange.signature,
@@ -303,7 +307,7 @@ async function recordDelivery({
         systeem: 'koppelvlak',
         tijdstip: platform.clock.now(),
       },
-      { subject: caller.subject, requestId: request.id },
+      { subject: caller.subject, requestId: request.id, trace, fscTransactionId },
     ),
   ]);
   const failed = written.find((outcome) => outcome.status === 'rejected');

@@ -12,6 +12,10 @@ interface JournalEntry {
   readonly subject: string;
   readonly tokenHash: string;
   readonly fscTransactieId: string | undefined;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** The caller's. */
+  readonly parentSpanId?: string | undefined;
   readonly vraag: string;
   readonly vraagDigest: string;
   readonly vraagHandtekening: string;
@@ -84,9 +88,10 @@ async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal
         (variant, request_id, oin, subject, token_hash, fsc_transactie_id, vraag, vraag_digest, vraag_handtekening, pagina,
-         pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt)
+         pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt,
+         trace_id, span_id, ouder_span_id)
       values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
-         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb)
+         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb, $18::text, $19::text, $20::text)
       returning id`,
     values: [
       entry.variant,
@@ -106,6 +111,9 @@ async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
       entry.antwoordDigest,
       entry.antwoordHandtekening,
       JSON.stringify(entry.ongedekt),
+      entry.traceId,
+      entry.spanId,
+      entry.parentSpanId ?? null,
     ],
   });
   return rows[0]?.id ?? 0;
@@ -132,6 +140,11 @@ export interface Journalled {
   readonly subject: string;
   readonly tokenHash: string;
   readonly fscTransactieId: string | null;
+  /** `null`: delivered before traces were recorded. */
+  readonly traceId: string | null;
+  readonly spanId: string | null;
+  /** The caller's; `null` in a trace that began here. */
+  readonly parentSpanId: string | null;
   readonly vraag: string;
   readonly vraagDigest: string;
   readonly vraagHandtekening: string;
@@ -160,7 +173,8 @@ interface JournalQuery {
 export async function readJournal(db: Db, { variant, oin, since, id, limit }: JournalQuery): Promise<Journalled[]> {
   const { rows } = await db.query<Journalled & Record<string, unknown>>(
     `select id, variant, klaargezet_op as "klaargezetOp", verzonden_op as "verzondenOp", request_id as "requestId", oin, subject,
-       token_hash as "tokenHash", fsc_transactie_id as "fscTransactieId", vraag, vraag_digest as "vraagDigest",
+       token_hash as "tokenHash", fsc_transactie_id as "fscTransactieId",
+       trace_id as "traceId", span_id as "spanId", ouder_span_id as "parentSpanId", vraag, vraag_digest as "vraagDigest",
        vraag_handtekening as "vraagHandtekening", pagina, pagina_grootte as "paginaGrootte", leveringen, records, bytes,
        antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt
      from gegevens.journaal

@@ -91,6 +91,12 @@ export const serverSettings = {
     allowed: 'comma list of hosts, `.example.nl` for all below it',
     description: 'Hosts that are called without `OUTBOUND_PROXY`.',
   }),
+  traceContextTo: list('TRACE_CONTEXT_TO', {
+    item: /^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/,
+    allowed: 'comma list of addresses with `http:` or `https:`',
+    description:
+      'Addresses (and all below them) that calls to feeds carry a `traceparent` to, beside `LDV_FORWARD_URL`. Never responders, issuers or suppliers.',
+  }),
   shutdownDrainMs: integer('SHUTDOWN_DRAIN_MS', {
     default: 5000,
     min: 0,

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { builtInModel, gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
+import { ldvOutSettings } from './ldv-out-settings.ts';
 import { ldvSettings } from './ldv-settings.ts';
 import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
@@ -16,6 +17,7 @@ export const settings = {
   gegevens: gegevensSettings,
   verwerkingenlog: verwerkingenlogSettings,
   ldv: ldvSettings,
+  ldvOut: ldvOutSettings,
   raadsfeed: raadsfeedSettings,
   demo: demoSettings,
 };
@@ -240,6 +242,32 @@ function contradictions(config: Config): Contradiction[] {
         'is `true`',
         '`false` in production: else the certificate in a request can have internal addresses called',
       );
+    }
+  }
+  const { ldvOut } = config;
+  if (ldvOut.forwardTokenUrl !== undefined) {
+    for (const [variable, value] of [
+      ['LDV_FORWARD_CLIENT_ID', ldvOut.forwardClientId],
+      ['LDV_FORWARD_CLIENT_SECRET', ldvOut.forwardClientSecret],
+    ] as const) {
+      if (value === undefined)
+        fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
+    }
+    if (ldvOut.forwardToken !== undefined)
+      fault(['LDV_FORWARD_TOKEN', 'LDV_FORWARD_TOKEN_URL'], 'stands beside LDV_FORWARD_TOKEN_URL', 'one of the two');
+  }
+  if (server.environment === 'production') {
+    const { forwardUrl, forwardTokenUrl } = ldvOut;
+    for (const [variable, value] of Object.entries({
+      LDV_FORWARD_URL: forwardUrl,
+      LDV_FORWARD_TOKEN_URL: forwardTokenUrl,
+    })) {
+      if (/^http:/i.test(value ?? ''))
+        fault(
+          [variable, 'NODE_ENV'],
+          'is an address with `http:`',
+          'one with `https:` in production: it carries personal data',
+        );
     }
   }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];

@@ -2,6 +2,7 @@
 import { type Dispatcher, fetch as undiciFetch } from 'undici';
 import type { FetchJson } from '../oauth/remote-keys.ts';
 import type { Clock } from '../time.ts';
+import { carriesTrace, newTraceContext, traceHeaders } from '../trace-context.ts';
 import {
   ACCEPT_ENCODING,
   createGuardedConnections,
@@ -29,6 +30,8 @@ interface OutboundOptions {
   readonly proxy?: ProxySettings;
   /** Lets loopback and private addresses through; never link-local ones, nor those of a cloud's metadata service. */
   readonly allowPrivate: boolean;
+  /** Addresses that are told in which trace they are called; absent: none. */
+  readonly traceContextTo?: readonly string[];
 }
 
 export interface OutboundRequest {
@@ -66,7 +69,7 @@ export interface OutboundClient {
 }
 
 export function createOutboundClient(options: OutboundOptions): OutboundClient {
-  const { clock, timeoutMs, maxBytes, allowPrivate, proxy } = options;
+  const { clock, timeoutMs, maxBytes, allowPrivate, proxy, traceContextTo = [] } = options;
   const connections = createGuardedConnections({
     rules: { allowPrivate },
     proxy,
@@ -80,12 +83,19 @@ export function createOutboundClient(options: OutboundOptions): OutboundClient {
     },
   });
 
+  /** No request of others causes these calls, so each begins a trace. A redirect to another host would carry it there. */
+  const traceHeadersTo = ({ url, redirects }: OutboundRequest): Record<string, string> =>
+    traceContextTo.length > 0 && redirects !== 'any-host' && URL.canParse(url) && carriesTrace(url, traceContextTo)
+      ? traceHeaders(newTraceContext())
+      : {};
+
   const call = async (request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> => {
     const headers = {
       accept: 'application/json',
       'accept-encoding': ACCEPT_ENCODING,
       'user-agent': 'koppelvlak',
       ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+      ...traceHeadersTo(request),
     };
     const options = { method: 'GET', headers, signal } as const;
     const { answer, url } = await connections.request(request.url, options, request.redirects);

@@ -32,6 +32,18 @@ export interface Actie extends ActieVelden {
   readonly verwerkteObjecten: readonly VerwerktObject[];
 }
 
+/** The call that the service made an own entry for; `null` in everything that others logged. */
+export interface Aanroep {
+  /** With hyphens, as a UUID. Never the `verwerkingId`: a caller chooses this one. */
+  readonly traceId: string | null;
+  /** 16 hexadecimal digits: of the call here, and of the caller. */
+  readonly spanId: string | null;
+  readonly ouderSpanId: string | null;
+  readonly fscTransactieId: string | null;
+}
+
+export const GEEN_AANROEP: Aanroep = { traceId: null, spanId: null, ouderSpanId: null, fscTransactieId: null };
+
 /** Who made a version; stored with it. */
 export interface Auteur {
   /** Subject of the token. */
@@ -45,7 +57,7 @@ export interface GenummerdObject extends VerwerktObject {
 }
 
 /** One version of an action. */
-export interface Versie extends ActieVelden, Auteur {
+export interface Versie extends ActieVelden, Auteur, Aanroep {
   readonly actieId: string;
   /** Counts from 1. */
   readonly versie: number;
@@ -64,13 +76,16 @@ export function eersteVersie(
   actie: Actie,
   actieId: string,
   at: Date,
-  auteur: Auteur,
+  { door, verzoekId }: Auteur,
   ldv: string | null = null,
+  aanroep: Aanroep = GEEN_AANROEP,
 ): Versie {
   const { verwerkteObjecten, ...velden } = actie;
   return {
     ...velden,
-    ...auteur,
+    ...aanroep,
+    door,
+    verzoekId,
     actieId,
     versie: 1,
     tijdstipRegistratie: moment(at),
@@ -91,9 +106,14 @@ export class TooManyObjectsError extends Error {}
  */
 export function replaced(current: Versie, actie: Actie, lastNumber: number, at: Date, auteur: Auteur): Versie {
   const { verwerkteObjecten, ...velden } = actie;
+  const { traceId, spanId, ouderSpanId, fscTransactieId } = current;
   return {
     ...velden,
     ...auteur,
+    traceId,
+    spanId,
+    ouderSpanId,
+    fscTransactieId,
     actieId: current.actieId,
     versie: current.versie + 1,
     tijdstipRegistratie: moment(at),

@@ -4,8 +4,10 @@ import type { Db } from '../../kernel/database/transaction.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { isDuration, isTerm } from '../../kernel/time.ts';
+import type { TraceContext } from '../../kernel/trace-context.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../store/activiteiten.ts';
+import { logbookId, logbooksOf, withoutLogbooks } from './face.ts';
 import { keepOf, keptNames, writeLine } from './kept.ts';
 import type { LineStore, NewLine } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext } from './mapping.ts';
@@ -18,6 +20,10 @@ export interface LineSender {
   /** Whose lines they are: ids count for this client only. */
   readonly client: string;
   readonly auteur: Auteur;
+  /** The trace of the request. */
+  readonly trace: () => TraceContext;
+  /** Another logbook, whose word on the way of a line is believed. */
+  readonly isPeer: boolean;
   /** OIN of the organisation, when the token has one. */
   readonly oin: string | undefined;
   /** May log lines of confidential activities. */
@@ -36,7 +42,7 @@ interface Refusal {
 
 export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<ExportResponse>;
 
-export function createIntake({ config, pipelinePool, metrics }: Platform, store: LineStore): Intake {
+export function createIntake({ config, pipelinePool, metrics, publicBaseUrl }: Platform, store: LineStore): Intake {
   const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = config.ldv;
   const rules = { otherSpans, plainBsn, checkBsn: config.verwerkingenlog.checkBsn };
   const isWanted = keptNames(keepAttributes);
@@ -77,8 +83,16 @@ export function createIntake({ config, pipelinePool, metrics }: Platform, store:
     const refusals: Refusal[] = [];
     const judged: Span[] = [];
     let ignored = 0;
-    for (const span of spans) {
+    let passedBefore = 0;
+    const own = logbookId(config, publicBaseUrl);
+    for (const sent of spans) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+      const span = sender.isPeer ? sent : withoutLogbooks(sent);
+      // It was given on from here: it is stored, or was removed since.
+      if (logbooksOf(span).includes(own)) {
+        passedBefore += 1;
+        continue;
+      }
       const reason = judge(span, rules);
       if (reason === undefined) judged.push(keepOf(span, isWanted));
       else if (reason === IGNORED) ignored += 1;
@@ -91,19 +105,26 @@ export function createIntake({ config, pipelinePool, metrics }: Platform, store:
       const context = contextOf(span, register, sender);
       if (typeof context === 'string') refusals.push({ span, reason: context });
       else if (isTooLong(span)) refusals.push({ span, reason: `de regel heeft meer dan ${MAX_LINE} tekens` });
-      else lines.push({ span, client: sender.client, actie: actieOfSpan(span, context) });
+      else lines.push({ span, client: clientOf(span, sender), actie: actieOfSpan(span, context) });
     }
-    const outcomes = await store.store(lines, sender.auteur);
+    const outcomes = await store.store(lines, sender);
     for (const [i, { span }] of lines.entries()) {
       if (outcomes[i] === 'conflict') refusals.push({ span, reason: CONFLICT });
     }
     count.spans('ignored', ignored);
+    count.spans('passed-before', passedBefore);
     count.spans('refused', refusals.length);
     for (const outcome of ['stored', 'known'] as const) {
       count.spans(outcome, outcomes.filter((one) => one === outcome).length);
     }
     return answerOf(refusals);
   };
+}
+
+/** Whose line it is. Of a line that another logbook gives on, the logbook where it began: it may arrive by several ways. */
+function clientOf(span: Span, { client, isPeer }: LineSender): string {
+  const [first] = isPeer ? logbooksOf(span) : [];
+  return first === undefined ? client : `logbook ${first}`;
 }
 
 function startOf({ start }: Span): Date {
@@ -166,7 +187,7 @@ function createCounters(metrics: Registry) {
     registers: [metrics],
   });
   return {
-    spans: (outcome: 'stored' | 'known' | 'refused' | 'ignored', number: number): void =>
+    spans: (outcome: 'stored' | 'known' | 'refused' | 'ignored' | 'passed-before', number: number): void =>
       spans.inc({ outcome }, number),
     unknownActivity: (): void => unknown.inc(),
   };

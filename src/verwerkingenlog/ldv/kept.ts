@@ -18,6 +18,9 @@ const LDV_PREFIX = 'dpl.';
 /** Attributes of every resource that are kept: which application it is. */
 const SERVICE_PREFIX = 'service.';
 
+/** Attribute of a resource: the logbooks that a line has passed, the first one first. It says nothing about what was done. */
+export const LOGBOOKS = 'koppelvlak.logbooks';
+
 /** A line as it is kept. */
 export interface LdvLine {
   /** With the kept attributes only. */
@@ -40,7 +43,7 @@ export function keptNames(names: readonly string[]): (name: string) => boolean {
 export function keepOf(span: Span, isWanted: (name: string) => boolean): Span {
   return {
     ...span,
-    resource: filtered(span.resource, (name) => name.startsWith(SERVICE_PREFIX) || isWanted(name)),
+    resource: filtered(span.resource, (name) => name.startsWith(SERVICE_PREFIX) || name === LOGBOOKS || isWanted(name)),
     attributes: filtered(span.attributes, (name) => name.startsWith(LDV_PREFIX) || isWanted(name)),
   };
 }

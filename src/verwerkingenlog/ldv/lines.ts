@@ -4,14 +4,16 @@ import { isDatabaseUnavailable } from '../../kernel/database/database-unavailabl
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { mapWithinBudget } from '../../kernel/scheduling.ts';
+import type { TraceContext } from '../../kernel/trace-context.ts';
 import { createGroupCommit } from '../append.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
 import { logFull } from '../problems.ts';
 import type { ActieLog } from '../processing-log.ts';
-import { type Append, type Appended, appendVersies } from '../store/append.ts';
+import { type Append, type Appended, appendVersies, type ForwardPolicy } from '../store/append.ts';
 import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../store/months.ts';
 import { protect } from '../store/versions.ts';
+import { forwardPolicy } from './face.ts';
 import { type LdvLine, writeLine } from './kept.ts';
 
 /** A line to be stored, and its action. */
@@ -27,14 +29,18 @@ export interface LineStore {
    * Resolves when all lines are committed to disk, with what became of each.
    * @throws {Problem} 503 when too much waits
    */
-  store(lines: readonly NewLine[], auteur: Auteur): Promise<readonly LineOutcome[]>;
+  store(lines: readonly NewLine[], sender: LineRequest['sender']): Promise<readonly LineOutcome[]>;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
 
 interface LineRequest {
   readonly lines: readonly NewLine[];
-  readonly auteur: Auteur;
+  readonly sender: {
+    readonly auteur: Auteur;
+    /** The trace of the request; asked for only when it is given on. */
+    readonly trace: () => TraceContext;
+  };
 }
 
 /** A line with what goes to the database. */
@@ -59,13 +65,18 @@ const STATEMENT_LINES = 5000;
 export function createLineStore({ config, shares, clock, log: logger }: Platform, log: ActieLog): LineStore {
   const pool = shares.append;
   const { keys } = log;
+  const forward = forwardPolicy(config);
   const otherNames = keys.names.filter((name) => name !== keys.current);
 
-  function prepare(line: NewLine, at: Date, auteur: Auteur): PreparedLine {
+  function prepare(line: NewLine, at: Date, { auteur, trace }: LineRequest['sender']): PreparedLine {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, writeLine(line));
     return {
       // Whether an unknown activity is refused was decided before: for lines of LDV the rules are others.
-      append: { versie: protect(versie, keys), refuseUnknownActivity: false },
+      append: {
+        versie: protect(versie, keys),
+        refuseUnknownActivity: false,
+        ...(forward === undefined ? {} : { trace: trace() }),
+      },
       key: lineKeyOf(line, keys, keys.current),
       otherKeys: otherNames.map((name) => lineKeyOf(line, keys, name)),
     };
@@ -74,12 +85,12 @@ export function createLineStore({ config, shares, clock, log: logger }: Platform
   const groups = createGroupCommit<LineRequest, readonly LineOutcome[]>({
     commit: async (group) => {
       const prepared: PreparedLine[][] = [];
-      for (const { lines, auteur } of group) {
+      for (const { lines, sender } of group) {
         const at = clock.now();
-        prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, auteur)));
+        prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
       }
       const all = prepared.flat();
-      const write = () => transaction(pool, (db) => storeLines(db, all));
+      const write = () => transaction(pool, (db) => storeLines(db, all, forward));
       let stored: StoredLines;
       try {
         stored = await write();
@@ -103,7 +114,7 @@ export function createLineStore({ config, shares, clock, log: logger }: Platform
   });
 
   return {
-    store: async (lines, auteur) => (lines.length === 0 ? [] : await groups.add({ lines, auteur })),
+    store: async (lines, sender) => (lines.length === 0 ? [] : await groups.add({ lines, sender })),
     idle: () => groups.idle(),
   };
 }
@@ -114,7 +125,11 @@ interface StoredLines {
 }
 
 /** Stores, in the transaction of `db`, the lines that are not there yet. */
-async function storeLines(db: Db, lines: readonly PreparedLine[]): Promise<StoredLines> {
+async function storeLines(
+  db: Db,
+  lines: readonly PreparedLine[],
+  forward: ForwardPolicy | undefined,
+): Promise<StoredLines> {
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
@@ -140,6 +155,7 @@ async function storeLines(db: Db, lines: readonly PreparedLine[]): Promise<Store
       ...(await appendVersies(
         db,
         part.map(({ append }) => append),
+        forward,
       )),
     );
   }

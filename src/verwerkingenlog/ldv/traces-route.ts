@@ -1,9 +1,10 @@
 /** `POST /traces`: lines of LDV over OTLP/HTTP, and the errors of that protocol. @see opentelemetry-proto 1.11, docs/specification.md */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { operations } from '../../contracts/ldv.ts';
 import { callerOf, callerOin } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
 import type { Contract, ServeOptions } from '../../http/contract.ts';
+import { traceOf } from '../../http/headers.ts';
 import { clientKey } from '../../http/limits.ts';
 import type { ProblemStyle } from '../../http/problem-reply.ts';
 import { platformProblems } from '../../http/problems.ts';
@@ -27,7 +28,7 @@ const RETRY = { 'retry-after': '5' };
 const CLIENT_SHARE = 1 / 2;
 
 export function postTraces(app: FastifyInstance, { platform, contract, access, intake }: TracesNeeds): void {
-  const { ldv, server } = platform.config;
+  const { ldv, ldvOut, server } = platform.config;
   const memory = createMemorySemaphore({
     maxBytes: Math.max(ldv.bodyLimitBytes, server.bodiesInProgressBytes),
     waitMs: server.requestTimeoutMs / 2,
@@ -51,7 +52,7 @@ export function postTraces(app: FastifyInstance, { platform, contract, access, i
         });
         try {
           const spans = await decoded(() => decodeRequest(bytes, form, ldv.maxSpans));
-          const answer = await intake(spans, senderOf(request));
+          const answer = await intake(spans, senderOf(request, ldvOut.peers));
           return await reply.type(MEDIA_TYPES[form]).send(encodeResponse(answer, form));
         } finally {
           permit.release();
@@ -63,11 +64,13 @@ export function postTraces(app: FastifyInstance, { platform, contract, access, i
   );
 }
 
-function senderOf(request: Parameters<typeof callerOf>[0]): LineSender {
+function senderOf(request: FastifyRequest, peers: readonly string[]): LineSender {
   const caller = callerOf(request);
   return {
     client: `${caller.kind} ${caller.subject}`,
     auteur: { door: caller.subject, verzoekId: request.id },
+    trace: () => traceOf(request),
+    isPeer: peers.includes(caller.subject),
     oin: callerOin(caller),
     mayBeConfidential: caller.scopes.has('create:confidential'),
   };

@@ -4,8 +4,10 @@ import type { components, operations } from '../../contracts/verwerkingenlog.ts'
 import { callerOf, insufficientScope } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
 import type { Contract, ServeOptions } from '../../http/contract.ts';
+import { traceOf } from '../../http/headers.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { MAX_FAULTS } from '../../http/request-validator.ts';
+import { fscTransaction } from '../../http/server.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import type { ProcessingContext } from '../../kernel/processing-log.ts';
@@ -41,12 +43,17 @@ export function auteurOf(request: FastifyRequest): Auteur {
 export function readerOf(
   request: FastifyRequest,
   reply: FastifyReply,
-  needs: RouteNeeds,
+  needs: Pick<RouteNeeds, 'headersOf'>,
   handelingNaam: string,
 ): Reader {
   return {
     context: needs.headersOf(request),
-    auteur: auteurOf(request),
+    author: {
+      subject: callerOf(request).subject,
+      requestId: request.id,
+      trace: traceOf(request),
+      ...fscTransaction(request),
+    },
     handelingNaam,
     signal: requestClosedSignal(reply),
   };

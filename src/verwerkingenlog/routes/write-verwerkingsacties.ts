@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
+import { traceOf } from '../../http/headers.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
 import { actieFaults, readActie, readVertrouwelijkheid, termFaults } from '../domain/read-actie.ts';
 import { ended, replaced } from '../domain/verwerkingsactie.ts';
+import { forwardPolicy } from '../ldv/face.ts';
 import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
 import {
   actieAnswer,
@@ -32,7 +34,10 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
       // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
       const release = request.holdBody?.();
       const versie = await log
-        .append(actie, auteurOf(request), { idempotencyKey: request.headers['idempotency-key'] })
+        .append(actie, auteurOf(request), {
+          idempotencyKey: request.headers['idempotency-key'],
+          trace: () => traceOf(request),
+        })
         .finally(() => release?.());
       const answer = actieAnswer(versie, base(), false);
       reply.code(201).headers({ location: answer.url, etag: etag(versie.versie) });
@@ -114,7 +119,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         const changed = await patchVerwerking(
           db,
           verwerkingId,
-          { vertrouwelijkheid, bewaartermijn, withLdv },
+          { vertrouwelijkheid, bewaartermijn, withLdv, forward: forwardPolicy(platform.config) },
           platform.clock.now(),
           auteurOf(request),
         );

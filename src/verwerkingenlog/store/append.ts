@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import { type TraceContext, traceHeaders } from '../../kernel/trace-context.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the idempotency key of its request when it has one. */
@@ -10,7 +11,12 @@ export interface Append {
   readonly idempotency?: { readonly key: string; readonly content: string } | undefined;
   /** Whether it is not stored when its activity is not in the register. */
   readonly refuseUnknownActivity: boolean;
+  /** Of the request that it came with, for the other logbook. */
+  readonly trace?: TraceContext | undefined;
 }
+
+/** Which first versions are given on to another logbook: those that are not confidential, or all. */
+export type ForwardPolicy = 'normaal' | 'alles';
 
 export interface Appended {
   /** False: its idempotency key was used in the last 24 hours, or its activity is unknown and that is refused. */
@@ -22,15 +28,20 @@ export interface Appended {
 /**
  * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key. Outside a transaction they are
  * committed when this resolves.
+ * @param forward absent: nothing is given on
  * @returns what became of each, in the order given
  * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
  */
-export async function appendVersies(db: Db, appends: readonly Append[]): Promise<Appended[]> {
-  const { rows } = await db.query<Appended>(insertOf(appends));
+export async function appendVersies(
+  db: Db,
+  appends: readonly Append[],
+  forward?: ForwardPolicy | undefined,
+): Promise<Appended[]> {
+  const { rows } = await db.query<Appended>(insertOf(appends, forward));
   return rows;
 }
 
-function insertOf(appends: readonly Append[]): pg.QueryConfig {
+function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined): pg.QueryConfig {
   const locations = appends.flatMap(({ versie }, i) =>
     versie.vervallen
       ? []
@@ -42,7 +53,12 @@ function insertOf(appends: readonly Append[]): pg.QueryConfig {
   ];
 
   const columns = INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read)));
-  return { ...APPEND, values: [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))] };
+  const values = [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))];
+  if (forward === undefined) return { ...APPEND, values };
+  const traces = appends.map(({ trace }) => (trace === undefined ? undefined : traceHeaders(trace)));
+  const parents = arrayOf.text(traces.map((headers) => headers?.traceparent ?? null));
+  const states = arrayOf.text(traces.map((headers) => headers?.tracestate ?? null));
+  return { ...APPEND_AND_FORWARD, values: [...values, forward === 'alles', parents, states] };
 }
 
 type Value = string | number | boolean | null;
@@ -65,10 +81,8 @@ const TAKE_OVER = `
     on conflict (sleutel) do update set inhoud = excluded.inhoud, actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
       where oud.tijdstip <= least(excluded.tijdstip, clock_timestamp() + interval '5 seconds') - interval '24 hours'`;
 
-/** Keys are taken in order, so that two groups cannot deadlock. */
-const APPEND = {
-  name: 'verwerkingenlog-append',
-  text: `
+/** Keys are taken in order, so that two groups cannot deadlock. @param more further parts of the statement */
+const append = (more: string): string => `
   with invoer as materialized (
     select i.*, a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
     from unnest(${INPUT.map(([, kind], i) => `$${FIRST_COLUMN + i}::${kind}[]`).join(', ')}) with ordinality
@@ -91,9 +105,34 @@ const APPEND = {
     select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
       n.verwerkingsactiviteit_id, p.posities::integer[]
     from unnest($1::uuid[], $2::text[], $${LAST}::integer[]) as p(sleutel, posities, rij) join nieuw n using (rij)
-  )
-  select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`,
+  )${more}
+  select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`;
+
+const APPEND = { name: 'verwerkingenlog-append', text: append('') };
+
+/**
+ * Puts first versions in the queue, and notes later versions of actions that were given on: by the same statement, so that the queue has an
+ * action exactly when the log has it.
+ */
+const APPEND_AND_FORWARD = {
+  name: 'verwerkingenlog-append-forward',
+  text: append(`, doorgifte as (
+    insert into verwerkingenlog.ldv_doorgifte (actie_id, traceparent, tracestate)
+    select n.actie_id, t.traceparent, t.tracestate
+    from nieuw n join unnest($${LAST + 2}::text[], $${LAST + 3}::text[]) with ordinality as t(traceparent, tracestate, rij) using (rij)
+    where n.versie = 1 and ($${LAST + 1}::boolean or n.vertrouwelijkheid = 'normaal') order by n.rij
+  ), meldingen as (
+    insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
+    select case when vervallen then 'verwijdering' else 'wijziging' end, n.actie_id, n.versie
+    from nieuw n where n.versie > 1 and ${wasForwarded('n', `$${LAST + 1}`)}
+  )`),
 };
+
+/** Whether an action was given on when it was new. @param all parameter that is true when confidential ones are given on too */
+export function wasForwarded(alias: string, all: string): string {
+  return `exists (select from verwerkingenlog.versies e where e.actie_id = ${alias}.actie_id and e.versie = 1
+      and (${all}::boolean or e.vertrouwelijkheid = 'normaal'))`;
+}
 
 /** What an idempotency key was used for; undefined when it was not, or was forgotten. */
 export async function readIdempotency(

@@ -2,7 +2,7 @@
 import type { Db } from '../../kernel/database/transaction.ts';
 import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
-import { type Appended, appendVersies } from './append.ts';
+import { type Appended, appendVersies, type ForwardPolicy, wasForwarded } from './append.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 // A change of an action holds the lock of the action and that of its processing; a change of a whole processing only the latter.
@@ -52,10 +52,11 @@ export async function replaceVersie(
   db: Db,
   current: StoredVersie,
   next: StoredVersie,
-  { refuseUnknownActivity }: { readonly refuseUnknownActivity: boolean },
+  options: { readonly refuseUnknownActivity: boolean; readonly forward?: ForwardPolicy | undefined },
 ): Promise<Appended> {
+  const { refuseUnknownActivity, forward } = options;
   await removeLocations(db, current);
-  const [appended] = await appendVersies(db, [{ versie: next, refuseUnknownActivity }]);
+  const [appended] = await appendVersies(db, [{ versie: next, refuseUnknownActivity }], forward);
   if (appended === undefined) throw new TypeError('nothing was appended');
   return appended;
 }
@@ -123,6 +124,8 @@ interface VerwerkingChange {
   readonly bewaartermijn?: string | undefined;
   /** Whether lines of LDV change too. */
   readonly withLdv: boolean;
+  /** What is given on to another logbook. */
+  readonly forward?: ForwardPolicy | undefined;
 }
 
 /** The columns that a new version changes. */
@@ -136,7 +139,7 @@ const CHANGED: Readonly<Record<string, string>> = {
   bewaartermijn: 'coalesce($6::text, bewaartermijn)',
 };
 
-const PATCH = `${currentOf('$7')}, nieuw as (
+const patch = (more: string): string => `${currentOf('$7')}, nieuw as (
     insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
     select ${VERSIE_COLUMNS.map(([column]) => CHANGED[column] ?? column).join(', ')}, objecten,
       verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn))
@@ -150,8 +153,15 @@ const PATCH = `${currentOf('$7')}, nieuw as (
   ), locaties as (
     update verwerkingenlog.vindplaatsen p set versie = n.versie, categorie = n.categorie
     from personen n where p.sleutel = n.sleutel and p.tijdstip = n.tijdstip and p.actie_id = n.actie_id
-  )
+  )${more}
   select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`;
+
+const PATCH = patch('');
+/** Notes what another logbook has and will not see changed. */
+const PATCH_AND_NOTE = patch(`, meldingen as (
+    insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
+    select 'wijziging', n.actie_id, n.versie from nieuw n where ${wasForwarded('n', '$8')}
+  )`);
 
 /**
  * Gives every current action of a processing a new version. Hold the lock of the processing.
@@ -165,7 +175,8 @@ export async function patchVerwerking(
   { door, verzoekId }: Auteur,
 ): Promise<Categorie[]> {
   await preferIndexes(db);
-  const { rows } = await db.query<CategorieRow>(PATCH, [
+  const { forward } = change;
+  const { rows } = await db.query<CategorieRow>(forward === undefined ? PATCH : PATCH_AND_NOTE, [
     verwerkingId,
     now,
     door,
@@ -173,6 +184,7 @@ export async function patchVerwerking(
     change.vertrouwelijkheid ?? null,
     change.bewaartermijn ?? null,
     change.withLdv,
+    ...(forward === undefined ? [] : [forward === 'alles']),
   ]);
   return categorieen(rows);
 }

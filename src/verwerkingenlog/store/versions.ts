@@ -51,6 +51,10 @@ export const VERSIE_COLUMNS = [
   ['tijdstip', 'timestamptz', 'tijdstip'],
   ['tijdstip_offset', 'text', 'tijdstipOffset'],
   ['sleutelnaam', 'text', 'sleutelnaam'],
+  ['trace_id', 'uuid', 'traceId'],
+  ['span_id', 'text', 'spanId'],
+  ['ouder_span_id', 'text', 'ouderSpanId'],
+  ['fsc_transactie_id', 'text', 'fscTransactieId'],
   ['ldv', 'text', 'ldv'],
 ] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
 

@@ -170,6 +170,28 @@ describe('a call', () => {
     },
   );
 
+  it('tells its trace only to addresses that are listed, and never through a redirect to any host', async () => {
+    const heard: (string | undefined)[] = [];
+    const url = await listen((request, response) => {
+      heard.push(request.headers.traceparent?.toString());
+      response.setHeader('content-type', 'application/json').end('{}');
+    });
+    await get(url);
+    const options = { clock: systemClock, timeoutMs: 2000, maxBytes: 1000, connections: 1, allowPrivate: true };
+    const telling = createOutboundClient({ ...options, traceContextTo: [`${url}feed`] });
+    const signal = new AbortController().signal;
+    await telling.getJson({ url: `${url}feed/1`, signal, redirects: 'same-host' });
+    await telling.getJson({ url: `${url}feed/1`, signal, redirects: 'any-host' });
+    await telling.getJson({ url: `${url}elders`, signal, redirects: 'same-host' });
+    await telling.close();
+    expect(heard).toEqual([
+      undefined,
+      expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-02$/),
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('does not follow a redirect to another port of the same host', async () => {
     const url = await listen((request, response) => {
       response.writeHead(307, { location: `http://127.0.0.1:1${request.url}` }).end();

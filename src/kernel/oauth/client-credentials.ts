@@ -1,0 +1,84 @@
+/** Access tokens of our own, for calls to other services: by client credentials (RFC 6749 section 4.4). */
+import { type Dispatcher, request } from 'undici';
+
+export interface ClientCredentials {
+  /** The `token` endpoint of the authorization server. */
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+}
+
+/** The authorization server gave no token. */
+export class TokenFetchError extends Error {
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined;
+  readonly answer: unknown;
+
+  constructor(message: string, options: { status?: number; answer?: unknown; cause?: unknown }) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'TokenFetchError';
+    this.status = options.status;
+    this.answer = options.answer;
+  }
+}
+
+const TOKEN_TIMEOUT_MS = 5000;
+/** A token is renewed this long before it expires. */
+const RENEWAL_MARGIN_MS = 30_000;
+
+/**
+ * A function that gives a token: fetched when needed and reused until shortly before it expires. Calls at the same time share one fetch.
+ * @param dispatcher the connections; absent: undici's own
+ */
+export function clientCredentialsToken(
+  credentials: ClientCredentials,
+  dispatcher?: Dispatcher,
+): (options?: { readonly renew?: boolean }) => Promise<string> {
+  let current: { readonly token: string; readonly until: number } | undefined;
+  let fetching: Promise<string> | undefined;
+  return async ({ renew = false } = {}) => {
+    if (!renew && current !== undefined && Date.now() < current.until) return current.token;
+    fetching ??= fetchToken(credentials, dispatcher)
+      .then(({ token, seconds }) => {
+        current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };
+        return token;
+      })
+      .finally(() => {
+        fetching = undefined;
+      });
+    return fetching;
+  };
+}
+
+async function fetchToken(
+  credentials: ClientCredentials,
+  dispatcher: Dispatcher | undefined,
+): Promise<{ token: string; seconds: number }> {
+  const basic = [credentials.clientId, credentials.clientSecret].map(encodeURIComponent).join(':');
+  const { statusCode, body } = await request(credentials.tokenUrl, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+    },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: credentials.scopes.join(' ') }).toString(),
+    headersTimeout: TOKEN_TIMEOUT_MS,
+    bodyTimeout: TOKEN_TIMEOUT_MS,
+    ...(dispatcher === undefined ? {} : { dispatcher }),
+  }).catch((cause: unknown) => {
+    throw new TokenFetchError('the authorization server cannot be reached', { cause });
+  });
+  const answer: unknown = await body.json().catch(() => undefined);
+  if (statusCode !== 200 || !isTokenAnswer(answer)) {
+    throw new TokenFetchError(`the authorization server gave no token (${statusCode})`, { status: statusCode, answer });
+  }
+  return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
+}
+
+function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {
+  return (
+    typeof value === 'object' && value !== null && 'access_token' in value && typeof value.access_token === 'string'
+  );
+}

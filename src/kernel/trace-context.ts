@@ -1,0 +1,111 @@
+/** The trace that a request belongs to, and which calls of ours it is carried on to. @see W3C Trace Context, level 2 */
+import { randomBytes } from 'node:crypto';
+
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** Of what this service does for the request: 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** The caller's; absent in a trace that begins here. */
+  readonly parentSpanId?: string;
+  /** Two hexadecimal digits: of the caller's flags those that level 2 knows (sampled, random). */
+  readonly flags: string;
+  /** What other systems added, at most `MAX_STATE_LENGTH` characters. */
+  readonly state?: string;
+}
+
+/** The identities of a trace context, as they stand in logs and beside what was logged. */
+export type TraceIds = Pick<TraceContext, 'traceId' | 'spanId' | 'parentSpanId'>;
+
+/** Version, trace, span, flags; a later version may add members after another hyphen. */
+const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const ZEROS = /^0+$/;
+const KNOWN_FLAGS = 0x03;
+/** A trace id that is made here is random. */
+const RANDOM_FLAG = '02';
+
+/**
+ * The trace that the headers of a request name; a new one when they name none, or name it wrongly.
+ * @param traceparent several are joined by Node with a comma, which makes them malformed
+ */
+export function readTraceContext(traceparent: unknown, tracestate?: unknown): TraceContext {
+  const [, version, traceId = '', parentSpanId = '', flags = '', more] =
+    (typeof traceparent === 'string' ? PARENT.exec(traceparent) : null) ?? [];
+  const isValid =
+    version !== undefined &&
+    version !== 'ff' &&
+    !(version === '00' && more !== undefined) &&
+    !ZEROS.test(traceId) &&
+    !ZEROS.test(parentSpanId);
+  if (!isValid) return newTraceContext();
+  const state = typeof tracestate === 'string' ? readState(tracestate) : undefined;
+  return {
+    traceId,
+    spanId: newSpanId(),
+    parentSpanId,
+    flags: (Number.parseInt(flags, 16) & KNOWN_FLAGS).toString(16).padStart(2, '0'),
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+/** A trace that begins here. */
+export function newTraceContext(): TraceContext {
+  return { traceId: randomBytes(16).toString('hex'), spanId: newSpanId(), flags: RANDOM_FLAG };
+}
+
+function newSpanId(): string {
+  return randomBytes(8).toString('hex');
+}
+
+const MAX_STATE_LENGTH = 512;
+/** Longer entries are the first to go when the whole is too long. */
+const LONG_ENTRY = 128;
+const MAX_ENTRIES = 32;
+const ENTRY = /^([a-z0-9][a-z0-9_*/@-]{0,255})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+
+/** `tracestate`, cut to its maximum by whole entries; undefined when it is malformed or empty. The trace itself does not depend on it. */
+function readState(text: string): string | undefined {
+  // Longer than so many of the longest entries, so that a long head is not taken apart.
+  if (text.length > MAX_ENTRIES * 520) return undefined;
+  const entries = text
+    .split(',')
+    .map((entry) => entry.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .filter((entry) => entry !== '');
+  const keys = entries.map((entry) => ENTRY.exec(entry)?.[1]);
+  if (keys.length === 0 || keys.length > MAX_ENTRIES || keys.includes(undefined)) return undefined;
+  if (new Set(keys).size < keys.length) return undefined;
+  return shorten(entries);
+}
+
+/** By the standard: first whole entries of more than 128 characters go, from the end; then others, from the end. */
+function shorten(entries: readonly string[]): string | undefined {
+  const kept = [...entries];
+  while (kept.join(',').length > MAX_STATE_LENGTH) {
+    const long = kept.findLastIndex((entry) => entry.length > LONG_ENTRY);
+    kept.splice(long === -1 ? kept.length - 1 : long, 1);
+  }
+  return kept.length === 0 ? undefined : kept.join(',');
+}
+
+/** The headers that carry a trace on: what is called becomes a child of our span. */
+export function traceHeaders({ traceId, spanId, flags, state }: TraceContext): Record<string, string> {
+  return {
+    traceparent: `00-${traceId}-${spanId}-${flags}`,
+    ...(state === undefined ? {} : { tracestate: state }),
+  };
+}
+
+/** The identities alone. */
+export function traceIds({ traceId, spanId, parentSpanId }: TraceContext): TraceIds {
+  return parentSpanId === undefined ? { traceId, spanId } : { traceId, spanId, parentSpanId };
+}
+
+/** Whether a trace is carried on to an address: only to those below one that is listed. */
+export function carriesTrace(address: string, allowed: readonly string[]): boolean {
+  const target = new URL(address);
+  return allowed.some((one) => {
+    const { origin, pathname } = new URL(one);
+    const path = pathname.replace(/\/+$/, '');
+    return target.origin === origin && (target.pathname === path || target.pathname.startsWith(`${path}/`));
+  });
+}
