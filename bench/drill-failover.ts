@@ -13,14 +13,18 @@ for (const replication of modes) {
   const dir = await mkdtemp(join(tmpdir(), 'kv-failover-'));
   try {
     const result = await runFailoverDrill({ dir, replication, loadMs: Number(seconds) * 1000, writers: 8 });
-    console.log(`${replication} replication: ${result.appended} appends and ${result.published} publications acknowledged`);
+    console.log(
+      `${replication} replication: ${result.appended} appends and ${result.published} publications acknowledged`,
+    );
     console.log(
       `  next success after the loss: append ${inSeconds(result.appendAfterMs)}, publication ${inSeconds(result.publishAfterMs)}`,
     );
     console.log(
       `  acknowledged and lost: ${result.lostActions.length} actions, ${result.lostRecords.length} records${range(result.lostRecords)}`,
     );
-    console.log(`  numbers that readers saw with another content: ${result.givenTwice.length}${range(result.givenTwice)}`);
+    console.log(
+      `  numbers that readers saw with another content: ${result.givenTwice.length}${range(result.givenTwice)}`,
+    );
     console.log(`  the cursor of before the loss: ${result.oldCursor}`);
     for (const fault of result.faults) console.log(`  FAULT ${fault}`);
     if (result.faults.length > 0) process.exitCode = 1;

@@ -286,9 +286,14 @@ async function inspect(
   seen: ReadonlyMap<number, string>,
 ): Promise<Found> {
   const faults: string[] = [];
-  const rows = await query(url, 'select actie_id::text as id, count(*)::int as n from verwerkingenlog.versies group by 1');
+  const rows = await query(
+    url,
+    'select actie_id::text as id, count(*)::int as n from verwerkingenlog.versies group by 1',
+  );
   const actions = new Map(rows.map(({ id, n }) => [String(id), Number(n)]));
-  const lostActions = entries.flatMap(({ actieId }) => (actieId !== undefined && !actions.has(actieId) ? [actieId] : []));
+  const lostActions = entries.flatMap(({ actieId }) =>
+    actieId !== undefined && !actions.has(actieId) ? [actieId] : [],
+  );
   const known = new Set(entries.map(({ actieId }) => actieId));
   const open = entries.filter(({ actieId }) => actieId === undefined).length;
   const strangers = [...actions.keys()].filter((id) => !known.has(id)).length;
@@ -304,11 +309,18 @@ async function inspect(
   if (records.some(({ number }, i) => number !== i + 1) || records.length !== feed?.head) {
     faults.push(`the numbers have a gap: ${records.length} records, head ${String(feed?.head)}`);
   }
-  const now = new Map(records.map(({ number, stored }) => [Number(number), stored instanceof Date ? stored.toISOString() : String(stored)]));
+  const now = new Map(
+    records.map(({ number, stored }) => [
+      Number(number),
+      stored instanceof Date ? stored.toISOString() : String(stored),
+    ]),
+  );
   const ids = new Map(records.map(({ number, id }) => [Number(number), String(id)]));
   const lostRecords = publications.flatMap(({ number }, i) =>
     number !== undefined && ids.get(number) !== `document-${i + 1}` ? [number] : [],
   );
-  const givenTwice = [...seen].flatMap(([number, stored]) => (now.has(number) && now.get(number) !== stored ? [number] : []));
+  const givenTwice = [...seen].flatMap(([number, stored]) =>
+    now.has(number) && now.get(number) !== stored ? [number] : [],
+  );
   return { lostActions, lostRecords, givenTwice, faults };
 }
