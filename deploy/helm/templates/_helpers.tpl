@@ -69,7 +69,12 @@ spec:
     - name: koppelvlak
       image: {{ include "koppelvlak.image" $root }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-      args: {{ toJson .args }}
+      {{- with .command }}
+      command: {{ toJson . }}
+      {{- end }}
+      {{- with .args }}
+      args: {{ toJson . }}
+      {{- end }}
       env:
         {{- range .env }}
         - name: {{ .name }}
