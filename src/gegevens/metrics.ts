@@ -18,7 +18,11 @@ export function createMetrics(registry: Registry): GegevensMetrics {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
     new Counter({ name, help, labelNames, registers });
   return {
-    signatureFailures: counter('koppelvlak_gegevens_signature_failures_total', 'Requests refused by signature or digest', 'cause'),
+    signatureFailures: counter(
+      'koppelvlak_gegevens_signature_failures_total',
+      'Requests refused by signature or digest',
+      'cause',
+    ),
     certificateExpiry: new Gauge({
       name: 'koppelvlak_gegevens_certificate_expiry_timestamp_seconds',
       help: 'When the own signing certificate expires',

@@ -152,7 +152,9 @@ describe('the certificates of the Manager', () => {
   it('have an end that readiness and metrics tell', async () => {
     const end = new X509Certificate(certificate).validToDate;
     expect(await ready()).toContain(`the last FSC token certificate expires in`);
-    expect(await metrics()).toContain(`koppelvlak_fsc_token_certificate_expiry_timestamp_seconds ${end.getTime() / 1000}`);
+    expect(await metrics()).toContain(
+      `koppelvlak_fsc_token_certificate_expiry_timestamp_seconds ${end.getTime() / 1000}`,
+    );
     const soon = join(dir, 'soon.pem');
     writeFileSync(soon, mintKey(supplier.authority, 10).chainPem.split(/(?<=-----END CERTIFICATE-----)/)[0] ?? '');
     const server = await supplier.another({ FSC_TOKEN_CERTIFICATES: soon });

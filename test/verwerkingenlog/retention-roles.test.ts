@@ -114,7 +114,9 @@ describe('the schedule', () => {
     const past = await keepPast();
     await serving(env, async (log) => {
       await expect.poll(() => isThere(past), { timeout: 10_000 }).toBe(false);
-      await expect.poll(() => metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds')).toBeGreaterThan(1e9);
+      await expect
+        .poll(() => metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds'))
+        .toBeGreaterThan(1e9);
       expect(await metric(log, 'koppelvlak_verwerkingenlog_prune_last_removed')).toBe(1);
       expect(await metric(log, 'koppelvlak_verwerkingenlog_kept_without_term')).toBe(0);
       expect(await ready(log)).toEqual({ status: 200, retention: { name: 'retention', ok: true } });
@@ -170,7 +172,9 @@ describe('the schedule', () => {
     const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
     const log = await startLog({ databaseUrl: urls.service, clock: { now: () => new Date(now) }, env });
     try {
-      await expect.poll(() => metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds')).toBeGreaterThan(1e9);
+      await expect
+        .poll(() => metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds'))
+        .toBeGreaterThan(1e9);
       const started = new Date(now).toISOString();
       // A run of somebody else began and never ended, and the last good one is long ago.
       now += 3 * 3_600_000;
