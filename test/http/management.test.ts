@@ -35,7 +35,7 @@ describe('the management listener', () => {
     const { text, headers } = await ask(`${server.managementUrl}/metrics`);
     expect(headers.get('content-type')).toMatch(/^text\/plain/);
     expect(text).toContain(
-      `http_request_duration_seconds_count{method="GET",route="${OPEN}/dingen/:id",status="200"} 1`,
+      `koppelvlak_http_request_duration_seconds_count{method="GET",route="${OPEN}/dingen/:id",status="200"} 1`,
     );
     expect(text).not.toContain('geheim-nummer');
   });
