@@ -57,7 +57,7 @@ function mounts(config: Config, area: Config['server']['areas'][number]): boolea
 function createVerifier({ config: { tokens }, log, clock, metrics }: Platform, fetch: FetchJson): TokenVerifier {
   const { oauthIssuer, oauthAudience, fscCertificates, fscGroupId, fscAudience, fscPeerId } = tokens;
   const refused = new Counter({
-    name: 'access_tokens_refused_total',
+    name: 'koppelvlak_access_tokens_refused_total',
     help: 'Access tokens that were refused, by reason',
     labelNames: ['reason'],
     registers: [metrics],
@@ -89,7 +89,7 @@ function createVerifier({ config: { tokens }, log, clock, metrics }: Platform, f
   });
   if (fscCertificates !== undefined) {
     new Gauge({
-      name: 'fsc_token_certificate_expiry_timestamp_seconds',
+      name: 'koppelvlak_fsc_token_certificate_expiry_timestamp_seconds',
       help: 'When the last certificate that FSC tokens are signed with expires',
       registers: [metrics],
       collect() {

@@ -18,28 +18,32 @@ export function createMetrics(registry: Registry): GegevensMetrics {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
     new Counter({ name, help, labelNames, registers });
   return {
-    signatureFailures: counter('gegevens_signature_failures_total', 'Requests refused by signature or digest', 'cause'),
+    signatureFailures: counter(
+      'koppelvlak_gegevens_signature_failures_total',
+      'Requests refused by signature or digest',
+      'cause',
+    ),
     certificateExpiry: new Gauge({
-      name: 'gegevens_certificate_expiry_timestamp_seconds',
+      name: 'koppelvlak_gegevens_certificate_expiry_timestamp_seconds',
       help: 'When the own signing certificate expires',
       registers,
     }),
-    deliveries: counter('gegevens_deliveries_total', 'Signed answers', 'variant'),
-    deliveredRecords: counter('gegevens_delivered_records_total', 'Records in signed answers', 'variant'),
-    deliveredBytes: counter('gegevens_delivered_bytes_total', 'Bytes of signed answers', 'variant'),
-    pages: counter('gegevens_pages_total', 'Pages by where they came from', 'from'),
+    deliveries: counter('koppelvlak_gegevens_deliveries_total', 'Signed answers', 'variant'),
+    deliveredRecords: counter('koppelvlak_gegevens_delivered_records_total', 'Records in signed answers', 'variant'),
+    deliveredBytes: counter('koppelvlak_gegevens_delivered_bytes_total', 'Bytes of signed answers', 'variant'),
+    pages: counter('koppelvlak_gegevens_pages_total', 'Pages by where they came from', 'from'),
     answersBytes: new Gauge({
-      name: 'gegevens_answers_bytes',
+      name: 'koppelvlak_gegevens_answers_bytes',
       help: 'Bytes of large answers that are being made or sent',
       registers,
     }),
     answersWaiting: new Gauge({
-      name: 'gegevens_answers_waiting',
+      name: 'koppelvlak_gegevens_answers_waiting',
       help: 'Large answers that wait for memory',
       registers,
     }),
     missingHeaders: counter(
-      'gegevens_missing_processing_headers_total',
+      'koppelvlak_gegevens_missing_processing_headers_total',
       'Requests without a processing header that could be expected',
       'header',
     ),

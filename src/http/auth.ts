@@ -138,7 +138,7 @@ function tokenProblem(error: TokenError): Problem {
 }
 
 const OIN = /^\d{20}$/;
-const METRIC = 'processing_headers_missing_total';
+const METRIC = 'koppelvlak_processing_headers_missing_total';
 
 interface ProcessingHeaderOptions {
   /** `required` refuses a call without `OIN` or `VerwerkingId`. */

@@ -152,7 +152,7 @@ export interface Area {
 /** Measures every answer by route pattern, never by address, which may contain a personal identifier. */
 function measureRequests(app: FastifyInstance, metrics: Registry): void {
   const durations = new Histogram({
-    name: 'http_request_duration_seconds',
+    name: 'koppelvlak_http_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],

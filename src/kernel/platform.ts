@@ -106,7 +106,7 @@ export function measureProcess(platform: Platform): void {
     retention: platform.prunePool,
   });
   new Gauge({
-    name: 'database_pool_connections',
+    name: 'koppelvlak_database_pool_connections',
     help: 'Connections of each share: in total, and idle',
     labelNames: ['pool', 'state'],
     registers: [metrics],
@@ -118,7 +118,7 @@ export function measureProcess(platform: Platform): void {
     },
   });
   new Gauge({
-    name: 'database_pool_waiting',
+    name: 'koppelvlak_database_pool_waiting',
     help: 'Callers that wait for a connection of each share',
     labelNames: ['pool'],
     registers: [metrics],

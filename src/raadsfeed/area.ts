@@ -112,9 +112,9 @@ interface FeedGauges {
 
 /** Metrics of the feed of this process; read when they are asked for. */
 function measureFeed(metrics: Registry, { head, streams, cacheBytes }: FeedGauges): void {
-  gauge(metrics, 'raadsfeed_head', 'Highest sequence number that this process knows', () => head() ?? 0);
-  gauge(metrics, 'raadsfeed_streams', 'Streams that are open on this process', streams);
-  gauge(metrics, 'raadsfeed_cache_bytes', 'Memory that pages and answers take on this process', cacheBytes);
+  gauge(metrics, 'koppelvlak_raadsfeed_head', 'Highest sequence number that this process knows', () => head() ?? 0);
+  gauge(metrics, 'koppelvlak_raadsfeed_streams', 'Streams that are open on this process', streams);
+  gauge(metrics, 'koppelvlak_raadsfeed_cache_bytes', 'Memory that pages and answers take on this process', cacheBytes);
 }
 
 function gauge(metrics: Registry, name: string, help: string, value: () => number): void {

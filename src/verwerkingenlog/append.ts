@@ -92,7 +92,7 @@ export function createAppender(
   const forward = forwardPolicy(config);
   const count = createCounters(metrics);
   const groupSizes = new Histogram({
-    name: 'verwerkingenlog_group_size',
+    name: 'koppelvlak_verwerkingenlog_group_size',
     help: 'Appends that shared one transaction',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
     registers: [metrics],
@@ -256,12 +256,12 @@ function registrationMonths(group: readonly Append[]): Date[] {
 
 function createCounters(metrics: Registry): (result: Appended) => void {
   const appends = new Counter({
-    name: 'verwerkingenlog_appends_total',
+    name: 'koppelvlak_verwerkingenlog_appends_total',
     help: 'Versions that were added to the log',
     registers: [metrics],
   });
   const unknown = new Counter({
-    name: 'verwerkingenlog_unknown_activity_total',
+    name: 'koppelvlak_verwerkingenlog_unknown_activity_total',
     help: 'Actions that name a processing activity that is not in the register',
     registers: [metrics],
   });

@@ -93,23 +93,23 @@ export function startRetention(platform: Platform): RetentionSchedule {
 function createMetrics({ metrics }: Platform): { failures: Counter; show: (runs: RetentionRuns) => void } {
   const registers = [metrics];
   const lastSuccessAt = new Gauge({
-    name: 'verwerkingenlog_prune_last_success_timestamp_seconds',
+    name: 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds',
     help: 'When the last successful run of retention began, in any process; 0: never',
     registers,
   });
   const lastRemoved = new Gauge({
-    name: 'verwerkingenlog_prune_last_removed',
+    name: 'koppelvlak_verwerkingenlog_prune_last_removed',
     help: 'Actions that the last run of retention removed',
     registers,
   });
   const withoutTerm = new Gauge({
-    name: 'verwerkingenlog_kept_without_term',
+    name: 'koppelvlak_verwerkingenlog_kept_without_term',
     help: 'Actions without any term, which are kept, as the last successful run counted them',
     registers,
   });
   return {
     failures: new Counter({
-      name: 'verwerkingenlog_prune_failures_total',
+      name: 'koppelvlak_verwerkingenlog_prune_failures_total',
       help: 'Runs of retention in this process that failed',
       registers,
     }),

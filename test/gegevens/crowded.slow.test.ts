@@ -52,7 +52,7 @@ const other = { pageSize: RECORDS - 1 };
 
 it('refuses another large answer after a while, with Retry-After, and makes it once there is memory', async () => {
   const held = await hold(hasty);
-  expect(await gauge(hasty, 'gegevens_answers_bytes')).toBeGreaterThan(20_000_000);
+  expect(await gauge(hasty, 'koppelvlak_gegevens_answers_bytes')).toBeGreaterThan(20_000_000);
   const refused = await supplier.ask(other, { server: hasty });
   expect(refused.status, refused.text.slice(0, 300)).toBe(502);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -64,15 +64,15 @@ it('refuses another large answer after a while, with Retry-After, and makes it o
     detail: expect.stringContaining('te veel grote leveringen'),
   });
   held.destroy();
-  await expect.poll(() => gauge(hasty, 'gegevens_answers_bytes')).toBe(0);
+  await expect.poll(() => gauge(hasty, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
   await supplier.get(other, { server: hasty });
-  await expect.poll(() => gauge(hasty, 'gegevens_answers_bytes')).toBe(0);
+  await expect.poll(() => gauge(hasty, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
 });
 
 it('makes a waiting one as soon as the one before it is released', async () => {
   const held = await hold(patient);
   const waiting = supplier.get(other, { server: patient });
-  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
   held.resume();
   expect((await waiting).paginering).toMatchObject({ totalRecords: RECORDS });
 });
@@ -80,10 +80,10 @@ it('makes a waiting one as soon as the one before it is released', async () => {
 it('does not hold up small answers, nor those who ask for the same as what is under way', async () => {
   const held = await hold(patient);
   const waiting = await begin(patient, JSON.stringify(other));
-  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
   for (let page = 1; page <= 5; page += 1) await supplier.get({ page, pageSize: 10 }, { server: patient });
   await supplier.get({}, { server: patient });
-  expect(await gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  expect(await gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
   waiting.destroy();
   held.destroy();
 });
@@ -91,14 +91,14 @@ it('does not hold up small answers, nor those who ask for the same as what is un
 it('drops a waiting one whose requester disconnects', async () => {
   const held = await hold(patient);
   const waiting = await begin(patient, JSON.stringify(other));
-  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
   waiting.destroy();
-  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(0);
+  await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(0);
   const next = supplier.get({ pageSize: RECORDS - 2 }, { server: patient });
-  await expect.poll(() => gauge(patient, 'gegevens_answers_waiting')).toBe(1);
+  await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
   held.destroy();
   await next;
-  await expect.poll(() => gauge(patient, 'gegevens_answers_bytes')).toBe(0);
+  await expect.poll(() => gauge(patient, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
 });
 
 it('lets one client take half of the memory at most, and others the rest, also for a page which that client waits for', async () => {
@@ -106,12 +106,12 @@ it('lets one client take half of the memory at most, and others the rest, also f
   const asOther = { server, headers: await supplier.tokens.bearer(['read'], { subject: 'ander' }) };
   const held = await hold(server);
   const waiting = [await begin(server, JSON.stringify(other)), await begin(server, '{"pageSize":19998}')];
-  await expect.poll(() => gauge(server, 'gegevens_answers_waiting')).toBe(2);
+  await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_waiting')).toBe(2);
   await supplier.get({ pageSize: RECORDS - 3 }, asOther);
-  expect(await gauge(server, 'gegevens_answers_waiting')).toBe(2);
+  expect(await gauge(server, 'koppelvlak_gegevens_answers_waiting')).toBe(2);
   await supplier.get({ pageSize: 19_998 }, asOther);
   for (const each of [held, ...waiting]) each.destroy();
-  await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBe(0);
+  await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
 });
 
 it('counts one that several take for those who still do', async () => {
@@ -122,11 +122,11 @@ it('counts one that several take for those who still do', async () => {
   // Nothing is counted for the first client any more, and the other one has his share.
   await supplier.get(other, { server });
   const waiting = await begin(server, '{"pageSize":19998}', 'ander');
-  await expect.poll(() => gauge(server, 'gegevens_answers_waiting')).toBe(1);
+  await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_waiting')).toBe(1);
   second.resume();
   await once(waiting, 'response');
   waiting.destroy();
-  await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBe(0);
+  await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
 });
 
 it('closes the connection of a reader that is too slow, which would hold the memory for as long as it likes', async () => {
@@ -140,7 +140,7 @@ it('closes the connection of a reader that is too slow, which would hold the mem
   // Never idle: a little of it several times a second.
   const reading = setInterval(() => held.read(16_384), 200);
   onTestFinished(() => clearInterval(reading));
-  await expect.poll(() => gauge(server, 'gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
   held.resume();
   await ended;
   expect(held.complete).toBe(false);
@@ -152,9 +152,9 @@ it('releases the connection and the memory of one whose requester disconnects wh
   const server = await supplier.another({ GEGEVENS_ANSWERS_MB: '1000' });
   for (let n = 0; n < 3; n += 1) {
     const outgoing = await begin(server, JSON.stringify({ pageSize: RECORDS - n }));
-    await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBeGreaterThan(0);
+    await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBeGreaterThan(0);
     outgoing.destroy();
-    await expect.poll(() => gauge(server, 'gegevens_answers_bytes')).toBe(0);
+    await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes')).toBe(0);
   }
   // Hangs when a connection was never given back.
   await server.stop();
@@ -163,8 +163,8 @@ it('releases the connection and the memory of one whose requester disconnects wh
 it('releases one that passed its deadline while it was made', async () => {
   const server = await supplier.another({ REQUEST_TIMEOUT_MS: '150' });
   for (let n = 0; n < 3; n += 1) await supplier.ask({ pageSize: RECORDS - n }, { server });
-  await expect.poll(() => gauge(server, 'gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
-  expect(await gauge(server, 'gegevens_answers_waiting')).toBe(0);
+  await expect.poll(() => gauge(server, 'koppelvlak_gegevens_answers_bytes'), { timeout: 20_000 }).toBe(0);
+  expect(await gauge(server, 'koppelvlak_gegevens_answers_waiting')).toBe(0);
 });
 
 it('stops making one that passed its deadline', async () => {

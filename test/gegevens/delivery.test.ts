@@ -168,7 +168,7 @@ describe('what is delivered', () => {
     expect(second.bytes.equals(first.bytes)).toBe(true);
     expect(second.headers.get('digest')).toBe(first.headers.get('digest'));
     const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
-    expect(metrics).toMatch(/gegevens_pages_total\{from="memory"\} [1-9]/);
+    expect(metrics).toMatch(/koppelvlak_gegevens_pages_total\{from="memory"\} [1-9]/);
   });
 });
 

@@ -255,7 +255,9 @@ describe('what is no ordinary request', () => {
   it('ends with nothing logged as an error, and each cause counted', async () => {
     const text = await (await fetch(`${target.supplier.server.managementUrl}/metrics`)).text();
     for (const cause of ['missing', 'malformed', 'algorithm', 'invalid']) {
-      expect(text).toMatch(new RegExp(`^gegevens_signature_failures_total\\{cause="signature-${cause}"\\} [1-9]`, 'm'));
+      expect(text).toMatch(
+        new RegExp(`^koppelvlak_gegevens_signature_failures_total\\{cause="signature-${cause}"\\} [1-9]`, 'm'),
+      );
     }
   });
 });

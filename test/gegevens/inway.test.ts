@@ -89,7 +89,7 @@ describe('an FSC token', () => {
     await expect
       .poll(() => supplier.server.logged.filter(({ tokenRefusal }) => tokenRefusal === 'audience'))
       .toMatchObject([{ msg: 'answered', status: 401, route: '/shv/v1/gegevens' }]);
-    expect(await metrics()).toMatch(/access_tokens_refused_total\{reason="audience"\} 1/);
+    expect(await metrics()).toMatch(/koppelvlak_access_tokens_refused_total\{reason="audience"\} 1/);
     expect(JSON.stringify(supplier.server.logged)).not.toContain('elsewhere.example');
   });
 });
@@ -152,7 +152,9 @@ describe('the certificates of the Manager', () => {
   it('have an end that readiness and metrics tell', async () => {
     const end = new X509Certificate(certificate).validToDate;
     expect(await ready()).toContain(`the last FSC token certificate expires in`);
-    expect(await metrics()).toContain(`fsc_token_certificate_expiry_timestamp_seconds ${end.getTime() / 1000}`);
+    expect(await metrics()).toContain(
+      `koppelvlak_fsc_token_certificate_expiry_timestamp_seconds ${end.getTime() / 1000}`,
+    );
     const soon = join(dir, 'soon.pem');
     writeFileSync(soon, mintKey(supplier.authority, 10).chainPem.split(/(?<=-----END CERTIFICATE-----)/)[0] ?? '');
     const server = await supplier.another({ FSC_TOKEN_CERTIFICATES: soon });

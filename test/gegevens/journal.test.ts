@@ -197,7 +197,7 @@ it('warns of missing headers, counts them, and refuses them where they are requi
     expect.objectContaining({ missing: ['OIN', 'VerwerkingId'], level: 40 }),
   );
   const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
-  expect(metrics).toMatch(/gegevens_missing_processing_headers_total\{header="OIN"\} [1-9]/);
+  expect(metrics).toMatch(/koppelvlak_gegevens_missing_processing_headers_total\{header="OIN"\} [1-9]/);
   const server = await supplier.another({ PROCESSING_HEADERS: 'required' });
   const refused = await supplier.ask({}, { server });
   expect(refused.status).toBe(400);

@@ -60,5 +60,5 @@ it('shares one reading among those who ask for the same at the same time', async
   const answers = await Promise.all(Array.from({ length: 8 }, () => supplier.get({}, { server })));
   expect(new Set(answers.map(({ headers }) => headers.get('digest'))).size).toBe(1);
   const metrics = await (await fetch(`${server.managementUrl}/metrics`)).text();
-  expect(metrics).toMatch(/gegevens_pages_total\{from="shared"\} [1-9]/);
+  expect(metrics).toMatch(/koppelvlak_gegevens_pages_total\{from="shared"\} [1-9]/);
 });

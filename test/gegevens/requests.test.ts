@@ -161,8 +161,8 @@ describe('digest and signature', () => {
 
   it('counts what it refuses by cause', async () => {
     const text = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
-    expect(text).toMatch(/gegevens_signature_failures_total\{cause="digest-missing"\} [1-9]/);
-    expect(text).toMatch(/gegevens_certificate_expiry_timestamp_seconds \d+/);
+    expect(text).toMatch(/koppelvlak_gegevens_signature_failures_total\{cause="digest-missing"\} [1-9]/);
+    expect(text).toMatch(/koppelvlak_gegevens_certificate_expiry_timestamp_seconds \d+/);
   });
 
   it('takes only certificates of the policies that are required', async () => {

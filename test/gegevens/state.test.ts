@@ -104,7 +104,7 @@ it('clears the page cache when anything is removed', async () => {
   const from = async (): Promise<string | undefined> => {
     const count = async (place: string): Promise<number> => {
       const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
-      return Number(new RegExp(`gegevens_pages_total\\{from="${place}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
+      return Number(new RegExp(`koppelvlak_gegevens_pages_total\\{from="${place}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
     };
     const before = await Promise.all(['memory', 'database'].map(count));
     await marks(body, { headers: await fresh() });

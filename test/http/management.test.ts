@@ -35,16 +35,16 @@ describe('the management listener', () => {
     const { text, headers } = await ask(`${server.managementUrl}/metrics`);
     expect(headers.get('content-type')).toMatch(/^text\/plain/);
     expect(text).toContain(
-      `http_request_duration_seconds_count{method="GET",route="${OPEN}/dingen/:id",status="200"} 1`,
+      `koppelvlak_http_request_duration_seconds_count{method="GET",route="${OPEN}/dingen/:id",status="200"} 1`,
     );
     expect(text).not.toContain('geheim-nummer');
   });
 
   it('shows the pool and the event loop', async () => {
     const { text } = await ask(`${server.managementUrl}/metrics`);
-    expect(text).toMatch(/^database_pool_connections\{pool="gegevens",state="total"\} \d/m);
-    expect(text).toMatch(/^database_pool_connections\{pool="append",state="idle"\} \d/m);
-    expect(text).toMatch(/^database_pool_waiting\{pool="raadsfeed-reads"\} \d/m);
+    expect(text).toMatch(/^koppelvlak_database_pool_connections\{pool="gegevens",state="total"\} \d/m);
+    expect(text).toMatch(/^koppelvlak_database_pool_connections\{pool="append",state="idle"\} \d/m);
+    expect(text).toMatch(/^koppelvlak_database_pool_waiting\{pool="raadsfeed-reads"\} \d/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds/m);
   });
 

@@ -16,7 +16,7 @@ afterAll(() => feed.stop());
 
 async function cacheBytes(): Promise<number> {
   const metrics = await (await fetch(`${feed.server.managementUrl}/metrics`)).text();
-  return Number(/^raadsfeed_cache_bytes (\d+)/m.exec(metrics)?.[1]);
+  return Number(/^koppelvlak_raadsfeed_cache_bytes (\d+)/m.exec(metrics)?.[1]);
 }
 
 /** Asks for the same page over and over, each time in other words. */

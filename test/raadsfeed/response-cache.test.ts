@@ -129,7 +129,9 @@ describe('a cached response', () => {
     const count = async (): Promise<number> => {
       const text = await (await fetch(`${feed.server.managementUrl}/metrics`)).text();
       const line =
-        /http_request_duration_seconds_count\{method="GET",route="\/ori\/v1\/feed",status="200"\} (\d+)/.exec(text);
+        /koppelvlak_http_request_duration_seconds_count\{method="GET",route="\/ori\/v1\/feed",status="200"\} (\d+)/.exec(
+          text,
+        );
       return Number(line?.[1] ?? 0);
     };
     await exchange(feed, '/ori/v1/feed?limit=11');

@@ -246,7 +246,7 @@ describe('the six headers', () => {
   it('are counted when they are missing', async () => {
     const metrics = async () => (await fetch(`${log.server.managementUrl}/metrics`)).text();
     const count = async () =>
-      Number(/^processing_headers_missing_total\{header="OIN"\} (\d+)/m.exec(await metrics())?.[1] ?? 0);
+      Number(/^koppelvlak_processing_headers_missing_total\{header="OIN"\} (\d+)/m.exec(await metrics())?.[1] ?? 0);
     const before = await count();
     await log.call(READ, 'GET', path());
     expect(await count()).toBe(before + 1);

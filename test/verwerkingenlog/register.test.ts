@@ -140,9 +140,9 @@ describe('an action that names an activity', () => {
     try {
       expect((await post(lenient, randomUUID())).status).toBe(201);
       const metrics = await (await fetch(`${lenient.server.managementUrl}/metrics`)).text();
-      expect(metrics).toMatch(/^verwerkingenlog_unknown_activity_total 1$/m);
-      expect(metrics).toMatch(/^verwerkingenlog_appends_total 1$/m);
-      expect(metrics).toMatch(/^verwerkingenlog_group_size_count 1$/m);
+      expect(metrics).toMatch(/^koppelvlak_verwerkingenlog_unknown_activity_total 1$/m);
+      expect(metrics).toMatch(/^koppelvlak_verwerkingenlog_appends_total 1$/m);
+      expect(metrics).toMatch(/^koppelvlak_verwerkingenlog_group_size_count 1$/m);
     } finally {
       await lenient.stop();
     }

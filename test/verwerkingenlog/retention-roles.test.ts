@@ -114,9 +114,11 @@ describe('the schedule', () => {
     const past = await keepPast();
     await serving(env, async (log) => {
       await expect.poll(() => isThere(past), { timeout: 10_000 }).toBe(false);
-      await expect.poll(() => metric(log, 'verwerkingenlog_prune_last_success_timestamp_seconds')).toBeGreaterThan(1e9);
-      expect(await metric(log, 'verwerkingenlog_prune_last_removed')).toBe(1);
-      expect(await metric(log, 'verwerkingenlog_kept_without_term')).toBe(0);
+      await expect
+        .poll(() => metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds'))
+        .toBeGreaterThan(1e9);
+      expect(await metric(log, 'koppelvlak_verwerkingenlog_prune_last_removed')).toBe(1);
+      expect(await metric(log, 'koppelvlak_verwerkingenlog_kept_without_term')).toBe(0);
       expect(await ready(log)).toEqual({ status: 200, retention: { name: 'retention', ok: true } });
     });
     const lines = async () => (await owner.query('select * from verwerkingenlog.opschoningen')).rows;
@@ -133,7 +135,7 @@ describe('the schedule', () => {
     await serving({ VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60' }, async (log) => {
       await expect.poll(async () => (await ready(log)).retention.warning).toContain('grant koppelvlak_opschoner');
       expect((await ready(log)).status).toBe(200);
-      expect(await metric(log, 'verwerkingenlog_prune_failures_total')).toBe(1);
+      expect(await metric(log, 'koppelvlak_verwerkingenlog_prune_failures_total')).toBe(1);
       expect(log.server.logged).toContainEqual(
         expect.objectContaining({ level: 50, msg: 'removing actions past their term failed' }),
       );
@@ -147,7 +149,7 @@ describe('the schedule', () => {
     const log = await startLog({ databaseUrl: urls.service, env, clock });
     try {
       await expect.poll(async () => (await ready(log)).retention.warning).toContain('ahead of the database');
-      expect(await metric(log, 'verwerkingenlog_prune_failures_total')).toBe(1);
+      expect(await metric(log, 'koppelvlak_verwerkingenlog_prune_failures_total')).toBe(1);
       expect(log.server.logged).toContainEqual(
         expect.objectContaining({ level: 50, msg: 'removing actions past their term failed' }),
       );
@@ -170,7 +172,9 @@ describe('the schedule', () => {
     const env = { VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60', DATABASE_PRUNE_URL: urls.retention };
     const log = await startLog({ databaseUrl: urls.service, clock: { now: () => new Date(now) }, env });
     try {
-      await expect.poll(() => metric(log, 'verwerkingenlog_prune_last_success_timestamp_seconds')).toBeGreaterThan(1e9);
+      await expect
+        .poll(() => metric(log, 'koppelvlak_verwerkingenlog_prune_last_success_timestamp_seconds'))
+        .toBeGreaterThan(1e9);
       const started = new Date(now).toISOString();
       // A run of somebody else began and never ended, and the last good one is long ago.
       now += 3 * 3_600_000;

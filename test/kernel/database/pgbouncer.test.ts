@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -69,16 +69,14 @@ describe.runIf(existsSync(PGBOUNCER))('through pgbouncer in transaction mode', (
 
 async function startPgbouncer(dir: string, server: URL): Promise<{ url: string; stop: () => Promise<void> }> {
   const serverDir = server.searchParams.get('host') ?? '';
-  const config = `[databases]
-* = host=${serverDir} port=5432 user=koppelvlak
-[pgbouncer]
-listen_addr =
-unix_socket_dir = ${dir}
-listen_port = 6432
-auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-`;
+  const recipe = await readFile(join(import.meta.dirname, '../../../deploy/pgbouncer/pgbouncer.ini'), 'utf8');
+  // The address of the run's Postgres, which has no passwords, and few connections, so that statements share them.
+  const config = recipe
+    .replace(/^koppelvlak = .*$/m, `* = host=${serverDir} port=5432 user=koppelvlak`)
+    .replace(/^listen_addr = .*$/m, `listen_addr =\nunix_socket_dir = ${dir}`)
+    .replace(/^auth_type = .*$/m, 'auth_type = any')
+    .replace(/^auth_file = .*$/m, '')
+    .replace(/^default_pool_size = .*$/m, 'default_pool_size = 3');
   await writeFile(join(dir, 'pgbouncer.ini'), config);
   // It refuses root as Postgres does, and must reach the socket of the run's Postgres: so as the same user.
   const user = await choosePostgresUser(join(serverDir, '..'), serverDir, postgresBinaries().postgres);

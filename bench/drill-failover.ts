@@ -1,0 +1,42 @@
+/** Loses the primary of two real servers of Postgres under load: `node bench/drill-failover.ts [synchronous|asynchronous] [seconds of load]`. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { runFailoverDrill } from './support/failover-drill.ts';
+
+const [only, seconds = '3'] = process.argv.slice(2);
+const modes = (['synchronous', 'asynchronous'] as const).filter((mode) => only === undefined || mode === only);
+if (modes.length === 0) throw new Error(`no such replication: ${only}`);
+
+for (const replication of modes) {
+  const dir = await mkdtemp(join(tmpdir(), 'kv-failover-'));
+  try {
+    const result = await runFailoverDrill({ dir, replication, loadMs: Number(seconds) * 1000, writers: 8 });
+    console.log(
+      `${replication} replication: ${result.appended} appends and ${result.published} publications acknowledged`,
+    );
+    console.log(
+      `  next success after the loss: append ${inSeconds(result.appendAfterMs)}, publication ${inSeconds(result.publishAfterMs)}`,
+    );
+    console.log(
+      `  acknowledged and lost: ${result.lostActions.length} actions, ${result.lostRecords.length} records${range(result.lostRecords)}`,
+    );
+    console.log(
+      `  numbers that readers saw with another content: ${result.givenTwice.length}${range(result.givenTwice)}`,
+    );
+    console.log(`  the cursor of before the loss: ${result.oldCursor}`);
+    for (const fault of result.faults) console.log(`  FAULT ${fault}`);
+    if (result.faults.length > 0) process.exitCode = 1;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
+function range(numbers: readonly number[]): string {
+  return numbers.length === 0 ? '' : ` (${numbers[0]} to ${numbers.at(-1)})`;
+}

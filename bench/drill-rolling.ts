@@ -1,0 +1,57 @@
+/** Restarts two instances behind nginx in turn, under load of all areas: `node bench/drill-rolling.ts [restarts of each] [requests at least]`. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../test/support/free-port.ts';
+import { startMixedLoad } from './support/mixed-load.ts';
+import { startInstance, startProxy } from './support/proxied-pair.ts';
+import { openSupplierDatabase } from './support/supplier-database.ts';
+
+const [restarts = 10, atLeast = 20_000] = process.argv.slice(2).map(Number);
+const CLIENTS = 8;
+/** Until nginx has found an instance again (`fail_timeout`). */
+const FOUND_MS = 2000;
+
+const dir = await mkdtemp(join(tmpdir(), 'kv-rolling-'));
+const closing: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
+try {
+  process.exitCode = (await drill()) ? 0 : 1;
+} finally {
+  for (const close of closing.toReversed()) await close();
+}
+
+async function drill(): Promise<boolean> {
+  const supplier = await openSupplierDatabase(dir);
+  closing.push(supplier.close);
+  const env = { ...supplier.env, SHUTDOWN_DRAIN_MS: '1500' };
+  const ports = [await freePort(), await freePort()] as const;
+  const instances = [await startInstance(ports[0], env), await startInstance(ports[1], env)];
+  closing.push(() => Promise.all(instances.map((instance) => instance.stop())));
+  const proxy = await startProxy(dir, ports);
+  closing.push(proxy.stop);
+  const load = startMixedLoad({ port: proxy.port, asks: supplier.asks, clients: CLIENTS });
+  const startedAt = performance.now();
+  try {
+    for (let round = 1; round <= restarts; round += 1) {
+      for (const [i, port] of ports.entries()) {
+        const code = await instances[i]?.stop();
+        if (code !== 0) throw new Error(`an instance ended with ${code}`);
+        instances[i] = await startInstance(port, env);
+        await sleep(FOUND_MS);
+      }
+      console.log(`round ${round}: ${load.answered()} answered, ${load.failures.length} failed`);
+    }
+    while (load.answered() < atLeast) await sleep(100);
+  } finally {
+    await load.stop();
+  }
+  for (const failure of load.failures.slice(0, 20)) console.log(`FAULT ${failure}`);
+  if (load.failures.length > 0) console.log((await proxy.errors()).split('\n').slice(-20).join('\n'));
+  const seconds = (performance.now() - startedAt) / 1000;
+  console.log(
+    `${restarts * 2} restarts in ${seconds.toFixed(0)} s: ${load.answered()} answered, ${load.failures.length} failed`,
+  );
+  return load.failures.length === 0;
+}

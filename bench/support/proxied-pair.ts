@@ -1,0 +1,88 @@
+/** Two instances of the service, each a process of its own, behind nginx with the configuration of deploy/nginx. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../test/support/free-port.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const RECIPE = join(import.meta.dirname, '../../deploy/nginx/koppelvlak.conf');
+/** Milliseconds within which a program listens, on a machine that does other things too. */
+const START_MS = 120_000;
+
+export interface Instance {
+  readonly pid: number;
+  readonly managementUrl: string;
+  /** As an operator stops it; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export async function startInstance(port: number, env: Readonly<Record<string, string>>): Promise<Instance> {
+  const child = spawn(process.execPath, [MAIN, 'serve'], {
+    env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port), MANAGEMENT_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit').then(() => child.exitCode);
+  const listening = Promise.withResolvers<string>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (!line.includes('"msg":"listening"')) return;
+    const { managementUrl }: { managementUrl: string } = JSON.parse(line);
+    listening.resolve(managementUrl);
+  });
+  const late = ended.then((code) => Promise.reject(new Error(`the service ended with ${code}`)));
+  const managementUrl = await Promise.race([listening.promise, late]);
+  late.catch(() => undefined);
+  return {
+    pid: Number(child.pid),
+    managementUrl,
+    stop: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+export interface Proxy {
+  readonly port: number;
+  readonly errors: () => Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts nginx in front of two ports. */
+export async function startProxy(dir: string, [a, b]: readonly [number, number]): Promise<Proxy> {
+  const port = await freePort();
+  const recipe = (await readFile(RECIPE, 'utf8'))
+    .replace('127.0.0.1:8080', `127.0.0.1:${a}`)
+    .replace('127.0.0.1:8081', `127.0.0.1:${b}`)
+    .replace('127.0.0.1:8000', `127.0.0.1:${port}`);
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`);
+  await writeFile(join(dir, 'koppelvlak.conf'), recipe);
+  await writeFile(
+    join(dir, 'nginx.conf'),
+    `daemon off; worker_processes 1; pid ${dir}/nginx.pid; error_log ${dir}/error.log;
+     events {} http { access_log off; ${paths.join(' ')} include ${dir}/koppelvlak.conf; }`,
+  );
+  const args = ['-p', dir, '-e', join(dir, 'error.log'), '-c', join(dir, 'nginx.conf')];
+  const child = spawn('nginx', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = once(child, 'exit');
+  const complaints = text(child.stderr);
+  for (const giveUp = Date.now() + START_MS; ; await sleep(50)) {
+    if (child.exitCode !== null) throw new Error(`nginx does not start: ${await complaints}`);
+    const response = await fetch(`http://127.0.0.1:${port}/ori/v1/`).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.status === 200) break;
+    if (Date.now() > giveUp) throw new Error('nothing answers behind nginx');
+  }
+  return {
+    port,
+    errors: () => readFile(join(dir, 'error.log'), 'utf8'),
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** A primary and its standby, two real servers of Postgres on this machine; the first can be lost as in a power cut. */
+import { execFile } from 'node:child_process';
+import { chown, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { MIGRATIONS, migrate } from '../../src/kernel/database/migrate.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+
+export type Replication = 'synchronous' | 'asynchronous';
+
+export interface Pair {
+  /** Both servers in one address, as docs/operations.md has it. */
+  readonly url: string;
+  readonly primary: EmbeddedPostgres;
+  readonly standby: EmbeddedPostgres;
+  /** The standby stops receiving, as when the network between the two is slow; returns what lets it go on. */
+  holdReplication(): Promise<() => void>;
+  /** Ends every process of the primary at once. */
+  killPrimary(): Promise<void>;
+  promote(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const log = createLogger('silent');
+/** How long the standby may take to connect, in milliseconds. */
+const CONNECT_MS = 30_000;
+const NAME = 'standby';
+
+/** Makes both under a directory; the service's tables are there and the standby follows. */
+export async function startPair(dir: string, replication: Replication): Promise<Pair> {
+  const [primaryDir, standbyDir] = [join(dir, 'primary'), join(dir, 'standby')];
+  const first = await startEmbedded({ dir: primaryDir, log });
+  await migrate({ url: first.url, dir: MIGRATIONS, log });
+  await first.stop();
+  await copyServer(primaryDir, standbyDir);
+  const primary = await startEmbedded({
+    dir: primaryDir,
+    log,
+    settings: { wal_level: 'replica', ...(replication === 'synchronous' ? { synchronous_standby_names: NAME } : {}) },
+  });
+  const host = new URL(primary.url).searchParams.get('host');
+  const standby = await startEmbedded({
+    dir: standbyDir,
+    log,
+    settings: { primary_conninfo: `host=${host} port=5432 user=koppelvlak application_name=${NAME}` },
+  });
+  await waitForStandby(primary.url, replication);
+  return {
+    url: bothHosts(primary.url, standby.url),
+    primary,
+    standby,
+    holdReplication: () => holdReceiver(standby.url),
+    async killPrimary() {
+      await killTree(join(primaryDir, 'postgres', 'postmaster.pid'));
+      await primary.exited;
+    },
+    async promote() {
+      await query(standby.url, 'select pg_promote()');
+    },
+    async stop() {
+      await standby.stop();
+      await primary.stop();
+    },
+  };
+}
+
+/** A copy of a server that stands still, as `pg_basebackup` makes of one that runs. */
+async function copyServer(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', '-T', from, to]);
+  const data = join(to, 'postgres');
+  const { uid, gid } = await stat(join(data, 'PG_VERSION'));
+  await writeFile(join(data, 'standby.signal'), '');
+  await chown(join(data, 'standby.signal'), uid, gid);
+}
+
+function bothHosts(...urls: readonly string[]): string {
+  const [first = ''] = urls;
+  const url = new URL(first);
+  url.searchParams.set('host', urls.map((one) => new URL(one).searchParams.get('host')).join(','));
+  url.searchParams.set('target_session_attrs', 'read-write');
+  return url.href;
+}
+
+async function waitForStandby(url: string, replication: Replication): Promise<void> {
+  const wanted = replication === 'synchronous' ? 'sync' : 'async';
+  for (const giveUp = Date.now() + CONNECT_MS; Date.now() < giveUp; await sleep(50)) {
+    const [row] = await query(url, `select sync_state from pg_stat_replication where state = 'streaming'`);
+    if (row?.sync_state === wanted) return;
+  }
+  throw new Error(`the standby is not ${replication} after ${CONNECT_MS} ms`);
+}
+
+async function holdReceiver(url: string): Promise<() => void> {
+  const [row] = await query(url, 'select pid from pg_stat_wal_receiver');
+  const pid = Number(row?.pid);
+  process.kill(pid, 'SIGSTOP');
+  return () => void process.kill(pid, 'SIGCONT');
+}
+
+/** The postmaster is held first: else it would see its children end and write a message about it. */
+async function killTree(lockFile: string): Promise<void> {
+  const postmaster = Number((await readFile(lockFile, 'utf8')).split('\n')[0]);
+  process.kill(postmaster, 'SIGSTOP');
+  for (const pid of [...(await childrenOf(postmaster)), postmaster]) process.kill(pid, 'SIGKILL');
+}
+
+async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 1);
+  const found: number[] = [];
+  for (const pid of pids) {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    // The name stands in brackets and may hold anything; after it come the state and the parent.
+    if (Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]) === parent) found.push(pid);
+  }
+  return found;
+}
+
+export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,72 @@
+/** What stands in deploy/ is told in docs/operations.md and names only settings that exist. */
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const files = globSync('deploy/**/*.*', { cwd: ROOT });
+const settings = new Set(read('README.md').match(/(?<=\| `)[A-Z][A-Z0-9_]+(?=`)/g));
+const has = (program: string): boolean => spawnSync(program, ['--help']).error === undefined;
+
+describe('deploy', () => {
+  it('has no file that docs/operations.md does not name', () => {
+    const operations = read('docs/operations.md');
+    // The chart is one thing, whatever its files.
+    const named = files.map((file) => (file.startsWith('deploy/helm/') ? 'deploy/helm' : file));
+    expect(named.length).toBeGreaterThan(15);
+    expect([...new Set(named)].filter((file) => !operations.includes(file))).toEqual([]);
+  });
+
+  it('names only settings that exist', () => {
+    const chart = globSync('deploy/{helm,systemd}/**/*.{yaml,service}', { cwd: ROOT }).map(read).join('\n');
+    const areas = 'SHUTDOWN|DATABASE|VERWERKINGENLOG|GEGEVENS|OAUTH|MANAGEMENT|RAADSFEED|AGGREGATOR|FSC';
+    const named = chart.match(new RegExp(`\\b(?:${areas})_[A-Z0-9_]*[A-Z0-9]\\b`, 'g')) ?? [];
+    expect(settings.size).toBeGreaterThan(50);
+    expect(named.length).toBeGreaterThan(10);
+    const secretFile = /_FILE$/;
+    expect(named.filter((name) => !settings.has(name) && !settings.has(name.replace(secretFile, '')))).toEqual([]);
+  });
+
+  it('gives a chart whose settings, with its secrets, start the service', () => {
+    const { settings: values }: { settings: Record<string, string> } = parse(read('deploy/helm/values.yaml'));
+    // Any file that is there: keys are read later.
+    const secrets = {
+      NODE_ENV: 'production',
+      DATABASE_URL: 'postgres://koppelvlak_service:x@db/koppelvlak',
+      DATABASE_MIGRATE: 'false',
+      VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      GEGEVENS_TRUST_ANCHORS: join(ROOT, 'LICENSE'),
+      GEGEVENS_SIGNING_KEY: join(ROOT, 'LICENSE'),
+      GEGEVENS_SIGNING_CHAIN: join(ROOT, 'LICENSE'),
+    };
+    expect(() => readConfig({ ...values, ...secrets }, 'serve')).not.toThrow();
+  });
+
+  it.runIf(has('helm') && has('kubeconform') && process.env.KUBERNETES_SCHEMAS !== undefined)(
+    'renders a chart that is valid',
+    () => {
+      const script = join(ROOT, 'scripts/check-chart.ts');
+      const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+      expect(status, stderr).toBe(0);
+    },
+  );
+
+  it.runIf(has('systemd-analyze'))('has units that systemd takes, and that leave little exposed', () => {
+    for (const name of ['koppelvlak.service', 'koppelvlak-prune.service']) {
+      const unit = join(ROOT, 'deploy/systemd', name);
+      // That the program stands where the unit says is for the machine on which it is installed.
+      const { stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+      expect(stderr.split('\n').filter((line) => line.includes(name) && !line.includes('is not executable'))).toEqual(
+        [],
+      );
+      const security = spawnSync('systemd-analyze', ['security', '--offline=true', unit], { encoding: 'utf8' }).stdout;
+      const [, level] = /Overall exposure level for \S+: ([\d.]+)/.exec(security) ?? [];
+      expect(Number(level)).toBeLessThan(2);
+    }
+  });
+});

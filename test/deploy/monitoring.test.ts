@@ -1,0 +1,114 @@
+/** Alerts and dashboard name metrics that the service has; every alert has its paragraph in the runbook. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createAuthority } from '../../src/demo/authority/authority.ts';
+import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
+import { KEY } from '../verwerkingenlog/support.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const RULES = join(ROOT, 'deploy/prometheus/koppelvlak.rules.yml');
+const TESTS = join(ROOT, 'deploy/prometheus/koppelvlak.test.yml');
+/** Of Prometheus itself, for every target. */
+const PROMETHEUS = ['up'];
+const METRIC = /\b(?:koppelvlak|nodejs|process)_\w+|\bup\b/g;
+const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly runbook: string };
+}
+
+const { groups }: { groups: { rules: Alert[] }[] } = parse(readFileSync(RULES, 'utf8'));
+const alerts = groups.flatMap(({ rules }) => rules);
+const dashboard: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
+  readFileSync(join(ROOT, 'deploy/grafana/koppelvlak.json'), 'utf8'),
+);
+
+let dir: string;
+let supplier: Supplier;
+/** Names of series: of a histogram those that it is made of. */
+let names: Set<string>;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'monitoring-'));
+  const manager = await createAuthority({ dir, port: 0 });
+  const bundle = join(dir, 'manager.pem');
+  writeFileSync(bundle, readFileSync(manager.supplier.certificate));
+  await manager.close();
+  supplier = await openSupplier({
+    env: {
+      AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
+      RAADSFEED_ROL: 'aggregator',
+      VERWERKINGENLOG_KEY: KEY,
+      FSC_TOKEN_CERTIFICATES: bundle,
+      FSC_GROUP_ID: 'fsc-test',
+      FSC_AUDIENCE: 'https://inway.example:443',
+      FSC_PEER_ID: '00000099000000002000',
+    },
+  });
+  const metrics = await (await fetch(`${supplier.server.managementUrl}/metrics`)).text();
+  const types = [...metrics.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => ({ name, type }));
+  names = new Set(
+    types.flatMap(({ name, type }) =>
+      type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => name + end) : [name],
+    ),
+  );
+});
+afterAll(async () => {
+  await supplier?.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function unknown(expressions: readonly string[]): string[] {
+  const used = expressions.flatMap((expression) => expression.match(METRIC) ?? []);
+  return [...new Set(used)].filter((name) => !names.has(name) && !PROMETHEUS.includes(name));
+}
+
+describe('metrics', () => {
+  it('begin with koppelvlak_, but for those that every Node process has', () => {
+    expect([...names].filter((name) => !/^(?:koppelvlak|nodejs|process)_/.test(name))).toEqual([]);
+  });
+
+  it('that alerts name exist', () => {
+    expect(alerts.length).toBeGreaterThan(10);
+    expect(unknown(alerts.map(({ expr }) => expr))).toEqual([]);
+  });
+
+  it('that the dashboard shows exist', () => {
+    const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    expect(expressions.length).toBeGreaterThan(15);
+    expect(unknown(expressions)).toEqual([]);
+  });
+});
+
+describe('the rules', () => {
+  it('lead to a paragraph of the runbook each, and no paragraph is left over', () => {
+    const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
+    const headings = [...runbook.matchAll(/^## (\S+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(alerts.map(({ alert }) => alert));
+    for (const { alert, annotations } of alerts) {
+      expect(annotations.runbook).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    }
+  });
+
+  it.runIf(hasPromtool)('are right, says promtool, and fire at what they are for', () => {
+    for (const args of [
+      ['check', 'rules', RULES],
+      ['test', 'rules', TESTS],
+    ]) {
+      const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+      expect(status, `${stdout}${stderr}`).toBe(0);
+    }
+  });
+
+  it('are each tested', () => {
+    const { tests }: { tests: { name: string }[] } = parse(readFileSync(TESTS, 'utf8'));
+    const fire = tests.flatMap(({ name }) => /^(\S+) fires$/.exec(name)?.[1] ?? []);
+    expect(fire.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  });
+});

@@ -1,0 +1,272 @@
+/** The configurations of deploy/nginx/tls.conf and deploy/haproxy, started in front of a server that shows what reaches it. */
+import { execFileSync, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { clientCertificateThumbprint } from '../../src/kernel/oauth/token.ts';
+import { freePort } from '../support/free-port.ts';
+
+const DEPLOY = join(import.meta.dirname, '../../deploy');
+const NGINX = '/usr/sbin/nginx';
+const HAPROXY = '/usr/sbin/haproxy';
+const PEM = ['server.pem', 'server-key.pem', 'client-roots.pem', 'client.pem', 'client-key.pem'] as const;
+
+let keys: string;
+let dir: string;
+let upstreams: Upstream[];
+let stop: (() => Promise<void>) | undefined;
+
+interface Upstream {
+  readonly server: Server;
+  readonly port: number;
+  readonly paths: string[];
+  ready: boolean;
+}
+
+beforeAll(async () => {
+  keys = await mkdtemp(join(tmpdir(), 'kv-proxy-keys-'));
+  const openssl = (...args: string[]): void => void execFileSync('openssl', args, { cwd: keys, stdio: 'pipe' });
+  const mint = (name: string, bits: string): void => {
+    openssl(
+      'req',
+      '-newkey',
+      `rsa:${bits}`,
+      '-nodes',
+      '-keyout',
+      `${name}-key.pem`,
+      '-subj',
+      `/CN=${name}`,
+      '-out',
+      `${name}.csr`,
+    );
+    const ca = ['-CA', 'client-roots.pem', '-CAkey', 'root-key.pem', '-CAcreateserial', '-days', '2'];
+    openssl('x509', '-req', '-in', `${name}.csr`, ...ca, '-out', `${name}.pem`);
+  };
+  openssl(
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    'root-key.pem',
+    '-subj',
+    '/CN=root',
+    '-days',
+    '2',
+    '-out',
+    'client-roots.pem',
+  );
+  mint('server', '2048');
+  // As long as certificates of PKIoverheid are.
+  mint('client', '4096');
+});
+afterAll(() => rm(keys, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'kv-proxy-'));
+  for (const name of PEM) await writeFile(join(dir, name), await readFile(join(keys, name)));
+  upstreams = [await listen(), await listen()];
+});
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+  for (const { server } of upstreams) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Answers with the headers that reached it; the feed with an age of a second. */
+async function listen(): Promise<Upstream> {
+  const upstream: Upstream = {
+    paths: [],
+    ready: true,
+    port: await freePort(),
+    server: createServer({ maxHeaderSize: 131_072 }, (incoming, response) => {
+      if (incoming.url === '/health/ready') {
+        response.writeHead(upstream.ready ? 200 : 503).end();
+        return;
+      }
+      upstream.paths.push(String(incoming.url));
+      const age = incoming.url?.startsWith('/ori/v1/feed') ? 'public, max-age=1' : 'no-store';
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'cache-control': age,
+        'x-long': 'x'.repeat(20_000),
+      });
+      incoming.resume().on('end', () => response.end(JSON.stringify(incoming.headers)));
+    }),
+  };
+  upstream.server.listen(upstream.port, '127.0.0.1');
+  await once(upstream.server, 'listening');
+  return upstream;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Headers that reached the upstream. */
+  readonly reached: Record<string, string>;
+}
+
+async function ask(
+  port: number,
+  path: string,
+  options: { certificate?: boolean; headers?: Record<string, string>; method?: string } = {},
+): Promise<Answer> {
+  const own = options.certificate
+    ? { cert: await readFile(join(keys, 'client.pem')), key: await readFile(join(keys, 'client-key.pem')) }
+    : {};
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const outgoing = request(
+    {
+      port,
+      path,
+      method: options.method ?? 'GET',
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      agent: false,
+      headers: options.headers ?? {},
+      maxHeaderSize: 131_072,
+      ...own,
+    },
+    async (response) => {
+      const body = await text(response);
+      resolve({
+        status: response.statusCode,
+        headers: response.headers,
+        reached: response.statusCode === 200 ? JSON.parse(body) : {},
+      });
+    },
+  );
+  outgoing.on('error', reject);
+  outgoing.end();
+  return promise;
+}
+
+async function start(program: string, args: readonly string[], port: number): Promise<void> {
+  const child = spawn(program, args, { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = once(child, 'exit');
+  const complaints = text(child.stderr);
+  stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  const status = async (): Promise<unknown> => {
+    if (child.exitCode !== null) throw new Error(`${program} ended: ${await complaints}`);
+    return (await ask(port, '/').catch(() => undefined))?.status;
+  };
+  await expect.poll(status).toBe(200);
+}
+
+async function startNginx(): Promise<number> {
+  const port = await freePort();
+  const recipe = (await readFile(join(DEPLOY, 'nginx/tls.conf'), 'utf8'))
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${upstreams[0]?.port}`)
+    .replaceAll('127.0.0.1:8081', `127.0.0.1:${upstreams[1]?.port}`)
+    .replaceAll('127.0.0.1:8443', `127.0.0.1:${port}`);
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`);
+  await writeFile(join(dir, 'tls.conf'), recipe);
+  await writeFile(
+    join(dir, 'nginx.conf'),
+    `${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${dir}/nginx.pid; error_log ${dir}/error.log;
+     events {} http { access_log off; ${paths.join(' ')} include tls.conf; }`,
+  );
+  await start(NGINX, ['-p', dir, '-e', join(dir, 'error.log'), '-c', join(dir, 'nginx.conf')], port);
+  return port;
+}
+
+async function startHaproxy(): Promise<number> {
+  const port = await freePort();
+  const recipe = (await readFile(join(DEPLOY, 'haproxy/koppelvlak.cfg'), 'utf8'))
+    .replace('127.0.0.1:8080 port 9090', `127.0.0.1:${upstreams[0]?.port} port ${upstreams[0]?.port}`)
+    .replace('127.0.0.1:8081 port 9091', `127.0.0.1:${upstreams[1]?.port} port ${upstreams[1]?.port}`)
+    .replace('127.0.0.1:8443', `127.0.0.1:${port}`)
+    .replace('crt server.pem', 'crt server-and-key.pem');
+  const pair = await Promise.all(['server.pem', 'server-key.pem'].map((name) => readFile(join(dir, name), 'utf8')));
+  await writeFile(join(dir, 'server-and-key.pem'), pair.join(''));
+  await writeFile(join(dir, 'haproxy.cfg'), recipe);
+  await start(HAPROXY, ['-db', '-f', 'haproxy.cfg'], port);
+  return port;
+}
+
+const PROXIES = [
+  ['nginx', NGINX, startNginx],
+  ['HAProxy', HAPROXY, startHaproxy],
+] as const;
+
+describe.each(PROXIES)('%s', (_name, program, startProxy) => {
+  const itRuns = it.runIf(existsSync(program));
+
+  itRuns('hands on the client certificate, and nothing that a client wrote in its place', async () => {
+    const port = await startProxy();
+    const { raw } = new X509Certificate(await readFile(join(keys, 'client.pem')));
+    const { reached } = await ask(port, '/', { certificate: true, headers: { 'client-cert': ':Zm91dA==:' } });
+    expect(reached['client-cert']).toBe(`:${raw.toString('base64')}:`);
+    expect(() => clientCertificateThumbprint(String(reached['client-cert']))).not.toThrow();
+    const without = await ask(port, '/', { headers: { 'client-cert': ':Zm91dA==:' } });
+    expect(without.reached['client-cert'] ?? '').toBe('');
+  });
+
+  itRuns('says who asks, and passes a long signature both ways', async () => {
+    const port = await startProxy();
+    const signature = 's'.repeat(24_000);
+    const headers = { 'nlgov-adr-payload-sig': signature, 'x-forwarded-for': '203.0.113.9' };
+    const { status, headers: answered, reached } = await ask(port, '/shv/v1/gegevens', { method: 'POST', headers });
+    expect(status).toBe(200);
+    expect(reached['nlgov-adr-payload-sig']).toBe(signature);
+    expect(reached['x-forwarded-for']).toBe('127.0.0.1');
+    expect(String(answered['x-long'])).toHaveLength(20_000);
+  });
+
+  itRuns('asks the other instance when one takes no connection', async () => {
+    const port = await startProxy();
+    const [first] = upstreams;
+    first?.server.closeAllConnections();
+    first?.server.close();
+    for (let n = 0; n < 10; n += 1) {
+      expect((await ask(port, '/verwerkingenlog/v1/verwerkingsacties', { method: 'POST' })).status).toBe(200);
+    }
+  });
+});
+
+it.runIf(existsSync(NGINX))(
+  'nginx keeps pages of the feed for as long as the service says, and nothing else',
+  async () => {
+    const port = await startNginx();
+    const times = (path: string): number =>
+      upstreams.flatMap(({ paths }) => paths).filter((one) => one === path).length;
+    for (let n = 0; n < 5; n += 1) await ask(port, '/ori/v1/feed?limit=5');
+    expect(times('/ori/v1/feed?limit=5')).toBe(1);
+    expect((await ask(port, '/ori/v1/feed?limit=5')).headers['x-cache-status']).toBe('HIT');
+    await ask(port, '/ori/v1/feed?limit=6');
+    expect(times('/ori/v1/feed?limit=6')).toBe(1);
+    await sleep(2100);
+    await ask(port, '/ori/v1/feed?limit=5');
+    expect(times('/ori/v1/feed?limit=5')).toBe(2);
+    for (let n = 0; n < 2; n += 1) await ask(port, '/verwerkingenlog/v1/verwerkingsacties');
+    expect(times('/verwerkingenlog/v1/verwerkingsacties')).toBe(2);
+  },
+);
+
+it.runIf(existsSync(HAPROXY))('HAProxy leaves out an instance that is not ready', async () => {
+  const port = await startHaproxy();
+  const [first, second] = upstreams;
+  if (first === undefined || second === undefined) throw new Error('two are needed');
+  first.ready = false;
+  // Two checks, half a second apart.
+  await sleep(1500);
+  first.paths.length = 0;
+  for (let n = 0; n < 6; n += 1) expect((await ask(port, '/')).status).toBe(200);
+  expect(first.paths).toEqual([]);
+});

@@ -1,0 +1,28 @@
+/** The drills of docs/operations.md in short: a primary that is lost, and every acknowledged entry is at the standby that took over. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runFailoverDrill } from '../../bench/support/failover-drill.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'kv-failover-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+describe('a primary that is lost under load', { timeout: 240_000 }, () => {
+  it('loses nothing that was acknowledged, with a synchronous standby', async () => {
+    const result = await runFailoverDrill({ dir, replication: 'synchronous', loadMs: 1500, writers: 4 });
+    expect(result).toMatchObject({ faults: [], lostActions: [], lostRecords: [], givenTwice: [], oldCursor: '200' });
+    expect(result.appendAfterMs).toBeLessThan(30_000);
+  });
+
+  it('loses what an asynchronous one had not received, and readers are told to begin again', async () => {
+    const result = await runFailoverDrill({ dir, replication: 'asynchronous', loadMs: 1500, writers: 4 });
+    expect(result.faults).toEqual([]);
+    expect(result.lostActions.length).toBeGreaterThan(0);
+    expect(result.lostRecords.length).toBeGreaterThan(0);
+    expect(result.oldCursor).toMatch(/^400 .*geschiedenis|^400 .*verder/);
+  });
+});
