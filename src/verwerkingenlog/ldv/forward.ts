@@ -310,25 +310,25 @@ function refusedOf(lines: readonly Line[], { rejectedSpans, errorMessage }: Expo
 function createMetrics({ metrics }: Platform) {
   const registers = [metrics];
   const pending = new Gauge({
-    name: 'ldv_forward_pending',
+    name: 'koppelvlak_ldv_forward_pending',
     help: 'Actions that wait to be given on to the other logbook',
     registers,
   });
   const lag = new Gauge({
-    name: 'ldv_forward_lag_seconds',
+    name: 'koppelvlak_ldv_forward_lag_seconds',
     help: 'How long the first of them has waited',
     registers,
   });
   const issues = new Gauge({
-    name: 'ldv_forward_issues',
+    name: 'koppelvlak_ldv_forward_issues',
     help: 'What the other logbook does not have as it is here, by kind: `koppelvlak log forward-issues` lists them',
     labelNames: ['kind'],
     registers,
   });
   return {
-    sent: new Counter({ name: 'ldv_forward_sent_total', help: 'Lines that this process has given on', registers }),
+    sent: new Counter({ name: 'koppelvlak_ldv_forward_sent_total', help: 'Lines that this process has given on', registers }),
     failures: new Counter({
-      name: 'ldv_forward_failures_total',
+      name: 'koppelvlak_ldv_forward_failures_total',
       help: 'Requests of this process to the other logbook that failed and are tried again',
       registers,
     }),

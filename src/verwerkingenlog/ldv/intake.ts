@@ -176,13 +176,13 @@ function answerOf(refusals: readonly Refusal[]): ExportResponse {
 
 function createCounters(metrics: Registry) {
   const spans = new Counter({
-    name: 'ldv_spans_total',
+    name: 'koppelvlak_ldv_spans_total',
     help: 'Spans that came over OTLP, by what became of them',
     labelNames: ['outcome'],
     registers: [metrics],
   });
   const unknown = new Counter({
-    name: 'ldv_unknown_activity_total',
+    name: 'koppelvlak_ldv_unknown_activity_total',
     help: 'Lines of LDV that name a processing activity that is not in the register',
     registers: [metrics],
   });

@@ -340,8 +340,8 @@ it('lag is shown in metrics and readiness while the other logbook is away', asyn
     };
     await expect.poll(ready, PATIENT).toMatch(/2 actions wait to be given on.*the other logbook answered 503: closed/);
     const metrics = await (await fetch(`${slow.server.managementUrl}/metrics`)).text();
-    expect(metrics).toMatch(/^ldv_forward_pending 2$/m);
-    expect(Number(/^ldv_forward_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1);
+    expect(metrics).toMatch(/^koppelvlak_ldv_forward_pending 2$/m);
+    expect(Number(/^koppelvlak_ldv_forward_lag_seconds (\S+)$/m.exec(metrics)?.[1])).toBeGreaterThan(1);
     other.answer = () => undefined;
     await emptied();
     await expect.poll(ready, PATIENT).not.toContain('wait to be given on');

@@ -128,7 +128,7 @@ it('two logbooks that give on to each other have every line once', async () => {
   await quiet({ a, b });
   for (const book of [a, b]) expect((await stored(book)).toSorted()).toEqual(['LDV in a', 'in a', 'in b']);
   const metrics = await (await fetch(`${a.server.server.managementUrl}/metrics`)).text();
-  expect(metrics).toMatch(/^ldv_spans_total\{outcome="passed-before"\} 2$/m);
+  expect(metrics).toMatch(/^koppelvlak_ldv_spans_total\{outcome="passed-before"\} 2$/m);
 });
 
 it('three logbooks in a ring have every line once', async () => {

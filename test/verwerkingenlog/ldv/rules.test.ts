@@ -166,7 +166,7 @@ describe('by its settings the intake', () => {
     ]);
     expect(answer?.rejectedSpans).toBe(2);
     expect(await (await fetch(`${set.server.managementUrl}/metrics`)).text()).toMatch(
-      /ldv_spans_total\{outcome="ignored"\} 1/,
+      /koppelvlak_ldv_spans_total\{outcome="ignored"\} 1/,
     );
     await set.stop();
   });
@@ -206,7 +206,7 @@ describe('by its settings the intake', () => {
     expect(found.map((actie) => actie.vertrouwelijkheid)).toEqual(
       vertrouwelijkheid === undefined ? [] : [vertrouwelijkheid],
     );
-    expect(await (await fetch(`${set.server.managementUrl}/metrics`)).text()).toMatch(/ldv_unknown_activity_total 1/);
+    expect(await (await fetch(`${set.server.managementUrl}/metrics`)).text()).toMatch(/koppelvlak_ldv_unknown_activity_total 1/);
     await set.stop();
   });
 });
