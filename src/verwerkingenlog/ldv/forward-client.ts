@@ -1,6 +1,6 @@
 /** Sends lines to another logbook by OTLP over HTTP, and says what came of them. */
 import type { Config } from '../../kernel/config/read-config.ts';
-import { clientCredentialsToken } from '../../kernel/oauth/client-credentials.ts';
+import { clientCredentialsToken, TokenFetchError } from '../../kernel/oauth/client-credentials.ts';
 import {
   ACCEPT_ENCODING,
   createGuardedConnections,
@@ -95,6 +95,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
       } catch (cause) {
         if (cause instanceof ForwardError) throw cause;
         stopped.throwIfAborted();
+        if (cause instanceof TokenFetchError) throw new ForwardError(cause.message, { cause });
         throw new ForwardError(
           signal.aborted ? `no answer within ${timeoutMs} ms` : 'the other logbook cannot be reached',
           {
