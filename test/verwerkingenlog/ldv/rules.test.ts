@@ -206,7 +206,9 @@ describe('by its settings the intake', () => {
     expect(found.map((actie) => actie.vertrouwelijkheid)).toEqual(
       vertrouwelijkheid === undefined ? [] : [vertrouwelijkheid],
     );
-    expect(await (await fetch(`${set.server.managementUrl}/metrics`)).text()).toMatch(/koppelvlak_ldv_unknown_activity_total 1/);
+    expect(await (await fetch(`${set.server.managementUrl}/metrics`)).text()).toMatch(
+      /koppelvlak_ldv_unknown_activity_total 1/,
+    );
     await set.stop();
   });
 });
