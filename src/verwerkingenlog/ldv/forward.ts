@@ -326,7 +326,11 @@ function createMetrics({ metrics }: Platform) {
     registers,
   });
   return {
-    sent: new Counter({ name: 'koppelvlak_ldv_forward_sent_total', help: 'Lines that this process has given on', registers }),
+    sent: new Counter({
+      name: 'koppelvlak_ldv_forward_sent_total',
+      help: 'Lines that this process has given on',
+      registers,
+    }),
     failures: new Counter({
       name: 'koppelvlak_ldv_forward_failures_total',
       help: 'Requests of this process to the other logbook that failed and are tried again',
