@@ -148,6 +148,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['log', 'prune', '--dry-run']);
     await works(['log', 'prune']);
     await works(['log', 'verify']);
+    await works(['log', 'forward-issues']);
     const next = `tweede:${Buffer.alloc(32, 9).toString('base64')},${KEY}`;
     await works(['log', 'rotate-key'], { VERWERKINGENLOG_KEY: next });
   });
