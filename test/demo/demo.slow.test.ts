@@ -64,6 +64,7 @@ describe('the demo', () => {
       shv: `${file.baseUrl}/shv/v1`,
       vs: `${file.baseUrl}/vs/v1`,
       verwerkingenlog: `${file.baseUrl}/verwerkingenlog/v1`,
+      ldv: `${file.baseUrl}/ldv/v1`,
       raadsfeed: `${file.baseUrl}/ori/v1`,
     });
     expect(file.clients).toMatchObject({
