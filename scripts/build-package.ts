@@ -4,7 +4,7 @@
  * `postpack`, it takes both away.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readLock, withoutDevelopment } from './locked-packages.ts';
 
@@ -20,6 +20,10 @@ function build(): number {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
   const { status } = spawnSync(tsc, ['-p', join(ROOT, 'tsconfig.package.json')], { stdio: ['ignore', 2, 2] });
   if (status !== 0) return 1;
+  // Read as a file when the program runs.
+  for (const file of globSync('**/*.proto', { cwd: join(ROOT, 'src') })) {
+    copyFileSync(join(ROOT, 'src', file), join(DIST, file));
+  }
   chmodSync(join(DIST, 'cli/main.js'), 0o755);
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDevelopment(readLock(lock)), null, 2)}\n`);

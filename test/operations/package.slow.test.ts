@@ -97,9 +97,10 @@ describe('the installed package', { timeout: LIMIT }, () => {
     });
     try {
       let output = '';
-      while (!output.includes('"msg":"listening"')) {
-        const [chunk]: unknown[] = await once(child.stdout, 'data');
+      // Ends too when the program does.
+      for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
         output += String(chunk);
+        if (output.includes('"msg":"listening"')) break;
       }
       const line = output.split('\n').find((one) => one.includes('"msg":"listening"'));
       const { url }: { url: string } = JSON.parse(line ?? '{}');
