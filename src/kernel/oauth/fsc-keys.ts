@@ -86,9 +86,9 @@ function publishedKeys({ source, cacheMs, clock, log, fetch }: FscKeysOptions): 
   });
   return {
     async find(thumbprint) {
-      const calledAt = clock.now().getTime();
+      const before = remote.latest();
       await remote.freshen();
-      if (remote.latest()?.has(thumbprint) !== true) await remote.refreshForUnknown(calledAt);
+      if (remote.latest()?.has(thumbprint) !== true) await remote.refreshForUnknown(before);
       const keys = remote.latest();
       if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
       return keys.get(thumbprint);

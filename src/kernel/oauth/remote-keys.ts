@@ -79,8 +79,8 @@ type RemoteKeys<T> = {
   isFresh(): boolean;
   /** Resolves when the keys are recent enough; never rejects. */
   freshen(): Promise<void>;
-  /** Fetches once more for a key that is not there. @param calledAt when it was asked for (ms) */
-  refreshForUnknown(calledAt: number): Promise<void>;
+  /** Fetches once more for a key that is not there. @param before the keys in use when it was asked for: newer ones need no other fetch */
+  refreshForUnknown(before: T | undefined): Promise<void>;
   fetchedAt(): Date | undefined;
   close(): void;
 };
@@ -130,9 +130,9 @@ export function createRemoteKeys<T>(options: RemoteKeysOptions<T>): RemoteKeys<T
       // While the publisher is unavailable, callers use the cached keys and do not wait for new attempts.
       if (keys === undefined || (age() >= cacheMs && !isUnavailable())) await running;
     },
-    async refreshForUnknown(calledAt) {
+    async refreshForUnknown(before) {
       if (running !== undefined) return running;
-      if (fetchedAt > calledAt || now() - unknownAt < cooldownMs || closed.signal.aborted) return;
+      if (keys !== before || now() - unknownAt < cooldownMs || closed.signal.aborted) return;
       unknownAt = now();
       return refresh();
     },
@@ -186,13 +186,13 @@ export function createKeySet({ issuer, jwksUrl, cacheMs, clock, log, fetch }: Ke
   });
   return {
     async find(header) {
-      const calledAt = clock.now().getTime();
+      const before = remote.latest();
       await remote.freshen();
       const keys = remote.latest();
       if (keys === undefined) throw new TokenError('unavailable', 'keys-unavailable');
       const known = await pick(keys, header);
       if (known !== undefined) return known;
-      await remote.refreshForUnknown(calledAt);
+      await remote.refreshForUnknown(before);
       const found = await pick(remote.latest() ?? keys, header);
       if (found === undefined) throw new TokenError('invalid', 'unknown-key');
       return found;
