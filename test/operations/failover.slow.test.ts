@@ -23,6 +23,10 @@ describe('a primary that is lost under load', { timeout: 240_000 }, () => {
     expect(result.faults).toEqual([]);
     expect(result.lostActions.length).toBeGreaterThan(0);
     expect(result.lostRecords.length).toBeGreaterThan(0);
-    expect(result.oldCursor).toMatch(/^400 .*geschiedenis|^400 .*verder/);
+    // A reader that had read nothing of what was lost goes on.
+    const hadReadLostRecords = result.givenTwice.length > 0;
+    expect(result.oldCursor).toMatch(
+      hadReadLostRecords ? /^400 .*(geschiedenis|verder)/ : /^200$|^400 .*(geschiedenis|verder)/,
+    );
   });
 });
