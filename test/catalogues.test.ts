@@ -18,11 +18,11 @@ import { createDatabase, type TestDatabase } from './support/database.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const CONTRACTS = {
-  '/shv/v1': 'gegevens',
-  '/vs/v1': 'gegevens',
-  '/verwerkingenlog/v1': 'verwerkingenlog',
-  '/ldv/v1': 'ldv',
-  '/ori/v1': 'raadsfeed',
+  '/shv/v1': ['gegevens'],
+  '/vs/v1': ['gegevens'],
+  '/verwerkingenlog/v1': ['verwerkingenlog'],
+  '/ldv/v1': ['ldv', 'ldv-lezen'],
+  '/ori/v1': ['raadsfeed'],
 };
 
 let dir: string;
@@ -46,6 +46,7 @@ beforeAll(async () => {
     GEGEVENS_SIGNING_KEY: authority.supplier.key,
     GEGEVENS_SIGNING_CHAIN: authority.supplier.chain,
     RAADSFEED_REGISTER: 'true',
+    LDV_READ: 'true',
   };
   open = await openPlatform({ config: readConfig(env, 'serve'), log: createLogger('silent'), purpose: 'service' });
   areas = await createAreas(open.platform);
@@ -63,8 +64,10 @@ afterAll(async () => {
 });
 
 describe('the routes', () => {
-  it.each(Object.entries(CONTRACTS))('under %s are those of its contract, with its access', (prefix, contract) => {
-    const operations = listOperations(readOpenapi(new URL(`../openapi/${contract}.yaml`, import.meta.url)));
+  it.each(Object.entries(CONTRACTS))('under %s are those of its contracts, with their access', (prefix, contracts) => {
+    const operations = contracts.flatMap((contract) =>
+      listOperations(readOpenapi(new URL(`../openapi/${contract}.yaml`, import.meta.url))),
+    );
     const served = routes.filter(
       ({ url, operationId, method }) => url.startsWith(`${prefix}/`) && operationId !== undefined && method !== 'HEAD',
     );
@@ -95,7 +98,7 @@ describe('the routes', () => {
       expect(route.public, `${route.method} ${route.url}`).toBe(true);
       expect(route.method).toBe('GET');
       expect(route.url).toMatch(
-        /^(\/problems\/:slug|\/\.well-known\/(council|ori)-feed|(\/[a-z]+)+\/v1\/(openapi\.json|docs.*))$/,
+        /^(\/problems\/:slug|\/\.well-known\/(council|ori)-feed|(\/[a-z]+)+\/v1\/(data-processing-operations\/)?(openapi\.json|docs.*))$/,
       );
     }
   });
@@ -104,7 +107,7 @@ describe('the routes', () => {
     for (const { method, url, public: isPublic, scopes } of routes) {
       if (isPublic) expect(['GET', 'HEAD'], url).toContain(method);
       else expect(scopes?.length, url).toBeGreaterThan(0);
-      if (/^\/(shv|vs|verwerkingenlog)\//.test(url) && !/\/(docs|openapi\.json)/.test(url))
+      if (/^\/(shv|vs|verwerkingenlog|ldv)\//.test(url) && !/\/(docs|openapi\.json)/.test(url))
         expect(isPublic, url).toBe(false);
     }
   });
