@@ -1,11 +1,14 @@
 /**
- * How many lines of LDV a second are kept durably in batches of 1, 100 and 1000, beside single actions in the same run; and how large
- * the process gets. All ways take turns: `node bench/ldv.ts [seconds] [turns]`
+ * How many lines of LDV a second are kept durably in batches of 1, 100 and 1000, beside single actions in the same run; how large the
+ * process gets; and what giving actions on to another logbook costs their appends. All ways take turns: `node bench/ldv.ts [seconds] [turns]`
  */
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import pg from 'pg';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { startTokens } from '../test/support/tokens.ts';
@@ -19,29 +22,46 @@ const measureMs = Number(process.argv[2] ?? 4) * 1000;
 const turns = Number(process.argv[3] ?? 3);
 const WARM_UP_TURNS = 3;
 const CONNECTIONS = 64;
+/** As many as send batches of 1000. */
+const FEW_CONNECTIONS = 4;
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
 const postgres = await startEmbedded({ dir, log: createLogger('error'), settings: { max_connections: '400' } });
 const tokens = await startTokens();
 const actions = await startChild(new URL('./support/load-process.ts', import.meta.url));
 const lines = await startChild(new URL('./support/ldv-load.ts', import.meta.url));
-const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
-  DATABASE_URL: postgres.url,
+const settings = {
   VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
   OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
   LDV_UNKNOWN_ACTIVITY: 'normaal',
   ...tokens.env,
+};
+const logServer = new URL('./support/log-server.ts', import.meta.url);
+const server = await startChild(logServer, { ...settings, DATABASE_URL: postgres.url });
+
+/** Another logbook that takes everything. */
+const sink = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end());
+}).listen(0, '127.0.0.1');
+await once(sink, 'listening');
+const sinkAddress = sink.address();
+const forwarding = await startChild(logServer, {
+  ...settings,
+  DATABASE_URL: await anotherDatabase(),
+  LDV_FORWARD_URL: `http://127.0.0.1:${typeof sinkAddress === 'object' ? sinkAddress?.port : 0}/v1/traces`,
+  LDV_FORWARD_TOKEN: 'bench',
 });
 
 try {
   const { authorization } = await tokens.bearer(['create:normal']);
   const { url } = Object(await server.ask({}));
+  const { url: forwardingUrl } = Object(await forwarding.ask({}));
   const bodies = sampleActies(2000);
-  const single = async (): Promise<number> => {
+  const single = (connections: number, at: string) => async (): Promise<number> => {
     const load: Load = {
-      url: `${url}/verwerkingenlog/v1/verwerkingsacties`,
+      url: `${at}/verwerkingenlog/v1/verwerkingsacties`,
       method: 'POST',
-      connections: CONNECTIONS,
+      connections,
       warmUpMs: 500,
       measureMs,
       headers: { authorization },
@@ -56,10 +76,12 @@ try {
     return Object(await lines.ask(load)).spansPerSecond;
   };
   const ways = [
-    ['POST /verwerkingsacties, 64 connections', single],
+    ['POST /verwerkingsacties, 64 connections', single(CONNECTIONS, url)],
+    ['the same, given on to another logbook', single(CONNECTIONS, forwardingUrl)],
+    ['POST /verwerkingsacties, 4 connections', single(FEW_CONNECTIONS, url)],
     ['lines, batches of 1, 64 connections', batches(1, CONNECTIONS)],
     ['lines, batches of 100, 8 connections', batches(100, 8)],
-    ['lines, batches of 1000, 4 connections', batches(1000, 4)],
+    ['lines, batches of 1000, 4 connections', batches(1000, FEW_CONNECTIONS)],
   ] as const;
   for (const [, way] of ways) for (let i = 0; i < WARM_UP_TURNS; i += 1) await way();
   const rates = new Map<string, number[]>(ways.map(([title]) => [title, []]));
@@ -70,18 +92,35 @@ try {
       largest = Math.max(largest, Object(await server.ask({})).rss);
     }
   }
-  console.log(`${turns} turns of ${measureMs / 1000} s; the middle of the turns, and the ratio to single actions`);
-  const floor = rates.get(ways[0][0]) ?? [];
+  console.log(`${turns} turns of ${measureMs / 1000} s; the middle of the turns, and the ratio to the first way`);
+  const ratio = (found: readonly number[], floor: readonly number[]): string =>
+    ratioText(found.map((rate, i) => rate / (floor[i] ?? Number.NaN)));
+  const all = [...rates.values()];
   for (const [title, found] of rates) {
-    const ratio = ratioText(found.map((rate, i) => rate / (floor[i] ?? Number.NaN)));
-    console.log(`${title.padEnd(44)}${middle(found).toFixed(0).padStart(9)}/s   ${ratio}`);
+    console.log(`${title.padEnd(44)}${middle(found).toFixed(0).padStart(9)}/s   ${ratio(found, all[0] ?? [])}`);
   }
-  console.log(`the server took at most ${(largest / 1024 / 1024).toFixed(0)} MB (batches of 1000: to reach 5)`);
+  const few = rates.get(ways[2][0]) ?? [];
+  console.log(
+    `batches of 1000 beside single actions, 4 connections each: ${ratio(all.at(-1) ?? [], few)} (to reach: 5)`,
+  );
+  console.log(`the server took at most ${(largest / 1024 / 1024).toFixed(0)} MB`);
 } finally {
   await server.stop();
+  await forwarding.stop();
+  sink.close();
   await actions.stop();
   await lines.stop();
   await tokens.close();
   await postgres.stop();
   await rm(dir, { recursive: true, force: true });
+}
+
+async function anotherDatabase(): Promise<string> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query('create database doorgifte');
+  await client.end();
+  const address = new URL(postgres.url);
+  address.pathname = '/doorgifte';
+  return address.href;
 }

@@ -1,9 +1,12 @@
 /** Servers and load run in processes of their own, as they do in life: none of them waits for another's event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 
 export interface Child {
+  /** Processor time that it has taken so far, in milliseconds; NaN where there is no `/proc`. */
+  processorMs(): number;
   /** Sends a message and gives the answer. */
   ask(message: unknown): Promise<unknown>;
   stop(): Promise<void>;
@@ -24,6 +27,7 @@ export async function startChild(
   });
   await answerOf(child);
   return {
+    processorMs: () => processorMsOf(child.pid),
     ask: async (message) => {
       child.send(Object(message));
       return answerOf(child);
@@ -50,6 +54,17 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
   exit.catch(() => undefined);
   if (typeof answer === 'object' && answer !== null && 'error' in answer) throw new Error(String(answer.error));
   return answer;
+}
+
+/** Of a clock tick, as Linux counts processor time for others. */
+const TICK_MS = 10;
+
+/** @see proc_pid_stat(5): user and system time are fields 14 and 15 */
+function processorMsOf(pid: number | undefined): number {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return Number.NaN;
+  const fields = readFileSync(path, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 /** Processor time that this process has taken so far, in milliseconds. */

@@ -292,7 +292,7 @@ interface GroupCommitOptions<T, R> {
 }
 
 interface GroupCommit<T, R> {
-  /** Settles with the item's own result or error, after its group was committed. */
+  /** The item's own result, after its group was committed. @throws what the item or its group failed with */
   add(item: T): Promise<R>;
   /** Resolves when nothing is under way or waiting. */
   idle(): Promise<void>;

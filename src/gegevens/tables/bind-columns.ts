@@ -113,7 +113,7 @@ export function keyOf(columns: readonly Column[], cells: readonly (Cell | undefi
   return texts.some((text) => text === undefined || text === '') ? undefined : JSON.stringify(texts);
 }
 
-/** Reads the cells of members. @param report is told of each that cannot be read */
+/** Reads the cells of members. @param report is called for each that cannot be read */
 export function convertCells(
   members: readonly BoundMember[],
   cells: readonly (Cell | undefined)[],

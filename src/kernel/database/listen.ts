@@ -158,7 +158,7 @@ interface ListenConnection {
   /** Starts listening; when the server has confirmed it, the channel is reported once without payload. */
   readonly listen: (channel: string) => void;
   readonly unlisten: (channel: string) => void;
-  /** Settles with the reason when the connection has ended. */
+  /** Resolves when the connection has ended, with the reason if there is one. */
   readonly lost: Promise<Error | undefined>;
 }
 

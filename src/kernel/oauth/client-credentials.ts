@@ -1,5 +1,6 @@
 /** Access tokens of our own, for calls to other services: by client credentials (RFC 6749 section 4.4). */
 import { type Dispatcher, request } from 'undici';
+import { readBody } from '../outbound/guarded-fetch.ts';
 
 export interface ClientCredentials {
   /** The `token` endpoint of the authorization server. */
@@ -24,6 +25,8 @@ export class TokenFetchError extends Error {
 }
 
 const TOKEN_TIMEOUT_MS = 5000;
+/** More than any token; what answers with more is no authorization server. */
+const TOKEN_MAX_BYTES = 64 * 1024;
 /** A token is renewed this long before it expires. */
 const RENEWAL_MARGIN_MS = 30_000;
 
@@ -70,11 +73,20 @@ async function fetchToken(
   }).catch((cause: unknown) => {
     throw new TokenFetchError('the authorization server cannot be reached', { cause });
   });
-  const answer: unknown = await body.json().catch(() => undefined);
+  const answer = await readBody(body, undefined, TOKEN_MAX_BYTES).then(parsed, () => undefined);
   if (statusCode !== 200 || !isTokenAnswer(answer)) {
     throw new TokenFetchError(`the authorization server gave no token (${statusCode})`, { status: statusCode, answer });
   }
   return { token: answer.access_token, seconds: typeof answer.expires_in === 'number' ? answer.expires_in : 60 };
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    // The status says more than that there is no JSON.
+    return undefined;
+  }
 }
 
 function isTokenAnswer(value: unknown): value is { access_token: string; expires_in?: unknown } {

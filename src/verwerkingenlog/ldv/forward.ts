@@ -86,7 +86,7 @@ export function createForwarder({ platform, keys, address, base }: ForwarderOpti
       return false;
     }
     await renew(lease);
-    const { lines, issues } = await linesOf(pool, batch, keys, base(), ldvOut.forwardConfidential);
+    const { lines, issues } = await linesOf(platform, batch, keys, base(), ldvOut.forwardConfidential);
     const passed = lines.map(({ actieId, span }) => ({ actieId, span: passedOn(span, own()) }));
     const send = createSender({
       client,
@@ -207,11 +207,11 @@ function traceOfBatch(batch: readonly QueuedActie[]): Record<string, string> {
 }
 
 /**
- * The lines of the first versions, and what is not sent. An action that was made confidential or was deleted while it waited stays here:
- * the other logbook could not be told of it any more.
+ * The lines of the first versions, and what is not sent. An action that was made confidential or was deleted while it waited stays here,
+ * for what the other logbook has cannot be changed.
  */
 async function linesOf(
-  pool: Pool,
+  { pool, log }: Pick<Platform, 'pool' | 'log'>,
   batch: readonly QueuedActie[],
   keys: IdentityKeys,
   base: string,
@@ -237,13 +237,12 @@ async function linesOf(
       continue;
     }
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    try {
-      const versie = await revealWithinBudget(stored, keys);
-      for (const span of ldvLinesOf(versie, base)) lines.push({ actieId, span });
-    } catch {
-      // As for reading: one entry that no key can read does not hold up the others.
-      issues.push({ soort: 'onleesbaar', actieId, reden: 'no key can decrypt it' });
-    }
+    const versie = await revealWithinBudget(stored, keys).catch((error: unknown) => {
+      log.error({ err: error, actieId }, 'an action cannot be decrypted and is not given on');
+    });
+    // One that no key can read does not hold up the others.
+    if (versie === undefined) issues.push({ soort: 'onleesbaar', actieId, reden: 'no key can decrypt it' });
+    else for (const span of ldvLinesOf(versie, base)) lines.push({ actieId, span });
   }
   return { lines, issues };
 }

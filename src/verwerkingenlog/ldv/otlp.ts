@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { isRecord } from '../../kernel/json-value.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
+import { hasTooManyParts } from './count-parts.ts';
 import {
   type Attributes,
   OtlpError,
@@ -71,9 +72,10 @@ interface RawSpan {
 /**
  * The spans of an `ExportTraceServiceRequest`, decoded a few milliseconds at a time.
  * @throws {OtlpError} when the bytes are no such request
- * @throws {TooManySpansError} before any span is decoded
+ * @throws {TooManySpansError} before any span is decoded, also when it has far too many other parts
  */
 export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans: number): Promise<Span[]> {
+  if (hasTooManyParts(bytes, form, maxSpans)) throw new TooManySpansError();
   const open = (type: string, part: unknown): Record<string, unknown> => {
     if (form === 'protobuf') return decode(type, part);
     if (!isRecord(part)) throw new OtlpError('an object was expected');

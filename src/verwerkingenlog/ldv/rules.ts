@@ -35,7 +35,7 @@ function withoutActivity(span: Span, { otherSpans }: LineRules): string | typeof
   return droppedFault(span) ?? `${DPL.activity} ontbreekt`;
 }
 
-/** A sender that dropped attributes may have dropped one of LDV: any of those that are missing. */
+/** A sender that dropped attributes may have dropped those of LDV that are missing. */
 function droppedFault({ attributes, droppedAttributes }: Span): string | undefined {
   if (droppedAttributes === undefined) return undefined;
   const missing = [DPL.activity, DPL.subject, DPL.subjectType].filter((name) => !attributes.has(name));

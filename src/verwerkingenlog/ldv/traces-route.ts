@@ -81,7 +81,10 @@ async function decoded(decode: () => Promise<Span[]>): Promise<Span[]> {
     return await decode();
   } catch (cause) {
     if (cause instanceof TooManySpansError)
-      throw new Problem(platformProblems.bodyTooLarge, { detail: 'Het verzoek heeft te veel regels.', cause });
+      throw new Problem(platformProblems.bodyTooLarge, {
+        detail: 'Het verzoek heeft te veel regels of onderdelen.',
+        cause,
+      });
     if (cause instanceof OtlpError)
       throw new Problem(platformProblems.invalidRequest, {
         detail: 'Het verzoek is geen ExportTraceServiceRequest.',

@@ -296,6 +296,20 @@ describe('another logbook', () => {
   });
 });
 
+it('an action that no key can decrypt is listed, and does not hold up the others', async () => {
+  other.answer = () => ({ status: 503 });
+  const damaged = await post({ actieNaam: 'beschadigd' });
+  await post({ actieNaam: 'daarna' });
+  await client.query(
+    `update verwerkingenlog.versies set objecten = jsonb_set(objecten::jsonb, '{0,id}', '"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"') where actie_id = $1`,
+    [damaged],
+  );
+  other.answer = () => undefined;
+  await emptied();
+  expect(names()).toEqual(['daarna']);
+  expect(await issues()).toMatchObject([{ soort: 'onleesbaar', actie_id: damaged }]);
+});
+
 it('an action whose transaction commits late is given on, though later ones were sent before', async () => {
   const late = new pg.Client(database.url);
   await late.connect();

@@ -65,6 +65,39 @@ it('keeps no identifier that a dump shows: not from names, resources, addresses 
   for (const identifier of [person, pseudonym, span.spanId]) expect(lines).not.toContain(identifier);
 });
 
+/** A message of protobuf with so many bytes of content. */
+const wrapped = (tag: number, content: Buffer): Buffer => {
+  const length: number[] = [];
+  for (let rest = content.length; ; rest = Math.floor(rest / 128)) {
+    length.push(rest > 127 ? (rest % 128) + 128 : rest);
+    if (rest < 128) break;
+  }
+  return Buffer.concat([Buffer.from([tag, ...length]), content]);
+};
+const MEGABYTES = 15 * 1024 * 1024;
+/** A field of no bytes, again and again. */
+const empties = (tag: number): Buffer => Buffer.alloc(MEGABYTES, Buffer.from([tag, 0]));
+const inSpan = (content: Buffer): Buffer => wrapped(0x0a, wrapped(0x12, wrapped(0x12, content)));
+
+it.each([
+  ['resources', 'protobuf', empties(0x0a)],
+  ['scopes', 'protobuf', wrapped(0x0a, empties(0x12))],
+  ['attributes', 'protobuf', inSpan(empties(0x4a))],
+  [
+    'items in the value of an attribute',
+    'protobuf',
+    inSpan(wrapped(0x4a, wrapped(0x12, wrapped(0x2a, empties(0x0a))))),
+  ],
+  ['unknown fields', 'protobuf', inSpan(empties(0x6a))],
+  ['resources', 'json', Buffer.from(`{"resourceSpans":[${'{},'.repeat(MEGABYTES / 3)}{}]}`)],
+] as const)('refuses millions of empty %s in %s before they become objects', async (_, form, bytes) => {
+  const body = Uint8Array.from(gzipSync(bytes));
+  const before = process.memoryUsage().heapUsed;
+  const { status } = await log.send([], { form, body, headers: { 'content-encoding': 'gzip' } });
+  expect(status).toBe(413);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
+});
+
 describe.each(FORMS)('in %s', (form) => {
   it('stops a bomb of gzip at the limit', async () => {
     const bomb = Uint8Array.from(gzipSync(Buffer.alloc(200 * 1024 * 1024)));
