@@ -7,7 +7,10 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-bookworm-slim
-LABEL org.opencontainers.image.title="koppelvlak" org.opencontainers.image.licenses="EUPL-1.2"
+LABEL org.opencontainers.image.title="koppelvlak" \
+      org.opencontainers.image.description="One server for three Dutch national interfaces of local government" \
+      org.opencontainers.image.version="1.0.0" \
+      org.opencontainers.image.licenses="EUPL-1.2"
 ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -4,7 +4,7 @@
  * `postpack`, it takes both away.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readLock, withoutDevelopment } from './locked-packages.ts';
 
@@ -27,5 +27,16 @@ function build(): number {
   chmodSync(join(DIST, 'cli/main.js'), 0o755);
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8');
   writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDevelopment(readLock(lock)), null, 2)}\n`);
+  levelModes();
   return 0;
+}
+
+/** npm sets the times in the package, but takes the permissions of the files: under another umask the same sources would be another package. */
+function levelModes(): void {
+  const { files }: { files: string[] } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const packed = [...files.filter((path) => !path.startsWith('!')), 'package.json', 'README.md', 'LICENSE'];
+  for (const path of packed.flatMap((one) => globSync([one, `${one}/**`], { cwd: ROOT }))) {
+    const stats = statSync(join(ROOT, path));
+    if (stats.isFile()) chmodSync(join(ROOT, path), (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
+  }
 }

@@ -1,10 +1,10 @@
-/** Prints the table of settings for the README; with `--write` puts it there. */
+/** Prints the tables of settings; with `--write` puts them into docs/settings.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from '../src/kernel/config/kinds.ts';
 import { settings } from '../src/kernel/config/read-config.ts';
 
-const README = join(import.meta.dirname, '../README.md');
+const PAGE = join(import.meta.dirname, '../docs/settings.md');
 const BEGIN = '<!-- settings: written by `npm run docs` -->';
 const END = '<!-- end of settings -->';
 
@@ -28,7 +28,7 @@ export function settingsTable(): string {
     .map(([group, entries]) => {
       const heading = Object.entries(HEADINGS).find(([name]) => name === group)?.[1] ?? group;
       return [
-        `#### ${heading}`,
+        `## ${heading}`,
         '',
         '| variable | default | allowed | meaning |',
         '|---|---|---|---|',
@@ -44,15 +44,15 @@ function row(setting: Setting<unknown>): string {
   return `| ${name} | ${standard} | ${setting.allowed} | ${setting.description} |`;
 }
 
-/** The README with the table as it must be. */
-export function withSettingsTable(readme: string): string {
-  const [before, rest] = readme.split(BEGIN);
+/** The page with the tables as they must be. @throws when it has no place for them */
+export function withSettingsTable(page: string): string {
+  const [before, rest] = page.split(BEGIN);
   const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined) throw new Error('the README has no place for the settings');
+  if (before === undefined || after === undefined) throw new Error('docs/settings.md has no place for the tables');
   return `${before}${BEGIN}\n\n${settingsTable()}\n\n${END}${after}`;
 }
 
 if (import.meta.main) {
-  if (process.argv.includes('--write')) writeFileSync(README, withSettingsTable(readFileSync(README, 'utf8')));
+  if (process.argv.includes('--write')) writeFileSync(PAGE, withSettingsTable(readFileSync(PAGE, 'utf8')));
   else console.log(settingsTable());
 }

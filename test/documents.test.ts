@@ -74,9 +74,36 @@ describe('pages of docs/', () => {
     for (const page of reached) {
       for (const { path } of linksOf(page)) if (texts.has(path)) reached.add(path);
     }
-    const decisions = (path: string): boolean => path.startsWith('docs/decisions/');
-    const lost = documents.filter((path) => path.startsWith('docs/') && !decisions(path) && !reached.has(path));
+    const lost = documents.filter((path) => path.startsWith('docs/') && !reached.has(path));
     expect(lost).toEqual([]);
+  });
+
+  it('and pictures are all shown', () => {
+    const shown = new Set(links.map(({ path }) => path));
+    const pictures = globSync('docs/**/*.{svg,png}', { cwd: ROOT });
+    expect(pictures.length).toBeGreaterThan(0);
+    expect(pictures.filter((path) => !shown.has(path))).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  it('can be read in five minutes: at most 200 lines', () => {
+    expect((texts.get('README.md') ?? '').trimEnd().split('\n').length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('docs/decisions/README.md', () => {
+  it('has each decision once, with its own title', () => {
+    const index = texts.get('docs/decisions/README.md') ?? '';
+    const listed = [...index.matchAll(/^- \[(\d{4})\]\(([\w-]+\.md)\): (.+)$/gm)].map(([, number, file, title]) => [
+      `docs/decisions/${file}`,
+      `# ${number} ${title}`,
+    ]);
+    const own = [...texts]
+      .filter(([path]) => /^docs\/decisions\/\d{4}-/.test(path))
+      .map(([path, text]) => [path, text.split('\n', 1)[0]]);
+    expect(own.length).toBeGreaterThan(40);
+    expect(listed.toSorted()).toEqual(own.toSorted());
   });
 });
 

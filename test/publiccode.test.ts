@@ -39,6 +39,7 @@ const SCHEMA = {
     name: text,
     url: { type: 'string', pattern: '^https://' },
     softwareVersion: text,
+    releaseDate: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
     platforms: words,
     categories: { type: 'array', items: { enum: ['data-collection', 'data-analytics', 'document-management'] } },
     developmentStatus: { enum: ['concept', 'development', 'beta', 'stable', 'obsolete'] },

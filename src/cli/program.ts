@@ -12,6 +12,17 @@ import { configCommand, demoCommand, migrateCommand, serveCommand } from './serv
 
 /** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {
+  try {
+    await createProgram(terminal).parseAsync(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Commander has written the error; asking for help is not one.
+    terminal.exitCode = error.exitCode === 0 ? 0 : 2;
+  }
+}
+
+/** All commands with their options. */
+export function createProgram(terminal: Terminal): Command {
   const program = new Command('koppelvlak')
     .version(packageVersion(), '--version', 'print the version')
     .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed')
@@ -35,13 +46,7 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
   ])
     program.addCommand(command);
   inheritExit(program);
-  try {
-    await program.parseAsync(words, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Commander has written the error; asking for help is not one.
-    terminal.exitCode = error.exitCode === 0 ? 0 : 2;
-  }
+  return program;
 }
 
 function packageVersion(): string {

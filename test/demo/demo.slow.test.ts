@@ -7,6 +7,8 @@ import { isRecord } from '../../src/kernel/json-value.ts';
 import { startProgram } from '../support/program.ts';
 import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from './support.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
+
 let home: Awaited<ReturnType<typeof temporaryHome>>;
 beforeAll(async () => {
   home = await temporaryHome();
@@ -31,6 +33,15 @@ describe('the demo', () => {
       expect(stdout).toContain(`ok     ${part}`);
     }
     expect(stdout).toContain('processing actions of two persons: 40 loaded');
+    const checks = (text: string): string[] => text.match(/^ +ok {5}.+$|^ +\d+ checks ok, 0 failed$/gm) ?? [];
+    for (const [page, least] of [['docs/tour.md', checks(stdout).length] as const, ['README.md', 5] as const]) {
+      const shown = checks(await readFile(join(ROOT, page), 'utf8'));
+      expect(
+        shown.filter((line) => !stdout.includes(line)),
+        page,
+      ).toEqual([]);
+      expect(shown.length, page).toBeGreaterThanOrEqual(least);
+    }
     expect(await hasPostgres(home.path)).toBe(false);
   });
 

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/kernel/config/read-config.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const files = globSync('deploy/**/*.*', { cwd: ROOT });
-const settings = new Set(read('README.md').match(/(?<=\| `)[A-Z][A-Z0-9_]+(?=`)/g));
+const settings = new Set(read('docs/settings.md').match(/(?<=\| `)[A-Z][A-Z0-9_]+(?=`)/g));
 const has = (program: string): boolean => spawnSync(program, ['--help']).error === undefined;
 
 describe('deploy', () => {

@@ -1,7 +1,7 @@
 /** The package as an organisation installs it: packed, in an empty directory, beside a Postgres of its own. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -19,19 +19,29 @@ let application: string;
 let packed: { file: string; digest: string }[];
 let database: TestDatabase;
 
-async function pack(name: string): Promise<{ file: string; digest: string }> {
+async function pack(name: string, root: string): Promise<{ file: string; digest: string }> {
   const directory = join(work, name);
   await mkdir(directory);
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: ROOT });
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd: root });
   const made: unknown = JSON.parse(stdout.slice(stdout.indexOf('[')));
   const [first]: unknown[] = Array.isArray(made) ? made : [];
   if (!isRecord(first)) throw new Error(`npm pack made nothing: ${stdout}`);
   return { file: join(directory, String(first.filename)), digest: String(first.integrity) };
 }
 
+/** The same sources elsewhere, as another person has them: other times, and readable by the owner only. */
+async function copySources(): Promise<string> {
+  const copy = join(work, 'copy');
+  const script = `umask 077 && mkdir "$1" && git ls-files -z --cached --others --exclude-standard |
+    xargs -0 -I{} sh -c 'test ! -e "$1" || cp --parents "$1" "$2"' sh {} "$1"`;
+  await run('sh', ['-c', script, 'sh', copy], { cwd: ROOT });
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
 beforeAll(async () => {
   work = await mkdtemp(join(tmpdir(), 'koppelvlak-package-'));
-  packed = [await pack('first'), await pack('second')];
+  packed = [await pack('first', ROOT), await pack('second', await copySources())];
   application = join(work, 'application');
   await mkdir(application);
   await writeFile(join(application, 'package.json'), '{"private":true}');
@@ -54,7 +64,7 @@ function environment(more: Readonly<Record<string, string>> = {}): Record<string
 const program = (): string => join(application, 'node_modules/.bin/koppelvlak');
 
 describe('the installed package', { timeout: LIMIT }, () => {
-  it('is the same file, packed again', () => {
+  it('is the same file, packed elsewhere at another time under another umask', () => {
     expect(packed[1]?.digest).toBe(packed[0]?.digest);
   });
 

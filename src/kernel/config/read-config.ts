@@ -8,7 +8,7 @@ import { raadsfeedSettings } from './raadsfeed-settings.ts';
 import { securitySettings } from './security-settings.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
-/** Every setting there is, by group. The README's table is tested against it. */
+/** Every setting there is, by group. The tables in docs/settings.md are tested against it. */
 export const settings = {
   server: serverSettings,
   security: securitySettings,

@@ -1,0 +1,92 @@
+/**
+ * Makes a release: `npm run release -- 1.1.0` sets the version wherever it stands, commits that and makes an annotated tag `v1.1.0`. It pushes
+ * nothing. The changelog must have the section of the version, `## 1.1.0 – 2027-01-31`, and the working tree must be clean.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+
+interface Place {
+  readonly file: string;
+  /** Its second group is the value. */
+  readonly pattern: RegExp;
+  readonly kind: 'version' | 'date';
+}
+
+/** Where the version stands, and the date of the release. Contracts have versions of their own. */
+export const PLACES: readonly Place[] = [
+  { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
+  { file: 'package-lock.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' },
+  {
+    file: 'package-lock.json',
+    pattern: /^( {4}"": \{\s+"name": "koppelvlak",\s+"version": ")([^"]+)/m,
+    kind: 'version',
+  },
+  { file: 'deploy/helm/Chart.yaml', pattern: /^(version: )(\S+)/m, kind: 'version' },
+  { file: 'deploy/helm/Chart.yaml', pattern: /^(appVersion: ")([^"]+)/m, kind: 'version' },
+  { file: 'publiccode.yml', pattern: /^(softwareVersion: ")([^"]+)/m, kind: 'version' },
+  { file: 'publiccode.yml', pattern: /^(releaseDate: ")([^"]+)/m, kind: 'date' },
+  { file: 'Dockerfile', pattern: /(org\.opencontainers\.image\.version=")([^"]+)/, kind: 'version' },
+];
+
+/** What stands there now. @throws when the file has no such line */
+export function valueAt(root: string, { file, pattern }: Place): string {
+  const value = pattern.exec(readFileSync(join(root, file), 'utf8'))?.[2];
+  if (value === undefined) throw new Error(`${file} has nothing like ${String(pattern)}`);
+  return value;
+}
+
+/**
+ * Releases the repository at `root` as `version` and returns the tag.
+ * @throws Error with what must be done first; nothing has changed then
+ */
+export function release(root: string, version: string): string {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error('name a version such as 1.1.0');
+  const tag = `v${version}`;
+  const current = valueAt(root, { file: 'package.json', pattern: /^( {2}"version": ")([^"]+)/m, kind: 'version' });
+  if (compare(version, current) < 0)
+    throw new Error(`${version} is older than ${current}, the version of package.json`);
+  if (git(root, 'status', '--porcelain') !== '') throw new Error('the working tree has changes: commit them first');
+  if (git(root, 'tag', '--list', tag) !== '') throw new Error(`tag ${tag} exists already`);
+  const section = new RegExp(`^## ${version.replaceAll('.', '\\.')} – (\\d{4}-\\d{2}-\\d{2})$`, 'm');
+  const date = section.exec(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'))?.[1];
+  if (date === undefined) throw new Error(`CHANGELOG.md has no section "## ${version} – YYYY-MM-DD"`);
+
+  for (const place of PLACES) valueAt(root, place);
+  for (const { file, pattern, kind } of PLACES) {
+    const path = join(root, file);
+    const value = kind === 'version' ? version : date;
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace(pattern, (_found, before: string) => before + value),
+    );
+  }
+  // The first release may find everything set already.
+  if (git(root, 'status', '--porcelain') !== '')
+    git(root, 'commit', '--all', '--quiet', '--message', `Version ${version}`);
+  git(root, 'tag', '--annotate', tag, '--message', `Koppelvlak ${version}`);
+  return tag;
+}
+
+function compare(left: string, right: string): number {
+  return left.localeCompare(right, 'en', { numeric: true });
+}
+
+/** Runs git and returns what it prints. @throws Error with its own words */
+function git(root: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`git ${args[0]}: ${stderr.trim()}`);
+  return stdout.trim();
+}
+
+if (import.meta.main) {
+  try {
+    const tag = release(join(import.meta.dirname, '..'), process.argv[2] ?? '');
+    console.log(`Tagged ${tag}. Push it with: git push --follow-tags`);
+  } catch (error) {
+    console.error(`release: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
+}

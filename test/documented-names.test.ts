@@ -1,0 +1,131 @@
+/** What the documents name by way of commands, options, settings, scripts and files exists. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../src/cli/program.ts';
+import { settings } from '../src/kernel/config/read-config.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+// The changelog and the decisions also name what once was.
+const documents = globSync(['*.md', 'docs/*.md'], { cwd: ROOT }).filter((path) => path !== 'CHANGELOG.md');
+const texts = documents.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const);
+
+/** Lines of the blocks of code, continued ones as one line, and the pieces of code within sentences. */
+function codeOf(text: string): string[] {
+  const blocks = [...text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm), ...text.matchAll(/((?:^ {4}\S.*\n)+)/gm)];
+  const lines = blocks.flatMap(([, block = '']) => block.replace(/\\\n\s*/g, '').split('\n'));
+  const prose = text.replace(/^```[\s\S]*?^```/gm, '');
+  return [...lines, ...[...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)].map((line) => line.trim());
+}
+
+const code = texts.flatMap(([from, text]) => codeOf(text).map((line) => ({ from, line })));
+
+const program = createProgram({
+  env: {},
+  stdin: new PassThrough(),
+  stdout: new PassThrough(),
+  stderr: new PassThrough(),
+  exit: () => undefined,
+  once() {
+    return this;
+  },
+  off() {
+    return this;
+  },
+});
+const GROUPS = program.commands.filter(({ commands }) => commands.length > 0).map((command) => command.name());
+
+/** What a line calls of the program, as words: `koppelvlak feed publish FILE`, or in a sentence `feed publish`. */
+function callOf(line: string): string[] | undefined {
+  const named = /(?:^|[\s/])koppelvlak(?: --)? ((?!serve\.)[a-z-].*)$/.exec(line)?.[1];
+  const short = new RegExp(`^(?:${GROUPS.join('|')}) [a-z][a-z-]+(?: .*)?$`).test(line) ? line : undefined;
+  return (named ?? short)?.replace(/\s#.*$/, '').split(/\s+/);
+}
+
+/** The command that the words lead to, or the word that is none. */
+function resolve(words: readonly string[]): Command | string {
+  let command: Command = program;
+  for (const word of words) {
+    if (command.commands.length === 0 || word.startsWith('-')) break;
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) return word;
+    command = next;
+  }
+  return command;
+}
+
+describe('the documents name', () => {
+  const calls = code.flatMap(({ from, line }) => {
+    const words = callOf(line);
+    return words === undefined ? [] : [{ from, line, words }];
+  });
+
+  it('commands that exist', () => {
+    expect(calls.length).toBeGreaterThan(60);
+    const unknown = calls.filter(({ words }) => typeof resolve(words) === 'string');
+    expect(unknown.map(({ from, line }) => `${from}: ${line}`)).toEqual([]);
+  });
+
+  it('options that their commands have', () => {
+    const faults = calls.flatMap(({ from, line, words }) => {
+      const command = resolve(words);
+      if (typeof command === 'string') return [];
+      const own = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short]);
+      const known = new Set<unknown>([...own, '--help', '-h']);
+      const given = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/[=`,;.].*$/, ''));
+      return given.filter((option) => !known.has(option)).map((option) => `${from}: ${option} of ${line}`);
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('settings that exist', () => {
+    const NO_SETTINGS = [
+      'ADR_RULESET',
+      'ON_ERROR_STOP',
+      'SECURITY_HEADERS',
+      'NODE_EXTRA_CA_CERTS',
+      ...['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'RETENTION_PASSWORD', 'KEYS_DIRECTORY'],
+      'KOPPELVLAK_APPLICATIE_SECRET',
+    ];
+    const all = Object.values(settings).flatMap((group) => Object.values(group));
+    const known = new Set([...all.map(({ variable }) => variable), ...NO_SETTINGS]);
+    const secret = new Set(all.filter((setting) => setting.secret).map(({ variable }) => `${variable}_FILE`));
+    const named = code.flatMap(({ from, line }) =>
+      [...line.matchAll(/(?<![\w/…-])(?!ERR(?:OR)?_|PROTOCOL_)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w…])/g)].map(
+        ([name]) => ({ from, name }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(150);
+    expect(named.filter(({ name }) => !known.has(name) && !secret.has(name))).toEqual([]);
+  });
+
+  it('scripts of package.json, benchmarks and drills that exist', () => {
+    const { scripts }: { scripts: object } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const programs = globSync('bench/*.ts', { cwd: ROOT }).map((file) => basename(file, '.ts'));
+    const named = code.flatMap(({ from, line }) =>
+      [...line.matchAll(/npm run (?:--silent )?([a-z][\w:-]*)(?:(?: --)? ([a-z][a-z-]*))?/g)].map(
+        ([, script = '', name]) => ({ from, script, name }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(40);
+    const gone = named.filter(({ script, name }) => {
+      if (!Object.keys(scripts).includes(script)) return true;
+      if (name === undefined || (script !== 'bench' && script !== 'drill')) return false;
+      return !programs.includes(script === 'drill' ? `drill-${name}` : name);
+    });
+    expect(gone).toEqual([]);
+  });
+
+  it('files that exist', () => {
+    const directories = 'src|deploy|scripts|openapi|examples|migrations|docs|test|bench|tools|\\.ci';
+    const path = new RegExp(`(?<![\\w/.-])(?:${directories})/[\\w./*-]*[\\w/]`, 'g');
+    const named = code.flatMap(({ from, line }) => [...line.matchAll(path)].map(([found]) => ({ from, found })));
+    expect(named.length).toBeGreaterThan(100);
+    const gone = named.filter(({ found }) =>
+      found.includes('*') ? globSync(found, { cwd: ROOT }).length === 0 : !existsSync(join(ROOT, found)),
+    );
+    expect(gone).toEqual([]);
+  });
+});
