@@ -10,6 +10,7 @@ import { type Logger, portError } from './kernel/log.ts';
 import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
 import type { Terminal } from './kernel/terminal.ts';
 import type { Clock } from './kernel/time.ts';
+import type { Tracing } from './tracing.ts';
 
 /** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */
 const LAST_REQUEST_MS = 2000;
@@ -62,6 +63,8 @@ async function listen(
 ): Promise<Service> {
   const { platform } = open;
   const { server } = platform.config;
+  const tracing = await openTracing(platform);
+  if (tracing !== undefined) releases.push(tracing.close);
   const { areas, checks = [], close: closeAreas } = await openAreas(platform);
   releases.push(closeAreas);
   measureProcess(platform);
@@ -74,7 +77,7 @@ async function listen(
   });
   const managementConnections = trackConnections(management.server);
   releases.push(() => close(management, managementConnections, server.shutdownTimeoutMs));
-  const app = await buildServer(platform, areas);
+  const app = await buildServer(platform, areas, tracing?.instrument);
   const connections = trackConnections(app.server);
   releases.push(() => close(app, connections, server.shutdownTimeoutMs));
 
@@ -97,6 +100,14 @@ async function listen(
     return stopping;
   };
   return { url, managementUrl, databaseUrl: open.ownerUrl, databaseExited: open.databaseExited, stop };
+}
+
+/** Loads nothing of OpenTelemetry unless an operator asks for traces. */
+async function openTracing({ config, log }: Platform): Promise<Tracing | undefined> {
+  const { tracingEndpoint } = config.server;
+  if (tracingEndpoint === undefined) return undefined;
+  const { startTracing } = await import('./tracing.ts');
+  return startTracing({ ...config.server, tracingEndpoint }, log);
 }
 
 /** Keeps serving until balancers have moved elsewhere and proxies have closed their idle connections; the signal cuts it short. */

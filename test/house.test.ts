@@ -154,6 +154,17 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/(?!cli\/)/, /^src\/(?!cli\/)/)).toEqual([]);
   });
 
+  it('lets only the tracing import OpenTelemetry, and loads that only when it is asked for', () => {
+    const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
+    expect(users(/^src\/(?!tracing\.ts)/, tracer)).toEqual([]);
+    expect(users(/^src\/tracing\.ts/, tracer)).not.toEqual([]);
+    expect(strays(/^src\/tracing\.ts/, /^src\/(kernel|http)\//)).toEqual([]);
+    const importers = source.filter(({ ours }) => ours.includes('src/tracing.ts'));
+    expect(importers.map(({ path }) => path)).toEqual(['src/serve.ts']);
+    const imports = importers[0]?.text.match(/^.*'\.\/tracing\.ts'.*$/gm) ?? [];
+    expect(imports.filter((line) => !/^import type |await import\(/.test(line))).toEqual([]);
+  });
+
   it('keeps test support out of the source', () => {
     expect(strays(/^src\//, /^(src\/|package\.json$)/)).toEqual([]);
   });

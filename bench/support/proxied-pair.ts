@@ -67,7 +67,9 @@ export async function startProxy(dir: string, [a, b]: readonly [number, number])
      events {} http { access_log off; ${paths.join(' ')} include ${dir}/koppelvlak.conf; }`,
   );
   const args = ['-p', dir, '-e', join(dir, 'error.log'), '-c', join(dir, 'nginx.conf')];
-  const child = spawn('nginx', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  // Where Debian puts it is not in everybody's path.
+  const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
+  const child = spawn('nginx', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = once(child, 'exit');
   const complaints = text(child.stderr);
   for (const giveUp = Date.now() + START_MS; ; await sleep(50)) {

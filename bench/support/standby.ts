@@ -28,7 +28,6 @@ export interface Pair {
 const log = createLogger('silent');
 /** How long the standby may take to connect, in milliseconds. */
 const CONNECT_MS = 30_000;
-const NAME = 'standby';
 
 /** Makes both under a directory; the service's tables are there and the standby follows. */
 export async function startPair(dir: string, replication: Replication): Promise<Pair> {
@@ -40,13 +39,22 @@ export async function startPair(dir: string, replication: Replication): Promise<
   const primary = await startEmbedded({
     dir: primaryDir,
     log,
-    settings: { wal_level: 'replica', ...(replication === 'synchronous' ? { synchronous_standby_names: NAME } : {}) },
+    settings: {
+      ...(await settingsOf('primary.conf')),
+      ...(replication === 'synchronous' ? {} : { synchronous_standby_names: '' }),
+    },
   });
-  const host = new URL(primary.url).searchParams.get('host');
+  const host = new URL(primary.url).searchParams.get('host') ?? '';
+  const standbySettings = await settingsOf('standby.conf');
   const standby = await startEmbedded({
     dir: standbyDir,
     log,
-    settings: { primary_conninfo: `host=${host} port=5432 user=koppelvlak application_name=${NAME}` },
+    settings: {
+      ...standbySettings,
+      primary_conninfo: String(standbySettings.primary_conninfo)
+        .replace('host=db1', `host=${host}`)
+        .replace('user=replicator', 'user=koppelvlak'),
+    },
   });
   await waitForStandby(primary.url, replication);
   return {
@@ -66,6 +74,13 @@ export async function startPair(dir: string, replication: Replication): Promise<
       await primary.stop();
     },
   };
+}
+
+/** What a file of deploy/postgres sets: the servers of the drill run with what operators are given. */
+async function settingsOf(file: string): Promise<Record<string, string>> {
+  const text = await readFile(join(import.meta.dirname, '../../deploy/postgres', file), 'utf8');
+  const lines = [...text.matchAll(/^(\w+) = (?:'(.*)'|(\S+))$/gm)];
+  return Object.fromEntries(lines.map(([, name, quoted, plain]) => [name, quoted ?? plain ?? '']));
 }
 
 /** A copy of a server that stands still, as `pg_basebackup` makes of one that runs. */

@@ -16,8 +16,15 @@ import { securityTxt } from './security-txt.ts';
 /** Most listeners of a response for one event; Node warns from eleven on. */
 const MOST_LISTENERS = 30;
 
-/** Builds the public server: the Fastify options, what all areas share, then the areas. It does not listen yet. */
-export async function buildServer(platform: Platform, areas: readonly Area[]): Promise<FastifyInstance> {
+/**
+ * Builds the public server: the Fastify options, what all areas share, then the areas. It does not listen yet.
+ * @param instrument called before anything is registered
+ */
+export async function buildServer(
+  platform: Platform,
+  areas: readonly Area[],
+  instrument?: (app: FastifyInstance) => Promise<void>,
+): Promise<FastifyInstance> {
   const { server } = platform.config;
   const loggerInstance: FastifyBaseLogger = platform.log;
   const app = Fastify({
@@ -51,6 +58,7 @@ export async function buildServer(platform: Platform, areas: readonly Area[]): P
       sendProblem(error, request, reply, platform.publicBaseUrl);
     },
   });
+  await instrument?.(app);
   // Everything that holds something for a request listens for its end.
   app.addHook('onRequest', (_request, reply, done) => {
     reply.raw.setMaxListeners(MOST_LISTENERS);

@@ -1,4 +1,4 @@
-/** The logins that deploy/postgres/roles.sql makes, each with no more than its role: everything that the program can do runs with them. */
+/** The logins that deploy/sql/roles.sql makes, each with no more than its role: everything that the program can do runs with them. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { registerCommand } from '../../src/cli/register.ts';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/kernel/log.ts';
+import { encodeRequest } from '../../src/verwerkingenlog/ldv/otlp.ts';
 import { FakeSource } from '../aggregator/fake-source.ts';
 import { run as runStatements } from '../embedded-postgres/support.ts';
 import { messageFile, shvMessage } from '../gegevens/support/messages.ts';
@@ -22,9 +23,11 @@ import { createApi } from '../support/api.ts';
 import { documentOf, meetingOf } from '../support/notubiz/answers.ts';
 import { type NotubizServer, startNotubiz } from '../support/notubiz/server.ts';
 import { type Ended, startProgram } from '../support/program.ts';
+import { startReceiver } from '../verwerkingenlog/ldv/receiver.ts';
+import { line } from '../verwerkingenlog/ldv/support.ts';
 import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerkingenlog/support.ts';
 
-const ROLES = join(import.meta.dirname, '../../deploy/postgres/roles.sql');
+const ROLES = join(import.meta.dirname, '../../deploy/sql/roles.sql');
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 /** They reach no database. */
 const WITHOUT_DATABASE = ['gegevens request', 'gegevens convert', 'feed follow'];
@@ -106,6 +109,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
   });
 
   it('the service serves and logs nothing that was refused', async () => {
+    const logbook = await startReceiver();
     const service = await openSupplier({
       databaseUrl: as('koppelvlak_service'),
       env: {
@@ -114,6 +118,10 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
         DATABASE_MIGRATE: 'false',
         DATABASE_PRUNE_URL: as('koppelvlak_retentie'),
         RAADSFEED_REGISTER: 'true',
+        VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60',
+        LDV_UNKNOWN_ACTIVITY: 'normaal',
+        LDV_READ: 'true',
+        LDV_FORWARD_URL: logbook.url,
       },
     });
     try {
@@ -134,6 +142,24 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
       for (const path of ['feed', 'snapshot', 'register']) {
         expect((await fetch(`${service.server.url}/ori/v1/${path}`)).status, path).toBe(200);
       }
+      const ldv = `${service.server.url}/ldv/v1`;
+      const lines = await fetch(`${ldv}/traces`, {
+        method: 'POST',
+        headers: { ...(await service.tokens.bearer(ALL)), 'content-type': 'application/json' },
+        body: Buffer.from(encodeRequest([line()], 'json')),
+      });
+      expect(lines.status, await lines.text()).toBe(200);
+      const found = await fetch(`${ldv}/data-processing-operations`, {
+        method: 'POST',
+        headers: { ...(await service.tokens.bearer(ALL)), ...HEADERS, 'content-type': 'application/json' },
+        body: JSON.stringify({ dataSubjectId: newPerson(), dataSubjectIdType: 'BSN' }),
+      });
+      expect(found.status, await found.text()).toBe(200);
+      // Scheduled work: what is given on to another logbook, and retention.
+      await expect.poll(() => logbook.taken.length).toBeGreaterThan(0);
+      await expect
+        .poll(() => service.server.logged.map(({ msg }) => msg))
+        .toContain('actions past their term were removed');
       const ready = await fetch(`${service.server.managementUrl}/health/ready`);
       expect(ready.status, await ready.text()).toBe(200);
       const refused = service.server.logged.filter((line) => /permission denied|42501/.test(JSON.stringify(line)));
@@ -141,6 +167,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
       await works(['log', 'history', actieId]);
     } finally {
       await service.close();
+      await logbook.close();
     }
   });
 

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json-value.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { startCollector } from './collector.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIMIT = 600_000;
@@ -98,11 +99,19 @@ describe('the installed package', { timeout: LIMIT }, () => {
   });
 
   it('serves from a Postgres elsewhere, migrated by its own command', async () => {
-    const env = environment({ DATABASE_URL: database.url, AREAS: 'raadsfeed', SHUTDOWN_DRAIN_MS: '0' });
+    const env = environment({
+      DATABASE_URL: database.url,
+      AREAS: 'raadsfeed',
+      RAADSFEED_REGISTER: 'true',
+      SHUTDOWN_DRAIN_MS: '0',
+      // A busy machine is no reason for 503 here.
+      OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+    });
     await run(program(), ['migrate'], { cwd: application, env });
+    const collector = await startCollector();
     const child = spawn(program(), ['serve'], {
       cwd: application,
-      env: { ...env, DATABASE_MIGRATE: 'false' },
+      env: { ...env, DATABASE_MIGRATE: 'false', TRACING_ENDPOINT: collector.url },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     try {
@@ -117,11 +126,16 @@ describe('the installed package', { timeout: LIMIT }, () => {
       const reply = await fetch(`${url}/ori/v1/feed`);
       expect(reply.status).toBe(200);
       expect((await fetch(`${url}/ori/v1/docs`)).status).toBe(200);
+      expect((await fetch(`${url}/ori/v1/register`)).status).toBe(200);
     } finally {
       child.kill('SIGTERM');
     }
     const [status]: unknown[] = await once(child, 'exit');
     expect(status).toBe(0);
+    await collector.close();
+    const request = collector.spans.find(({ name }) => name === 'GET /ori/v1/register');
+    const statements = collector.spans.filter(({ traceId }) => traceId === request?.traceId);
+    expect(statements.map(({ name }) => name).join('\n')).toContain('pg.query:');
   });
 
   it('can be imported by an application', async () => {

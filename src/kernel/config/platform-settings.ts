@@ -97,6 +97,17 @@ export const serverSettings = {
     description:
       'Addresses (and all below them) that calls to feeds carry a `traceparent` to, beside `LDV_FORWARD_URL`. Never responders, issuers or suppliers.',
   }),
+  tracingEndpoint: url('TRACING_ENDPOINT', {
+    schemes: ['https', 'http'],
+    description:
+      'Collector of OpenTelemetry, without `/v1/traces`, that traces of requests go to (OTLP over HTTP, protobuf). Never an address of LDV. Absent: no tracing.',
+  }),
+  tracingSamplePercent: integer('TRACING_SAMPLE_PERCENT', {
+    default: 100,
+    min: 1,
+    max: 100,
+    description: 'Share of all traces, in percent, that are sent to `TRACING_ENDPOINT`.',
+  }),
   shutdownDrainMs: integer('SHUTDOWN_DRAIN_MS', {
     default: 5000,
     min: 0,

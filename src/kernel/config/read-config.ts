@@ -270,6 +270,16 @@ function contradictions(config: Config): Contradiction[] {
         );
     }
   }
+  const { tracingEndpoint } = server;
+  const ownLdv = server.publicBaseUrl === undefined ? [] : [`${server.publicBaseUrl}${config.ldv.prefix}`];
+  const logbooks = [ldvOut.forwardUrl, ...ownLdv.map((address) => address.replace(/\/v1$/, ''))];
+  if (tracingEndpoint !== undefined && logbooks.includes(tracingEndpoint)) {
+    fault(
+      ['TRACING_ENDPOINT', 'LDV_FORWARD_URL', 'PUBLIC_BASE_URL', 'LDV_PREFIX'],
+      'is the address of a logbook',
+      'a collector for traces; a logbook is for the processing of personal data only',
+    );
+  }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
   if (new Set(keyNames).size < keyNames.length) {
     fault(['VERWERKINGENLOG_KEY'], 'names two keys alike', 'a name of its own for every key');

@@ -1,6 +1,6 @@
 -- For the administrator of the database server, once, before the first `koppelvlak migrate`:
 --
---   psql --set=ON_ERROR_STOP=1 --set=owner_password=… --set=service_password=… --set=retention_password=… --file=roles.sql
+--   psql --set=ON_ERROR_STOP=1 --set=owner_password=… --set=service_password=… --set=retention_password=… --file=deploy/sql/roles.sql
 
 -- What the program works as, whatever its login: nobody logs in with these. The migrations grant them what they need.
 create role koppelvlak_dienst nologin;

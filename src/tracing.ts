@@ -1,0 +1,202 @@
+/**
+ * Tracing with OpenTelemetry, for operators: each request of the public listener as a trace, down to its SQL statements. Loaded only when
+ * `TRACING_ENDPOINT` is set. It has nothing to do with LDV, whose lines are spans too: those are entries of the processing log.
+ * @see docs/decisions/0017-traces-hold-what-is-listed.md
+ */
+import { FastifyOtelInstrumentation } from '@fastify/otel';
+import {
+  type Attributes,
+  context,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapPropagator,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import pg from 'pg';
+import { traceOf } from './http/headers.ts';
+import type { Config } from './kernel/config/read-config.ts';
+import type { Logger } from './kernel/log.ts';
+import { readTraceContext } from './kernel/trace-context.ts';
+
+export interface Tracing {
+  /** Traces every request of a server; to be called before anything else is registered. */
+  readonly instrument: (app: FastifyInstance) => Promise<void>;
+  /** Sends what is left, for two seconds at most, and undoes what was changed in the process. */
+  readonly close: () => Promise<void>;
+}
+
+/** Everything that a span may say. None of it comes from a client, but for the method, which is one that a route has. */
+const ATTRIBUTES = new Set([
+  'http.request.method',
+  'http.response.status_code',
+  'http.route',
+  'db.namespace',
+  'db.postgresql.plan',
+  'db.query.text',
+  'db.system.name',
+  'server.address',
+  'server.port',
+]);
+/** Longest attribute in characters: a statement may be longer. */
+const MAX_ATTRIBUTE_LENGTH = 2048;
+/** Spans that wait to be sent; others are dropped. Each holds some kilobytes at most. */
+const MAX_WAITING = 2048;
+const EXPORT_TIMEOUT_MS = 5000;
+const CLOSE_MS = 2000;
+/** Failures to send are logged once in this time. */
+const COMPLAINT_MS = 60_000;
+
+/** @throws {Error} when this process is traced already: OpenTelemetry has one context per process */
+export function startTracing(server: Config['server'] & { readonly tracingEndpoint: string }, log: Logger): Tracing {
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  if (!context.setGlobalContextManager(contexts)) throw new Error('this process is traced already');
+  propagation.setGlobalPropagator(incomingTrace);
+  const exporter = new OTLPTraceExporter({
+    url: `${server.tracingEndpoint}/v1/traces`,
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'koppelvlak' }),
+    // By the trace alone, so that a caller's flag decides nothing here.
+    sampler: new TraceIdRatioBasedSampler(server.tracingSamplePercent / 100),
+    spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH, eventCountLimit: 0, linkCountLimit: 0 },
+    spanProcessors: [
+      listedOnly(
+        new BatchSpanProcessor({
+          exporter: complaining(exporter, log),
+          maxQueueSize: MAX_WAITING,
+          exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+        }),
+      ),
+    ],
+  });
+  const requests = new FastifyOtelInstrumentation({
+    instrumentHooks: false,
+    recordExceptions: false,
+    requestHook: nameRequest,
+  });
+  requests.setTracerProvider(provider);
+  const unpatch = traceStatements(provider);
+  return {
+    instrument: async (app) => void (await app.register(requests.plugin())),
+    async close() {
+      unpatch();
+      requests.disable();
+      // That sending failed has been told by then.
+      const sent = provider.shutdown().then(
+        () => true,
+        () => true,
+      );
+      const inTime = await Promise.race([sent, after(CLOSE_MS)]);
+      if (!inTime) log.warn('the last spans were not sent in time');
+      propagation.disable();
+      context.disable();
+    },
+  };
+}
+
+/** The trace that a request names joins as for logs and entries; what `tracestate` says goes into no span. */
+const incomingTrace: TextMapPropagator<unknown> = {
+  extract(active, carrier) {
+    const { traceparent } = Object(carrier);
+    const { traceId, parentSpanId } = readTraceContext(traceparent);
+    if (parentSpanId === undefined) return active;
+    return trace.setSpanContext(active, {
+      traceId,
+      spanId: parentSpanId,
+      traceFlags: TraceFlags.NONE,
+      isRemote: true,
+    });
+  },
+  inject: () => undefined,
+  fields: () => ['traceparent'],
+};
+
+/** The span of a request gets the name of its route, and its identity is the one in log lines and own entries. */
+function nameRequest(span: ReturnType<typeof trace.wrapSpanContext>, request: FastifyRequest): void {
+  span.updateName(`${request.method} ${request.routeOptions.url ?? 'unknown'}`);
+  const { traceId, spanId } = span.spanContext();
+  request.traceContext = { ...traceOf(request), traceId, spanId };
+}
+
+/**
+ * Patches the driver itself: it is loaded long before this, by way of ECMAScript modules, which the usual hooks of OpenTelemetry on loading do
+ * not see. Only statements of a request become spans.
+ * @returns what takes the patch away
+ */
+function traceStatements(provider: TracerProvider): () => void {
+  const statements = new PgInstrumentation({ enabled: false, requireParentSpan: true, ignoreConnectSpans: true });
+  statements.setTracerProvider(provider);
+  const driver = statements.getModuleDefinitions().find(({ name }) => name === 'pg');
+  if (driver?.patch === undefined) throw new Error('the instrumentation of pg has no patch for it');
+  driver.patch(pg, undefined);
+  return () => void driver.unpatch?.(pg, undefined);
+}
+
+/** Passes on of each span what is listed: attributes, and no events, links, messages of errors or `tracestate`. */
+function listedOnly(next: SpanProcessor): SpanProcessor {
+  return {
+    onStart: (span, parent) => next.onStart(span, parent),
+    onEnd: (span) => next.onEnd(withListed(span)),
+    forceFlush: () => next.forceFlush(),
+    shutdown: () => next.shutdown(),
+  };
+}
+
+function withListed(span: ReadableSpan): ReadableSpan {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  const { name, kind, startTime, endTime, duration, ended, resource, instrumentationScope, parentSpanContext } = span;
+  const listed = Object.entries(span.attributes).filter(([key]) => ATTRIBUTES.has(key));
+  const attributes: Attributes = Object.fromEntries(listed);
+  const isRefused = kind === SpanKind.SERVER && Number(attributes['http.response.status_code']) < 500;
+  return {
+    ...{ name, kind, startTime, endTime, duration, ended, resource, instrumentationScope, attributes },
+    ...(parentSpanContext === undefined ? {} : { parentSpanContext }),
+    spanContext: () => ({ traceId, spanId, traceFlags }),
+    // A request that was refused is the client's fault, and no error of the service (semantic conventions for HTTP).
+    status: { code: isRefused ? SpanStatusCode.UNSET : span.status.code },
+    links: [],
+    events: [],
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+/** The exporter tells nobody of its failures but OpenTelemetry's own log, which is off. */
+function complaining(exporter: SpanExporter, log: Logger): SpanExporter {
+  let complained = Number.NEGATIVE_INFINITY;
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        if (result.error !== undefined && performance.now() - complained > COMPLAINT_MS) {
+          complained = performance.now();
+          log.warn({ err: result.error, spans: spans.length }, 'spans were not taken by TRACING_ENDPOINT');
+        }
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+    forceFlush: async () => exporter.forceFlush?.(),
+  };
+}
+
+function after(ms: number): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), ms).unref();
+  });
+}

@@ -1,0 +1,36 @@
+/** The drills of docs/operations.md that run for long, for some seconds: they still start, load all areas, and judge. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+
+const BENCH = join(import.meta.dirname, '../../bench');
+const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
+const hasNginx = spawnSync('nginx', ['-v'], { env }).error === undefined;
+
+async function drill(name: string, ...words: string[]): Promise<string> {
+  const child = spawn(process.execPath, [join(BENCH, `drill-${name}.ts`), ...words], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return printed;
+}
+
+describe('a drill in short', () => {
+  it.runIf(hasNginx)('rolling: restarts two instances and loses nothing', async () => {
+    const printed = await drill('rolling', '1', '100');
+    expect(printed).toMatch(/^2 restarts in \d+ s: \d{3,} answered, 0 failed$/m);
+  });
+
+  it('soak: loads all areas and measures memory, files and connections', async () => {
+    const printed = await drill('soak', '0.1');
+    expect(printed).toMatch(
+      /^second half against first: memory -?\d+ MB of \d+, files -?[\d.]+, connections -?[\d.]+$/m,
+    );
+    // Whether it is flat says nothing after some seconds, in which caches fill.
+    expect(printed).toMatch(/^0\.1 min: \d{2,} answered, 0 failed, \d+ published; (not )?flat$/m);
+  });
+});
