@@ -6,11 +6,12 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../test/support/free-port.ts';
 import { startMixedLoad } from './support/mixed-load.ts';
-import { startInstance, startProxy } from './support/proxied-pair.ts';
+import { type Instance, startInstance, startProxy } from './support/proxied-pair.ts';
 import { openSupplierDatabase } from './support/supplier-database.ts';
 
 const [restarts = 10, atLeast = 20_000] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
+const DRAIN_MS = 1500;
 /** Until nginx has found an instance again (`fail_timeout`). */
 const FOUND_MS = 2000;
 
@@ -25,7 +26,7 @@ try {
 async function drill(): Promise<boolean> {
   const supplier = await openSupplierDatabase(dir);
   closing.push(supplier.close);
-  const env = { ...supplier.env, SHUTDOWN_DRAIN_MS: '1500' };
+  const env = { ...supplier.env, SHUTDOWN_DRAIN_MS: String(DRAIN_MS) };
   const ports = [await freePort(), await freePort()] as const;
   const instances = [await startInstance(ports[0], env), await startInstance(ports[1], env)];
   closing.push(() => Promise.all(instances.map((instance) => instance.stop())));
@@ -36,8 +37,7 @@ async function drill(): Promise<boolean> {
   try {
     for (let round = 1; round <= restarts; round += 1) {
       for (const [i, port] of ports.entries()) {
-        const code = await instances[i]?.stop();
-        if (code !== 0) throw new Error(`an instance ended with ${code}`);
+        if (instances[i] !== undefined) await stop(instances[i]);
         instances[i] = await startInstance(port, env);
         await sleep(FOUND_MS);
       }
@@ -54,4 +54,17 @@ async function drill(): Promise<boolean> {
     `${restarts * 2} restarts in ${seconds.toFixed(0)} s: ${load.answered()} answered, ${load.failures.length} failed`,
   );
   return load.failures.length === 0;
+}
+
+/** As an operator does; a balancer that asks for readiness hears that the instance is stopping. */
+async function stop(instance: Instance): Promise<void> {
+  const ended = instance.stop();
+  let said: unknown;
+  for (const until = Date.now() + DRAIN_MS; said !== 'stopping' && Date.now() < until; await sleep(20)) {
+    const response = await fetch(`${instance.managementUrl}/health/ready`);
+    const { status }: { status: string } = JSON.parse(await response.text());
+    if (response.status === 503) said = status;
+  }
+  const code = await ended;
+  if (said !== 'stopping' || code !== 0) throw new Error(`an instance said ${said} and ended with ${code}`);
 }

@@ -30,6 +30,11 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   const outbound = createOutboundFetch(config.server);
   const verifier = createVerifier(platform, outbound.fetch);
   const areas: Area[] = [];
+  /** What makes one area useless only warns where others are served. */
+  const unlessAlone = (area: Area): Area => {
+    const isAlone = !mountsLog && !mounts(config, 'raadsfeed');
+    return isAlone ? area : { ...area, checks: area.checks.map((check) => ({ ...check, vital: false })) };
+  };
   const close = async (): Promise<void> => {
     for (const area of areas.toReversed()) await area.close();
     verifier.close();
@@ -39,7 +44,7 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   try {
     if (processingLog !== undefined) {
       if (variants.length > 0)
-        areas.push(await createGegevens(sharing('gegevens'), { variants, verifier, processingLog }));
+        areas.push(unlessAlone(await createGegevens(sharing('gegevens'), { variants, verifier, processingLog })));
       if (mountsLog) areas.push(await createVerwerkingenlog(sharing('verwerkingenlog'), { verifier, processingLog }));
     }
     if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(sharing('raadsfeed')));
@@ -47,7 +52,9 @@ export async function createAreas(platform: Platform): Promise<Areas> {
     await close();
     throw error;
   }
-  return { areas, checks: [...verifier.checks, ...(processingLog?.checks ?? [])], close };
+  // Without tokens the feed, which is public, is still served.
+  const tokens = verifier.checks.map((check) => ({ ...check, vital: !mounts(config, 'raadsfeed') }));
+  return { areas, checks: [...tokens, ...(processingLog?.checks ?? [])], close };
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {

@@ -32,16 +32,23 @@ export function buildManagement({ metrics, checks, stopping }: ManagementOptions
   return app;
 }
 
-async function run({ name, vital = true, check }: ReadinessCheck): Promise<ReadinessResult & { name: string }> {
+async function run(check: ReadinessCheck): Promise<ReadinessResult & { name: string }> {
+  const { name, vital = true } = check;
+  const { ok, detail, warning } = await resultOf(check);
+  if (!ok && !vital) return { name, ok: true, ...(detail === undefined ? {} : { warning: detail }) };
+  return { name, ok, ...(detail === undefined ? {} : { detail }), ...(warning === undefined ? {} : { warning }) };
+}
+
+/** A check that throws or takes too long fails. */
+async function resultOf({ check }: ReadinessCheck): Promise<ReadinessResult> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error('no answer in time')), CHECK_TIMEOUT_MS);
   });
   try {
-    return { name, ...(await Promise.race([check(), late])) };
+    return await Promise.race([check(), late]);
   } catch (error) {
-    const reason = reasonOf(error);
-    return vital ? { name, ok: false, detail: reason } : { name, ok: true, warning: reason };
+    return { ok: false, detail: reasonOf(error) };
   } finally {
     clearTimeout(timer);
   }

@@ -96,6 +96,38 @@ describe('readiness', () => {
     );
   });
 
+  it('is lost while the keys of the issuer were never there; where the feed is served too, it is a warning', async () => {
+    const env = { OAUTH_JWKS_URL: 'http://127.0.0.1:1/jwks' };
+    const log = await start('verwerkingenlog', { env });
+    expect(await ready(log)).toMatchObject({
+      status: 503,
+      lines: { 'token-issuer': { ok: false, detail: 'the keys of OAUTH_ISSUER were never fetched' } },
+    });
+    await log.stop();
+    const { status, lines } = await ready(await start('verwerkingenlog,raadsfeed', { env }));
+    expect([status, lines['token-issuer']]).toEqual([
+      200,
+      { ok: true, warning: 'the keys of OAUTH_ISSUER were never fetched' },
+    ]);
+  });
+
+  it('tells that the keys of the issuer are old', async () => {
+    let aheadMs = 0;
+    const log = await start('verwerkingenlog', {
+      clock: { now: () => new Date(systemClock.now().getTime() + aheadMs) },
+    });
+    expect((await ready(log)).lines['token-issuer']).toEqual({ ok: true });
+    await tokens.close();
+    aheadMs = 3_600_000;
+    await expect
+      .poll(async () => (await ready(log)).lines['token-issuer'])
+      .toEqual({
+        ok: true,
+        warning: expect.stringMatching(/^OAUTH_ISSUER is unavailable; its keys are 36\d\d s old$/),
+      });
+    tokens = await startTokens();
+  });
+
   it('tells that notifications do not arrive', async () => {
     const nowhere = 'postgres://nobody@127.0.0.1:1/nothing';
     const deaf = await start('raadsfeed', { env: { DATABASE_LISTEN_URL: nowhere } });
