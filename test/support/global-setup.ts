@@ -15,6 +15,8 @@ declare module 'vitest' {
     databaseServer: string;
     /** Name of the migrated database that `createDatabase` clones. */
     databaseTemplate: string;
+    /** Folder for the data of a Postgres of a test's own; goes with the run. */
+    databaseHomes: string;
   }
 }
 
@@ -28,8 +30,10 @@ const ENOUGH_BYTES = 2 * 1024 ** 3;
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
   const home = await mkdtemp(join(await placeOfData(), 'koppelvlak-test-'));
+  const homes = join(home, 'homes');
+  await mkdir(homes);
   // Postgres may run as another user, and passes through.
-  for (const path of [dir, home]) await chmod(path, 0o711);
+  for (const path of [dir, home, homes]) await chmod(path, 0o711);
   await keepTemporaryFiles(dir);
   const log = createLogger('error');
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
@@ -46,6 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await makeTemplate(server.href, log);
     project.provide('databaseServer', server.href);
     project.provide('databaseTemplate', TEMPLATE);
+    project.provide('databaseHomes', homes);
   } catch (error) {
     await teardown();
     throw error;
