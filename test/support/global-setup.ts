@@ -36,7 +36,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   for (const path of [dir, home, homes]) await chmod(path, 0o711);
   await keepTemporaryFiles(dir);
   const log = createLogger('error');
-  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
+  const settings = {
+    ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+    // So that a gigabyte of write-ahead log does not gather: some tests read all of it.
+    ...{ max_wal_size: '256MB', min_wal_size: '32MB' },
+  };
   let stop = async (): Promise<void> => {};
   const teardown = async (): Promise<void> => {
     await stop();
