@@ -35,6 +35,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Postgres may run as another user, and passes through.
   for (const path of [dir, home, homes]) await chmod(path, 0o711);
   await keepTemporaryFiles(dir);
+  // As `npm start` has it: a program that a test starts then costs a quarter of a second of processor instead of half a second or more.
+  process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/node');
   const log = createLogger('error');
   const settings = {
     ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
