@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -25,11 +26,13 @@ const TEMPLATE = 'koppelvlak_sjabloon';
 /** A file system in memory, and how many bytes of it must be free. */
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 * 1024 ** 3;
+/** How the folder of a run's data is called; the number of its process follows. */
+const HOME_OF = 'koppelvlak-test-';
 
 /** One Postgres for the whole run; what it holds is thrown away, so it need not be durable. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-test-'));
-  const home = await mkdtemp(join(await placeOfData(), 'koppelvlak-test-'));
+  const home = await mkdtemp(join(await placeOfData(), `${HOME_OF}${process.pid}-`));
   const homes = join(home, 'homes');
   await mkdir(homes);
   // Postgres may run as another user, and passes through.
@@ -70,12 +73,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
  */
 async function placeOfData(): Promise<string> {
   try {
+    await removeAbandoned();
     const { bavail, bsize } = await statfs(MEMORY);
     if (bavail * bsize >= ENOUGH_BYTES) return MEMORY;
   } catch {
     // No such thing on this machine.
   }
   return tmpdir();
+}
+
+/** What a run that was killed left in memory. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of await readdir(MEMORY)) {
+    const [pid] = name.startsWith(HOME_OF) ? name.slice(HOME_OF.length).split('-') : [];
+    if (Number(pid) > 0 && !existsSync(`/proc/${pid}`)) await rm(join(MEMORY, name), { recursive: true, force: true });
+  }
 }
 
 /** Whatever the tests leave in the temporary folder goes with the run. */
