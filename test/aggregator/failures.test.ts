@@ -41,7 +41,8 @@ function changed(change: (records: Record<string, unknown>[], page: Record<strin
   });
 }
 
-const BOMB = Buffer.alloc(50 * 1024 * 1024, 0x20);
+/** Eighty times what may be read. */
+const BOMB = Buffer.alloc(5 * 1024 * 1024, 0x20);
 
 const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] = [
   ['cuts the connection', 'broken-off', ({ request }) => request.socket.destroy() !== undefined],
@@ -98,11 +99,7 @@ const failures: readonly (readonly [name: string, fault: string, rule: Rule])[] 
   ['says gzip and sends something else', 'encoding', raw('{"records":[]}', { 'content-encoding': 'gzip' })],
   ['sends a huge answer', 'too-large', raw(Buffer.alloc(200_000, 0x20))],
   ['sends a gzip bomb', 'too-large', raw(gzipSync(BOMB), { 'content-encoding': 'gzip' })],
-  [
-    'sends a brotli bomb',
-    'too-large',
-    raw(brotliCompressSync(BOMB.subarray(0, 5_000_000)), { 'content-encoding': 'br' }),
-  ],
+  ['sends a brotli bomb', 'too-large', raw(brotliCompressSync(BOMB), { 'content-encoding': 'br' })],
   ['sends a zstd bomb', 'too-large', raw(zstdCompressSync(BOMB), { 'content-encoding': 'zstd' })],
   ['redirects to another host', 'redirect', raw('', { location: 'http://localhost:9/feed' }, 307)],
   ['redirects to a file', 'address', raw('', { location: 'file:///etc/passwd' }, 302)],

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'gegevens-away-'));
+const dir = mkdtempSync(join(inject('databaseHomes'), 'gegevens-away-'));
 const startPostgres = () => startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
 let postgres: EmbeddedPostgres;
 let supplier: Supplier;

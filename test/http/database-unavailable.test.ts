@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -15,7 +14,7 @@ let server: TestServer;
 const startPostgres = () => startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-away-'));
+  dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-away-'));
   postgres = await startPostgres();
   server = await startServer({
     env: { DATABASE_CONNECT_TIMEOUT_MS: '500' },

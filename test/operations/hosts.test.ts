@@ -1,10 +1,9 @@
 /** Two real servers of Postgres: a primary and its standby, or two that are alike. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { readAddresses } from '../../src/kernel/database/addresses.ts';
 import { createLogger } from '../../src/kernel/log.ts';
@@ -47,7 +46,7 @@ describe('an address with several hosts', () => {
 let root: string;
 let tokens: TestTokens;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'kv-hosts-'));
+  root = await mkdtemp(join(inject('databaseHomes'), 'kv-hosts-'));
   tokens = await startTokens();
 });
 afterAll(async () => {

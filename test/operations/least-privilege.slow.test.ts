@@ -1,9 +1,8 @@
 /** The logins that deploy/sql/roles.sql makes, each with no more than its role: everything that the program can do runs with them. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { bronCommand } from '../../src/cli/bron.ts';
 import { feedCommand } from '../../src/cli/feed.ts';
 import { gegevensCommand } from '../../src/cli/gegevens.ts';
@@ -41,7 +40,7 @@ const as = (login: string): string =>
   withDatabase(server.url, 'koppelvlak').replace('user=koppelvlak', `user=${login}`);
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'koppelvlak-roles-'));
+  dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-roles-'));
   server = await startEmbedded({ dir, log: createLogger('silent'), settings: { fsync: 'off' } });
   supplier = await startNotubiz();
   supplier.organisation.addMeeting(meetingOf(11, { documents: [documentOf(1)] }));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asPage, type FeedServer, removal, startFeed, vergadering } from './support.ts';
 
 const ROUNDS = 40;
-const POLLERS = 24;
+const POLLERS = 8;
 const ADDRESSES = ['/feed', '/feed?limit=1', '/feed?organisatiecode=gm9901', '/snapshot'];
 
 let feed: FeedServer;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   feed = await startFeed();
   await feed.publish([vergadering('v-0')]);
   mounts = [feed.mount, (await feed.another()).mount];
-  // So that a question to the database is nearly always under way, and all answers are kept ones.
+  // One for each address of each instance: a question to the database is nearly always under way, and all answers are kept ones.
   pollers = Array.from({ length: POLLERS }, async (_, i) => {
     while (polling) await (await fetch(`${mounts[i % 2]}${ADDRESSES[i % ADDRESSES.length]}`)).arrayBuffer();
   });

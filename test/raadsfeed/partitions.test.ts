@@ -118,8 +118,12 @@ it('is retried when a reader keeps it open, and no other reader queues behind it
 });
 
 it('is thrown away when all of it was pruned', async () => {
-  await owner.query(`update raadsfeed.record set opgeslagen = '2020-01-01' where sequence_number <= ${BORDER}`);
   await owner.query('delete from raadsfeed.stand where sequence_number < 100000');
+  // Most of it goes at once: to prune a hundred thousand records takes seconds, and the last ten thousand show the same.
+  for (const table of ['tekst', 'record']) {
+    await owner.query(`delete from raadsfeed.${table} where sequence_number between 10 and 90000`);
+  }
+  await owner.query(`update raadsfeed.record set opgeslagen = '2020-01-01' where sequence_number <= ${BORDER}`);
   const { pruneHistory } = await import('../../src/raadsfeed/store/prune.ts');
   await pruneHistory(feed.pool, {
     before: new Date('2021-01-01'),

@@ -27,7 +27,7 @@ export interface ProgramOptions {
   readonly input?: 'ignore' | 'pipe';
 }
 
-/** Starts the program as a process, as a user would, with nothing in its environment but what is given. */
+/** Starts the program as a process, as a user would, with nothing in its environment but what is given and Node's cache of compiled sources. */
 export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -35,7 +35,10 @@ export function startProgram(
 ): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
-    env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env },
+    env: {
+      ...{ PATH: process.env.PATH ?? '', NO_COLOR: '1', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' },
+      ...env,
+    },
     stdio: [input, 'pipe', 'pipe'],
   });
   // What it did not want to read.

@@ -32,6 +32,8 @@ export async function openTarget(file: string): Promise<Target> {
       GEGEVENS_REVOCATION: 'hard',
       GEGEVENS_RATE_LIMIT: '0',
       GEGEVENS_OCSP_TIMEOUT_MS: '500',
+      // A list without end is read no further: that the default is fifty shows nothing else.
+      GEGEVENS_CRL_MAX_MB: '1',
       REQUEST_TIMEOUT_MS: String(DEADLINE_MS),
     },
   });

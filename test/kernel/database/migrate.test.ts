@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { withDatabase } from '../../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../../src/embedded-postgres/start.ts';
 import { MigrationError, migrate, migrationState, pendingMigrations } from '../../../src/kernel/database/migrate.ts';
@@ -98,7 +98,7 @@ describe('logins', () => {
 
   /** A server of its own: roles belong to the whole server, and here they must be missing. */
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), 'koppelvlak-home-'));
+    home = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-home-'));
     server = await startEmbedded({ dir: home, log: quiet, settings: { fsync: 'off' } });
     await run(
       server.url,

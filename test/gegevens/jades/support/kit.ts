@@ -1,8 +1,6 @@
 // An authority of its own for each test file, and messages signed in every right and wrong way.
 import { constants, createPrivateKey, type KeyObject, sign, type X509Certificate } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { type LeafRequest, mintLeaf } from '../../../../src/demo/authority/profiles.ts';
 import { JadesError } from '../../../../src/gegevens/jades/errors.ts';
@@ -11,6 +9,7 @@ import type { SignedMessage, Verifier, VerifierOptions } from '../../../../src/g
 import { createVerifier } from '../../../../src/gegevens/jades/verify.ts';
 import { createGuardedFetch } from '../../../../src/kernel/outbound/guarded-fetch.ts';
 import { createFaultyAuthority, type FaultyAuthority } from '../../../support/authority/faulty-authority.ts';
+import { authorityDirectory } from '../../support/authority-directory.ts';
 
 export interface Kit {
   readonly authority: FaultyAuthority;
@@ -23,7 +22,7 @@ export interface Kit {
 }
 
 export async function openKit(): Promise<Kit> {
-  const dir = mkdtempSync(join(tmpdir(), 'jades-'));
+  const dir = await authorityDirectory('jades-');
   const authority = await createFaultyAuthority({ dir, port: 0 });
   return kitOf(authority, async () => {
     await authority.close();
