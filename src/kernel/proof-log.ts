@@ -45,6 +45,38 @@ export interface Shown {
   readonly shown: ReadonlySet<string>;
 }
 
+/** An entry with the number of its record. */
+export interface NumberedEntry {
+  readonly number: number;
+  readonly entry: Uint8Array;
+}
+
+/** How the feed is entered: in the order of its numbers, with what was published before the log was switched on. */
+export interface NumberedRecords {
+  /** The last number, while nobody can publish until the transaction ends. */
+  lockLast(db: Db): Promise<number>;
+  /** Seals those records from one number up to another that are still there, in order, and stores their seeds. */
+  seal(db: Db, from: number, upTo: number): Promise<NumberedEntry[]>;
+}
+
+/** A stored record as `proof verify` reads it. */
+export interface StoredProof {
+  /** For operators; never a person. */
+  readonly name: string;
+  /** `bewijs_nr`, in the feed the `sequenceNumber`; absent: it has none. */
+  readonly number?: number;
+  /** Recomputed from the record and its seed. */
+  readonly entry?: Uint8Array;
+  /** Why it has no entry that could be recomputed. */
+  readonly fault?: string;
+  /** It is what is left of a redacted record: a later record must name its number. */
+  readonly isRedacted?: boolean;
+  /** Numbers of the feed whose content this record removed. */
+  readonly removes?: readonly number[];
+  /** It was recorded before the log was switched on, by its own moment. */
+  readonly recordedAt?: Date;
+}
+
 /** What an area does with its log. */
 export interface ProofWriter {
   /** With a new random seed. */
@@ -55,7 +87,7 @@ export interface ProofWriter {
   /** @throws {Error} when it was not encrypted for this record with this key */
   decryptSeed(record: string, stored: string): Uint8Array;
   /** Adds entries to the queue, in the transaction of their records. */
-  append(db: Db, entries: readonly { readonly number: number; readonly entry: Uint8Array }[]): Promise<void>;
+  append(db: Db, entries: readonly NumberedEntry[]): Promise<void>;
   /** Writes down, in the transaction that removes records, that they were removed. Call it before they are gone. */
   remove(db: Db, removal: Removal): Promise<void>;
   /** The proof as text (C2SP tlog-proof); undefined when the record is in no published checkpoint yet. */

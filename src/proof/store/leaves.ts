@@ -1,9 +1,9 @@
 /** The leaves of a tree as tables: tiles of hashes, and bundles of entries with the numbers of their records. */
 import type { Db } from '../../kernel/database/transaction.ts';
-import type { ProofLogName } from '../../kernel/proof-log.ts';
+import type { NumberedEntry, ProofLogName } from '../../kernel/proof-log.ts';
 import { type Frontier, HASH_BYTES, leafHash } from '../tree/merkle.ts';
 import { type ReadTiles, TILE_WIDTH, tilePath } from '../tree/tiles.ts';
-import type { QueuedEntry, StoredLog } from './logs.ts';
+import type { StoredLog } from './logs.ts';
 
 /** Bytes of an entry: a format byte and a hash. */
 export const ENTRY_BYTES = 33;
@@ -97,7 +97,7 @@ export async function appendLeaves(
   db: Db,
   { log, number }: Origin,
   frontier: Frontier,
-  leaves: readonly QueuedEntry[],
+  leaves: readonly NumberedEntry[],
 ): Promise<void> {
   const before = frontier.size;
   const tiles = new Map<string, { level: number; index: number; hashes: Uint8Array[] }>();

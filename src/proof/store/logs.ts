@@ -1,6 +1,6 @@
 /** The logs of this database: their origins, sizes and checkpoints, and the queue of entries without an index. */
 import type { Db } from '../../kernel/database/transaction.ts';
-import type { ProofLogName } from '../../kernel/proof-log.ts';
+import type { NumberedEntry, ProofLogName } from '../../kernel/proof-log.ts';
 
 /** One origin of a log. */
 export interface StoredLog {
@@ -20,10 +20,13 @@ export interface StoredLog {
   /** The last signed note; `null` before the first. */
   readonly checkpoint: string | null;
   readonly checkpointAt: Date | null;
+  /** Seconds since then, by the clock of the database. */
+  readonly checkpointAge: number | null;
 }
 
 const COLUMNS = `log, nummer as number, origin, sleutel as "verifierKey", begonnen_op as "begunAt", eerste_nummer as "firstNumber",
-  overgenomen_tot as "takenOverTo", grootte as size, wortel as root, checkpoint, checkpoint_op as "checkpointAt"`;
+  overgenomen_tot as "takenOverTo", grootte as size, wortel as root, checkpoint, checkpoint_op as "checkpointAt",
+  extract(epoch from clock_timestamp() - checkpoint_op)::float8 as "checkpointAge"`;
 
 /** Every origin of a log, the first one first. */
 export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[]> {
@@ -104,13 +107,7 @@ export async function storeCheckpoint(
   return rowCount === 1;
 }
 
-/** An entry with the number that its record has. */
-export interface QueuedEntry {
-  readonly number: number;
-  readonly entry: Uint8Array;
-}
-
-export async function addToQueue(db: Db, log: ProofLogName, entries: readonly QueuedEntry[]): Promise<void> {
+export async function addToQueue(db: Db, log: ProofLogName, entries: readonly NumberedEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await db.query({
     name: 'proof-queue',
@@ -124,7 +121,7 @@ export async function addToQueue(db: Db, log: ProofLogName, entries: readonly Qu
  * Takes committed entries off the queue, in order of number.
  * @param from of the feed: the number that comes next; only what follows it without a gap is taken
  */
-export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, from?: number): Promise<QueuedEntry[]> {
+export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, from?: number): Promise<NumberedEntry[]> {
   const { rows } = await db.query<{ number: number; entry: Buffer }>({
     name: 'proof-take',
     text: `with weg as (
