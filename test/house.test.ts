@@ -78,6 +78,16 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/feed-client\//, /^src\/(feed-client|kernel|raadsfeed\/domain)\//)).toEqual([]);
   });
 
+  it("lets the proof's tree import nothing of ours, and the proof import http and the kernel only", () => {
+    expect(strays(/^src\/proof\/tree\//, /^src\/proof\/tree\//)).toEqual([]);
+    const pure = source.filter(({ path }) => path.startsWith('src/proof/tree/'));
+    expect(new Set(pure.flatMap(({ packages }) => packages))).toEqual(new Set(['node:crypto']));
+    expect(strays(/^src\/proof\/record\.ts/, /^src\/(proof\/tree\/|kernel\/(canonical-json|json-value)\.ts)/)).toEqual(
+      [],
+    );
+    expect(strays(/^src\/proof\//, /^src\/(proof|http|kernel)\//)).toEqual([]);
+  });
+
   it('lets the signature library import nothing of ours', () => {
     expect(strays(/^src\/gegevens\/jades\//, /^src\/gegevens\/jades\//)).toEqual([]);
   });
