@@ -16,7 +16,7 @@ export interface AggregatorDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   /** The proof log of the feed, when there is one. */
-  readonly proof: ProofWriter | undefined;
+  readonly proof?: ProofWriter | undefined;
   readonly client: OutboundClient;
   readonly validate: LineValidator;
   /** By the published draft instead of our contract: for records of other feeds. */

@@ -148,3 +148,18 @@ export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: n
   });
   return rows[0] ?? { pending: 0, oldestSeconds: 0 };
 }
+
+/** Entries that still wait, by their number. */
+export async function readPending(
+  db: Db,
+  log: ProofLogName,
+  numbers: readonly number[],
+): Promise<Map<number, Buffer>> {
+  if (numbers.length === 0) return new Map();
+  const { rows } = await db.query<{ number: number; entry: Buffer }>({
+    name: 'proof-pending',
+    text: 'select nr as number, vermelding as entry from proof.queue where log = $1::text and nr = any($2::bigint[])',
+    values: [log, numbers],
+  });
+  return new Map(rows.map(({ number, entry }) => [number, entry]));
+}
