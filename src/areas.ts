@@ -8,7 +8,10 @@ import type { FetchJson } from './kernel/oauth/remote-keys.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
 import { createOutboundFetch } from './kernel/outbound/outbound-client.ts';
 import type { Platform, ReadinessCheck } from './kernel/platform.ts';
+import { createProof } from './proof/area.ts';
 import { createRaadsfeed } from './raadsfeed/area.ts';
+import { recordProofRoute } from './raadsfeed/routes/proof.ts';
+import { numberedRecords } from './raadsfeed/store/proof.ts';
 import { createVerwerkingenlog } from './verwerkingenlog/area.ts';
 import { openProcessingLog } from './verwerkingenlog/processing-log.ts';
 
@@ -43,11 +46,24 @@ export async function createAreas(platform: Platform): Promise<Areas> {
       if (mountsLog) areas.push(await createVerwerkingenlog(sharing('verwerkingenlog'), { verifier, processingLog }));
     }
     if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(sharing('raadsfeed')));
+    const proof = await openProof(platform);
+    if (proof !== undefined) areas.push(proof);
   } catch (error) {
     await close();
     throw error;
   }
   return { areas, checks: [...verifier.checks, ...(processingLog?.checks ?? [])], close };
+}
+
+/** The proof logs: addresses of their own, but of the feed a record's proof too. */
+async function openProof(platform: Platform): Promise<Area | undefined> {
+  const feed = platform.proof('raadsfeed');
+  return await createProof(platform, {
+    feed: feed === undefined ? undefined : numberedRecords(feed),
+    routes: (app) => {
+      if (feed !== undefined) recordProofRoute(app, { platform, writer: feed });
+    },
+  });
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {
