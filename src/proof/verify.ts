@@ -344,7 +344,9 @@ async function verifyRemovals(
         continue;
       }
       const own =
-        log === 'raadsfeed' ? undefined : await verifyRemovalLeaf(db, log, removal, trees, (fault) => found({ name, fault }));
+        log === 'raadsfeed'
+          ? undefined
+          : await verifyRemovalLeaf(db, log, removal, trees, (fault) => found({ name, fault }));
       const gone = [
         ...content.leaves,
         ...(log === 'raadsfeed'

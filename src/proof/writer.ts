@@ -155,9 +155,7 @@ export function feedPlace(
   number: number,
 ): { readonly origin: number; readonly index: number } | undefined {
   const log = origins.findLast(({ firstNumber }) => firstNumber <= number);
-  return log === undefined
-    ? undefined
-    : { origin: log.number, index: number - log.firstNumber + headerLeaves(log) };
+  return log === undefined ? undefined : { origin: log.number, index: number - log.firstNumber + headerLeaves(log) };
 }
 
 async function prove(db: Db, log: ProofLogName, { record, seed, number, shown }: Shown): Promise<string | undefined> {

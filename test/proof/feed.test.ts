@@ -28,11 +28,13 @@ async function recordOf(number: number): Promise<Record<string, unknown>> {
 
 async function proofOf(number: number): Promise<string> {
   let text = '';
-  await expect.poll(async () => {
-    const answer = await feed.get(`/raadsfeed/record/${number}`);
-    text = answer.text;
-    return answer.status;
-  }, PATIENT).toBe(200);
+  await expect
+    .poll(async () => {
+      const answer = await feed.get(`/raadsfeed/record/${number}`);
+      text = answer.text;
+      return answer.status;
+    }, PATIENT)
+    .toBe(200);
   return text;
 }
 

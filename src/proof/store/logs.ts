@@ -150,11 +150,7 @@ export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: n
 }
 
 /** Entries that still wait, by their number. */
-export async function readPending(
-  db: Db,
-  log: ProofLogName,
-  numbers: readonly number[],
-): Promise<Map<number, Buffer>> {
+export async function readPending(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Map<number, Buffer>> {
   if (numbers.length === 0) return new Map();
   const { rows } = await db.query<{ number: number; entry: Buffer }>({
     name: 'proof-pending',

@@ -31,10 +31,7 @@ export function recordProofRoute(app: FastifyInstance, { platform, writer }: Rec
         throw new Problem(platformProblems.bewijsVolgt, {
           headers: { 'retry-after': String(config.proof.intervalSeconds) },
         });
-      return reply
-        .headers({ 'cache-control': 'public, max-age=5' })
-        .type('text/plain; charset=utf-8')
-        .send(proof);
+      return reply.headers({ 'cache-control': 'public, max-age=5' }).type('text/plain; charset=utf-8').send(proof);
     },
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../kernel/database/pool.ts';
-import type { ProofWriter } from '../../kernel/proof-log.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
+import type { ProofWriter } from '../../kernel/proof-log.ts';
 import { lockFeedRow, moveBeginning } from './feed-row.ts';
 import { markForRewrite } from './text-partitions.ts';
 
@@ -58,7 +58,10 @@ export async function findPruneEnd(pool: Pool, before: Date): Promise<number> {
  * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one.
  * @throws the signal's reason
  */
-export async function pruneHistory(pool: Pool, { before, graceMs, signal, proof, progress }: PruneOptions): Promise<Pruned> {
+export async function pruneHistory(
+  pool: Pool,
+  { before, graceMs, signal, proof, progress }: PruneOptions,
+): Promise<Pruned> {
   const upTo = await moveTo(pool, await findPruneEnd(pool, before), before);
   await sleep(graceMs, undefined, { signal });
   let removed = 0;
@@ -83,12 +86,7 @@ async function moveTo(pool: Pool, wanted: number, before: Date): Promise<number>
   });
 }
 
-async function removeRange(
-  pool: Pool,
-  after: number,
-  upTo: number,
-  proof: ProofWriter | undefined,
-): Promise<number> {
+async function removeRange(pool: Pool, after: number, upTo: number, proof: ProofWriter | undefined): Promise<number> {
   return transaction(pool, async (client) => {
     const { rows } = await client.query<{ number: number }>(
       `with weg as (
