@@ -2,13 +2,16 @@
  * The Merkle tree of RFC 6962 section 2.1 (RFC 9162 section 2.1): hashes, roots, proofs, and a frontier that grows a tree with few reads.
  * Whoever calls says where the hashes of complete subtrees are kept (`ReadHashes`).
  */
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Bytes of a hash. */
 export const HASH_BYTES = 32;
 
 /** Root of the tree without leaves: the hash of nothing (RFC 6962 section 2.1). */
 export const EMPTY_ROOT: Uint8Array = hash('sha256', '', 'buffer');
+
+const LEAF_PREFIX = Uint8Array.of(0);
+const NODE_PREFIX = Uint8Array.of(1);
 
 /** The hash of a complete subtree: of the leaves `index * 2 ** level` up to `(index + 1) * 2 ** level`. Level 0 holds the leaves. */
 export interface StoredHash {
@@ -21,12 +24,12 @@ export type ReadHashes = (hashes: readonly StoredHash[]) => Promise<readonly Uin
 
 /** SHA-256(0x00 ‖ entry). */
 export function leafHash(entry: Uint8Array): Uint8Array {
-  return createHash('sha256').update(Uint8Array.of(0)).update(entry).digest();
+  return hash('sha256', Buffer.concat([LEAF_PREFIX, entry]), 'buffer');
 }
 
 /** SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return createHash('sha256').update(Uint8Array.of(1)).update(left).update(right).digest();
+  return hash('sha256', Buffer.concat([NODE_PREFIX, left, right]), 'buffer');
 }
 
 /** Root of the first `size` leaves. */
