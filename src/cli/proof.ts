@@ -3,13 +3,18 @@ import { Command } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { proofCheckCommand } from './proof-check.ts';
 import { proofMonitorCommand } from './proof-monitor.ts';
+import { proofVerifyCommand } from './proof-verify.ts';
 import { runTool } from './run-command.ts';
 
 export function proofCommand(terminal: Terminal): Command {
   const command = new Command('proof').description('logs that nobody can change unseen: keys, proofs, logs of others');
-  for (const subcommand of [keyCommand(terminal), proofCheckCommand(terminal), proofMonitorCommand(terminal)]) {
+  for (const subcommand of [
+    keyCommand(terminal),
+    proofCheckCommand(terminal),
+    proofVerifyCommand(terminal),
+    proofMonitorCommand(terminal),
+  ])
     command.addCommand(subcommand);
-  }
   return command;
 }
 
