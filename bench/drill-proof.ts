@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { readConfig } from '../src/kernel/config/read-config.ts';
 import { createLogger } from '../src/kernel/log.ts';
+import { serve } from '../src/serve.ts';
 import { startTokens } from '../test/support/tokens.ts';
-import { startChild } from './support/children.ts';
 import { runKillDrill } from './support/kill-drill.ts';
 import { publishMeetings, runTamperingDrill, verifyProcessing } from './support/proof-drill.ts';
 import { sampleActie } from './support/sample-actie.ts';
@@ -25,7 +26,6 @@ const env = {
   PROOF_KEY: Buffer.alloc(32, 5).toString('base64'),
   PROOF_STATE: statePath,
   PROOF_INTERVAL_SECONDS: '1',
-  PUBLIC_BASE_URL: 'http://127.0.0.1',
 };
 let faults = 0;
 try {
@@ -40,14 +40,19 @@ try {
 async function tamper(): Promise<number> {
   const postgres = await startEmbedded({ dir: join(dir, 'tampering'), log: createLogger('silent') });
   const tokens = await startTokens();
-  const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
-    ...env,
-    ...tokens.env,
-    OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
-    DATABASE_URL: postgres.url,
+  const server = await serve({
+    config: readConfig(
+      {
+        ...env,
+        ...tokens.env,
+        ...{ PORT: '0', MANAGEMENT_PORT: '0', OVERLOAD_EVENT_LOOP_DELAY_MS: '0', DATABASE_URL: postgres.url },
+      },
+      'serve',
+    ),
+    log: createLogger('error'),
   });
   try {
-    const { url } = Object(await server.ask({}));
+    const { url } = server;
     const { authorization } = await tokens.bearer(['create:normal']);
     for (let i = 0; i < 1000; i += 1) {
       const answer = await fetch(`${url}/verwerkingenlog/v1/verwerkingsacties`, {
