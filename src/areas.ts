@@ -9,6 +9,7 @@ import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-ve
 import { createOutboundFetch } from './kernel/outbound/outbound-client.ts';
 import type { Platform, ReadinessCheck } from './kernel/platform.ts';
 import { createProof } from './proof/area.ts';
+import { openWitnessing } from './proof/witness/open.ts';
 import { createRaadsfeed } from './raadsfeed/area.ts';
 import { recordProofRoute } from './raadsfeed/routes/proof.ts';
 import { numberedRecords } from './raadsfeed/store/proof.ts';
@@ -55,15 +56,25 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   return { areas, checks: [...verifier.checks, ...(processingLog?.checks ?? [])], close };
 }
 
-/** The proof logs: addresses of their own, but of the feed a record's proof too. */
+/** The proof logs: addresses of their own, but of the feed a record's proof too; and their witnesses. */
 async function openProof(platform: Platform): Promise<Area | undefined> {
   const feed = platform.proof('raadsfeed');
-  return await createProof(platform, {
+  const witnessing = await openWitnessing(platform);
+  const area = await createProof(platform, {
     feed: feed === undefined ? undefined : numberedRecords(feed),
-    routes: (app) => {
+    routes: async (app) => {
       if (feed !== undefined) recordProofRoute(app, { platform, writer: feed });
+      await witnessing?.routes(app);
     },
+    cosign: witnessing?.cosign,
+    witnessed: witnessing?.witnessed,
   });
+  if (area === undefined || witnessing === undefined) return area;
+  const close = async (): Promise<void> => {
+    await area.close();
+    await witnessing.close();
+  };
+  return { ...area, checks: [...area.checks, ...witnessing.checks], close };
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {

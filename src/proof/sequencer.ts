@@ -120,18 +120,20 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     });
   }
 
-  /** Signs the size that is committed, unless that was done. */
+  /** Signs the size that is committed, unless that was done, and asks the witnesses that have not cosigned it yet. */
   async function sign(): Promise<void> {
     const stored = await begun();
-    if (stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size) return;
-    await requireExtension(stored);
-    const signer = createSigner(stored.origin, deriveSeed(proofKey, stored.origin));
-    const text = formatCheckpoint({ origin: stored.origin, size: stored.size, root: stored.root });
-    const note = formatNote(text, [signer.sign(text)]);
-    if (!(await storeCheckpoint(pool, stored, note)) || options.cosign === undefined) return;
-    await published.put(stored.origin, note);
-    const cosigned = await options.cosign(stored, note);
-    if (cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
+    let note = stored.checkpoint;
+    if (note === null || checkpointIn(note).size !== stored.size) {
+      await requireExtension(stored);
+      const signer = createSigner(stored.origin, deriveSeed(proofKey, stored.origin));
+      const text = formatCheckpoint({ origin: stored.origin, size: stored.size, root: stored.root });
+      note = formatNote(text, [signer.sign(text)]);
+      if (!(await storeCheckpoint(pool, stored, note)) || options.cosign === undefined) return;
+      await published.put(stored.origin, note);
+    }
+    const cosigned = await options.cosign?.(stored, note);
+    if (cosigned !== undefined && cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
   }
 
   /** Puts the checkpoint of the database on disk here, once it was judged. */

@@ -29,4 +29,12 @@ export const proofSettings = {
     description:
       'Each checkpoint grows by a multiple of this number of leaves, so that the size does not say how much was recorded; 0: not. Never in the feed.',
   }),
+  witnesses: optionalText('PROOF_WITNESSES', {
+    description:
+      'File with the witnesses of the proof logs and how many of them must cosign, as C2SP tlog-policy writes it. Absent: none.',
+  }),
+  witnessFor: optionalText('PROOF_WITNESS_FOR', {
+    description:
+      'File with the verifier keys of logs of others, one a line, that this service is a witness for. Absent: it is none.',
+  }),
 };

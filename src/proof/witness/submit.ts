@@ -1,10 +1,11 @@
 /** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
+import { hash } from 'node:crypto';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Logger } from '../../kernel/log.ts';
 import { createGuardedConnections, type ProxySettings, readBody } from '../../kernel/outbound/guarded-fetch.ts';
 import { backoffMs } from '../../kernel/outbound/outbound-client.ts';
 import { type Checkpoint, parseCheckpoint, parseSize } from '../tree/checkpoint.ts';
-import { formatNote, openNote, splitNote, type VerifierKey } from '../tree/note.ts';
+import { formatNote, NoteError, openNote, splitNote, type VerifierKey } from '../tree/note.ts';
 import type { Policy, PolicyWitness } from '../tree/policy.ts';
 import { formatAddCheckpoint } from './add-checkpoint.ts';
 
@@ -45,6 +46,8 @@ export interface WitnessClient {
    * @param note the checkpoint as the log signed it
    */
   cosign(note: string, signal: AbortSignal): Promise<Cosigned>;
+  /** The newest checkpoint of a log that a witness shows with its cosignature; undefined when none can say. */
+  latest(origin: string, signal: AbortSignal): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -78,15 +81,17 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     return memory;
   };
 
-  const post = async (
-    url: string,
-    body: string,
-    outer: AbortSignal,
-  ): Promise<{ status: number; type: string; text: string }> => {
+  const call = async (url: string, body: string | null, outer: AbortSignal): Promise<WitnessReply> => {
     const signal = AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)]);
-    const headers = { 'content-type': 'text/plain; charset=utf-8', 'user-agent': 'koppelvlak' };
-    const address = `${url.replace(/\/$/, '')}/add-checkpoint`;
-    const { answer } = await connections.request(address, { method: 'POST', headers, body, signal }, 'none');
+    const headers = {
+      'user-agent': 'koppelvlak',
+      ...(body === null ? {} : { 'content-type': 'text/plain; charset=utf-8' }),
+    };
+    const { answer } = await connections.request(
+      url,
+      { method: body === null ? 'GET' : 'POST', headers, body, signal },
+      'none',
+    );
     const encoding = answer.headers['content-encoding'];
     const bytes = await readBody(answer.body, typeof encoding === 'string' ? encoding : undefined, MAX_ANSWER_BYTES);
     const type = answer.headers['content-type'];
@@ -105,7 +110,7 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
       const { origin, size } = checkpoint;
       const proof = await proveConsistency(origin, memory.size, size);
       const body = formatAddCheckpoint({ oldSize: memory.size, proof, note: checkpoint.note });
-      const { status, type, text } = await post(url, body, signal);
+      const { status, type, text } = await call(below(url, 'add-checkpoint'), body, signal);
       if (status === 200) return verifiedLine(checkpoint.text, text, witness.key, now());
       if (status !== 409 || !/^text\/x\.tlog\.size\s*(;|$)/i.test(type)) throw new Error(`status ${status}`);
       const known = parseSize(text.replace(/\n$/, ''), 'the size that the witness knows');
@@ -151,6 +156,12 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     async cosign(note, signal) {
       const { text, signatures } = splitNote(note);
       const checkpoint: Signed = { ...parseCheckpoint(text), text, note };
+      // What another instance has asked for already.
+      for (const witness of policy.witnesses) {
+        const line = lineIn(note, witness.key);
+        if (line !== undefined)
+          Object.assign(memoryOf(witness, checkpoint.origin), { size: checkpoint.size, cosigned: { text, line } });
+      }
       const answers = await Promise.all(policy.witnesses.map((witness) => cosignOne(witness, checkpoint, signal)));
       const asked = policy.witnesses.map((witness, place) => ({ witness, line: answers[place] }));
       const lines = asked.flatMap(({ line }) => line ?? []);
@@ -165,8 +176,51 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         missing: asked.filter(({ line }) => line === undefined).map(({ witness }) => witness.name),
       };
     },
+    async latest(origin, signal) {
+      const path = `${hash('sha256', origin, 'hex')}/checkpoint`;
+      const notes = await Promise.all(
+        policy.witnesses.map(async ({ url, key, name }) => {
+          if (url === undefined) return undefined;
+          try {
+            const { status, text } = await call(below(url, path), null, signal);
+            if (status !== 200) return undefined;
+            openNote(text, [key]);
+            const checkpoint = parseCheckpoint(splitNote(text).text);
+            return checkpoint.origin === origin ? { note: text, size: checkpoint.size } : undefined;
+          } catch (error) {
+            signal.throwIfAborted();
+            const reason = error instanceof Error ? error.message : 'unknown reason';
+            log.warn({ witness: name, origin, reason }, 'a witness did not say which checkpoint it saw last');
+            return undefined;
+          }
+        }),
+      );
+      const [newest] = notes.filter((one) => one !== undefined).sort((a, b) => b.size - a.size);
+      return newest?.note;
+    },
+
     close: connections.close,
   };
+}
+
+/** The line of a witness in a note, when it is there and verifies. */
+function lineIn(note: string, key: VerifierKey): string | undefined {
+  try {
+    return openNote(note, [key]).verified[0]?.line;
+  } catch (error) {
+    if (error instanceof NoteError) return undefined;
+    throw error;
+  }
+}
+
+interface WitnessReply {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+function below(prefix: string, path: string): string {
+  return `${prefix.replace(/\/$/, '')}/${path}`;
 }
 
 interface Signed extends Checkpoint {
