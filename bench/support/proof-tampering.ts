@@ -5,7 +5,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { ProofLogName } from '../../src/kernel/proof-log.ts';
-import type { ProofFault } from '../../src/proof/verify.ts';
+import type { ProofFault } from '../../src/proof/verify-tiles.ts';
 
 /** What a try did, and the names one of which `proof verify` must give. */
 interface Tampered {

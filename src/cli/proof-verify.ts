@@ -3,7 +3,8 @@ import type { Db } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { PROOF_LOGS, type ProofLogName, type ProofWriter, type StoredProof } from '../kernel/proof-log.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import type { ProofFault, ProofVerification } from '../proof/verify.ts';
+import type { ProofVerification } from '../proof/verify.ts';
+import type { ProofFault } from '../proof/verify-tiles.ts';
 import { table } from './output.ts';
 import { CommandError, runCommand } from './run-command.ts';
 

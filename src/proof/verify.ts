@@ -20,15 +20,9 @@ import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
 import { readRemovals, type StoredRemoval } from './store/removals.ts';
 import { Frontier, leafHash, rootHash } from './tree/merkle.ts';
 import { NoteError, openNote, parseVerifierKey } from './tree/note.ts';
-import { readHashesFromTiles, TILE_WIDTH, tilesBetween } from './tree/tiles.ts';
+import { readHashesFromTiles, TILE_WIDTH } from './tree/tiles.ts';
+import { Bits, nameExtraTiles, type ProofFault, TileCheck } from './verify-tiles.ts';
 import { feedPlace, removalEntry } from './writer.ts';
-
-/** One thing in the database that is not as it was published. */
-export interface ProofFault {
-  /** The record as operators know it, or the leaf or tile where nothing else is left. */
-  readonly name: string;
-  readonly fault: string;
-}
 
 export interface ProofVerification {
   readonly log: ProofLogName;
@@ -157,72 +151,6 @@ async function verifyCheckpoint(
   } catch (error) {
     if (!(error instanceof NoteError || error instanceof TypeError || error instanceof MissingTileError)) throw error;
     found({ name, fault: `cannot be compared: ${error.message}` });
-  }
-}
-
-/** Compares stored tiles with hashes that were computed anew. */
-class TileCheck {
-  readonly #options: VerifyProofOptions;
-  readonly #stored: StoredLog;
-  #tiles = new Map<string, { level: number; index: number; hashes: Uint8Array[] }>();
-
-  constructor(options: VerifyProofOptions, stored: StoredLog) {
-    this.#options = options;
-    this.#stored = stored;
-  }
-
-  add({ level, index, hash }: { readonly level: number; readonly index: number; readonly hash: Uint8Array }): void {
-    if (level % 8 !== 0) return;
-    const tile = { level: level / 8, index: Math.floor(index / TILE_WIDTH) };
-    const key = `${tile.level}/${tile.index}`;
-    const known = this.#tiles.get(key) ?? { ...tile, hashes: [] };
-    known.hashes.push(hash);
-    this.#tiles.set(key, known);
-  }
-
-  /** @param all also those that are not full: at the end */
-  async compare(all: boolean): Promise<void> {
-    for (const [key, { level, index, hashes }] of this.#tiles) {
-      if (!all && hashes.length < TILE_WIDTH) continue;
-      this.#tiles.delete(key);
-      const stored = await readTile(this.#options.db, this.#stored, { level, index, width: hashes.length });
-      if (stored === undefined || !stored.equals(Buffer.concat(hashes)))
-        this.#options.found({
-          name: `tile ${level}/${index} of ${this.#stored.origin}`,
-          fault: stored === undefined ? 'is missing' : 'is not what its entries make',
-        });
-    }
-  }
-}
-
-async function readTile(
-  db: Db,
-  stored: StoredLog,
-  tile: { level: number; index: number; width: number },
-): Promise<Buffer | undefined> {
-  try {
-    const [bytes] = await tileReader(db, stored)([tile]);
-    return bytes === undefined ? undefined : Buffer.from(bytes);
-  } catch (error) {
-    if (error instanceof MissingTileError) return undefined;
-    throw error;
-  }
-}
-
-/** Tiles and bundles that the size does not have: a tree whose size was moved back. */
-async function nameExtraTiles({ db, found }: VerifyProofOptions, stored: StoredLog): Promise<void> {
-  const { log, number, size } = stored;
-  const widths = new Map<number, number>();
-  for (const { level, index, width } of tilesBetween(0, size))
-    if (typeof level === 'number') widths.set(level, index * TILE_WIDTH + width);
-  const { rows } = await db.query<{ level: number; hashes: number }>(
-    `select niveau as level, max(tegel * ${TILE_WIDTH} + octet_length(hashes) / 32) as hashes from proof.tegels
-     where log = $1::text and nummer = $2::integer group by niveau`,
-    [log, number],
-  );
-  for (const { level, hashes } of rows) {
-    if (hashes > (widths.get(level) ?? 0))
-      found({ name: `tiles of level ${level} of ${stored.origin}`, fault: 'hold more than the size of the tree' });
   }
 }
 
@@ -403,22 +331,4 @@ function readContent({ log, number, content, entry }: StoredRemoval, proofKey: U
 async function nameUnknownLeaves({ found }: VerifyProofOptions, { stored, known }: Tree): Promise<void> {
   for (let leaf = 0; leaf < stored.size; leaf += 1)
     if (!known.has(leaf)) found({ name: `leaf ${leaf} of ${stored.origin}`, fault: 'has no record any more' });
-}
-
-/** A bit for each leaf. */
-class Bits {
-  readonly #bytes: Uint8Array;
-
-  constructor(size: number) {
-    this.#bytes = new Uint8Array(Math.ceil(size / 8));
-  }
-
-  has(place: number): boolean {
-    return ((this.#bytes[Math.floor(place / 8)] ?? 0) & (1 << (place % 8))) !== 0;
-  }
-
-  set(place: number): void {
-    const byte = Math.floor(place / 8);
-    this.#bytes[byte] = (this.#bytes[byte] ?? 0) | (1 << (place % 8));
-  }
 }

@@ -209,17 +209,15 @@ function weightOf({ request }: AppendItem): number {
 /** Makes the first version: gives the action its identity, and encrypts its persons. */
 function prepareAppend(request: AppendRequest, keys: IdentityKeys, writer: ProofWriter | undefined): PreparedAppend {
   const versie = firstVersie(request);
-  return prepared(request, versie, sealed(writer, versie, protect(versie, keys), keys), keys);
+  return prepared(request, sealed(writer, versie, protect(versie, keys), keys), versie, keys);
 }
 
 /** The same for an action about very many persons. */
 async function prepareLargeAppend(
-  request: AppendRequest,
-  keys: IdentityKeys,
-  writer: ProofWriter | undefined,
+  ...[request, keys, writer]: Parameters<typeof prepareAppend>
 ): Promise<PreparedAppend> {
   const versie = firstVersie(request);
-  return prepared(request, versie, sealed(writer, versie, await protectWithinBudget(versie, keys), keys), keys);
+  return prepared(request, sealed(writer, versie, await protectWithinBudget(versie, keys), keys), versie, keys);
 }
 
 function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
@@ -228,8 +226,8 @@ function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
 
 function prepared(
   { actie, auteur, idempotencyKey, refuseUnknownActivity, trace }: AppendRequest,
-  versie: Versie,
   stored: SealedVersie,
+  versie: Versie,
   keys: IdentityKeys,
 ): PreparedAppend {
   const idempotency =
