@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { proofCheckCommand } from './proof-check.ts';
 import { proofMonitorCommand } from './proof-monitor.ts';
+import { proofNewOriginCommand } from './proof-new-origin.ts';
 import { proofVerifyCommand } from './proof-verify.ts';
 import { runTool } from './run-command.ts';
 
@@ -12,6 +13,7 @@ export function proofCommand(terminal: Terminal): Command {
     keyCommand(terminal),
     proofCheckCommand(terminal),
     proofVerifyCommand(terminal),
+    proofNewOriginCommand(terminal),
     proofMonitorCommand(terminal),
   ])
     command.addCommand(subcommand);

@@ -136,6 +136,17 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     if (cosigned !== undefined && cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
   }
 
+  /** Puts the checkpoint of the database on disk here, once it was judged. */
+  async function publish(): Promise<StoredLog | undefined> {
+    const stored = await readLog(pool, log);
+    if (stored === undefined || stored.checkpoint === null) return stored;
+    if (stored.checkpoint === published.get(stored.origin)) return stored;
+    await requireExtension(stored);
+    await requireSigned(stored, stored.checkpoint, rootAt);
+    await published.put(stored.origin, stored.checkpoint);
+    return stored;
+  }
+
   return {
     log,
     conflict: () => conflict,
@@ -143,34 +154,43 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       try {
         const stored = await begun();
         await requireExtension(stored);
+        if (published.get(stored.origin) === undefined) {
+          // The empty tree first: from then on there is something that the tree must extend.
+          await sign();
+          await publish();
+        }
         const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
         while (isDue && (await sequence()));
         await sign();
+        await publish();
         conflict = undefined;
       } catch (error) {
-        if (!(error instanceof ConflictError || error instanceof MissingTileError)) throw error;
+        if (!isConflict(error)) throw error;
         conflict = error.message;
       }
     },
     async checkpoint() {
-      const stored = await readLog(pool, log);
-      if (stored === undefined) return undefined;
-      const last = published.get(stored.origin);
       try {
-        if (stored.checkpoint !== null && stored.checkpoint !== last) {
-          await requireExtension(stored);
-          await requireSigned(stored, stored.checkpoint, rootAt);
-          await published.put(stored.origin, stored.checkpoint);
-        }
-        const note = published.get(stored.origin);
-        return note === undefined ? undefined : { log: stored, note };
+        await publish();
       } catch (error) {
-        if (!(error instanceof ConflictError || error instanceof NoteError || error instanceof TypeError)) throw error;
+        if (!isConflict(error)) throw error;
         conflict = error.message;
-        return last === undefined ? undefined : { log: stored, note: last };
       }
+      const stored = await readLog(pool, log);
+      const note = stored === undefined ? undefined : published.get(stored.origin);
+      return stored === undefined || note === undefined ? undefined : { log: stored, note };
     },
   };
+}
+
+/** Whether the database holds something else than what was published, or than what it should. */
+function isConflict(error: unknown): error is Error {
+  return (
+    error instanceof ConflictError ||
+    error instanceof MissingTileError ||
+    error instanceof NoteError ||
+    error instanceof TypeError
+  );
 }
 
 /** @throws {Error} for operators */

@@ -159,3 +159,12 @@ export async function readPending(db: Db, log: ProofLogName, numbers: readonly n
   });
   return new Map(rows.map(({ number, entry }) => [number, entry]));
 }
+
+/** The checkpoint that an origin ends with: the last published one, also when the database does not have its leaves any more. */
+export async function storeLastCheckpoint(db: Db, { log, number }: StoredLog, note: string): Promise<void> {
+  await db.query('update proof.logs set checkpoint = $3::text where log = $1::text and nummer = $2::integer', [
+    log,
+    number,
+    note,
+  ]);
+}
