@@ -81,7 +81,9 @@ describe('the direction of imports', () => {
   it("lets the proof's tree import nothing of ours, and the proof import http and the kernel only", () => {
     expect(strays(/^src\/proof\/tree\//, /^src\/proof\/tree\//)).toEqual([]);
     const pure = source.filter(({ path }) => path.startsWith('src/proof/tree/'));
-    expect(new Set(pure.flatMap(({ packages }) => packages))).toEqual(new Set(['node:crypto']));
+    // `Buffer.from('30…')` reads like an import: what is no name of a package does not count.
+    const packages = pure.flatMap(({ packages: used }) => used.filter((name) => /^[@a-z]/.test(name)));
+    expect(new Set(packages)).toEqual(new Set(['node:crypto']));
     expect(strays(/^src\/proof\/record\.ts/, /^src\/(proof\/tree\/|kernel\/(canonical-json|json-value)\.ts)/)).toEqual(
       [],
     );

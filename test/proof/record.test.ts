@@ -89,7 +89,7 @@ describe('an entry', () => {
     expect(JSON.stringify(given)).not.toContain(SEED.toString('base64'));
   });
 
-  it('of padding looks as any other, and is known by who has the key', () => {
+  it('of padding looks like the others, and is known by who has the key', () => {
     const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const made = paddingEntry(key, 'example.com/log', 7);
     expect(made).toHaveLength(33);

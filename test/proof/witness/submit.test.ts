@@ -12,6 +12,7 @@ import { type GrownTree, growTree } from '../tree/grown-tree.ts';
 import { startWitness, type TestWitness } from './witness-server.ts';
 
 const log = createSigner('log.example/proof', Buffer.alloc(32, 1));
+const impostor = createSigner('liar.example', Buffer.alloc(32, 33), WITNESS_KEY);
 const { signal } = new AbortController();
 let tree: GrownTree;
 let witnesses: TestWitness[];
@@ -124,6 +125,25 @@ it('manages with two of three; the one that is away is asked again later, and th
   expect(calls).toBe(1);
 });
 
+it('learns from its witnesses which checkpoint was the last, and believes only what one cosigned', async () => {
+  const asked = client(witnesses);
+  expect(await asked.latest('other.example/log', signal)).toBeUndefined();
+  await client(witnesses.slice(0, 2)).cosign(checkpoint(55), signal);
+  const newest = await asked.latest(log.key.name, signal);
+  expect(newest).toContain('\n55\n');
+  // One that shows a larger checkpoint, without a cosignature of its own.
+  lie = () => ({ status: 200, body: checkpoint(99) });
+  const misled = client([...witnesses.slice(0, 2), { key: impostor.key, prefix: liarUrl }]);
+  expect(await misled.latest(log.key.name, signal)).toBe(newest);
+});
+
+it('does not ask again for what stands in the checkpoint already', async () => {
+  const { note } = await client(witnesses).cosign(checkpoint(57), signal);
+  const other = client(witnesses);
+  expect(await other.cosign(note, signal)).toEqual({ note, isQuorum: true, missing: [] });
+  expect(await other.metrics.metrics()).not.toContain('result="cosigned"');
+});
+
 it('without a quorum says so, and goes on', async () => {
   const [first] = witnesses;
   if (first === undefined) throw new Error('no witness');
@@ -136,7 +156,6 @@ it('without a quorum says so, and goes on', async () => {
   expect(await asked.metrics.metrics()).toContain('koppelvlak_proof_witness_quorum{origin="log.example/proof"} 0');
 });
 
-const impostor = createSigner('liar.example', Buffer.alloc(32, 33), WITNESS_KEY);
 const text = (body: string): string => `${body.slice(body.indexOf('\n\n') + 2).split('\n\n')[0]}\n`;
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
