@@ -8,7 +8,11 @@ import type { FetchJson } from './kernel/oauth/remote-keys.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
 import { createOutboundFetch } from './kernel/outbound/outbound-client.ts';
 import type { Platform, ReadinessCheck } from './kernel/platform.ts';
+import { createProof } from './proof/area.ts';
+import { openWitnessing } from './proof/witness/open.ts';
 import { createRaadsfeed } from './raadsfeed/area.ts';
+import { recordProofRoute } from './raadsfeed/routes/proof.ts';
+import { numberedRecords } from './raadsfeed/store/proof.ts';
 import { createVerwerkingenlog } from './verwerkingenlog/area.ts';
 import { openProcessingLog } from './verwerkingenlog/processing-log.ts';
 
@@ -48,6 +52,8 @@ export async function createAreas(platform: Platform): Promise<Areas> {
       if (mountsLog) areas.push(await createVerwerkingenlog(sharing('verwerkingenlog'), { verifier, processingLog }));
     }
     if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(sharing('raadsfeed')));
+    const proof = await openProof(platform);
+    if (proof !== undefined) areas.push(proof);
   } catch (error) {
     await close();
     throw error;
@@ -55,6 +61,27 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   // Without tokens the feed, which is public, is still served.
   const tokens = verifier.checks.map((check) => ({ ...check, vital: !mounts(config, 'raadsfeed') }));
   return { areas, checks: [...tokens, ...(processingLog?.checks ?? [])], close };
+}
+
+/** The proof logs: addresses of their own, but of the feed a record's proof too; and their witnesses. */
+async function openProof(platform: Platform): Promise<Area | undefined> {
+  const feed = platform.proof('raadsfeed');
+  const witnessing = await openWitnessing(platform);
+  const area = await createProof(platform, {
+    feed: feed === undefined ? undefined : numberedRecords(feed),
+    routes: async (app) => {
+      if (feed !== undefined) recordProofRoute(app, { platform, writer: feed });
+      await witnessing?.routes(app);
+    },
+    cosign: witnessing?.cosign,
+    witnessed: witnessing?.witnessed,
+  });
+  if (area === undefined || witnessing === undefined) return area;
+  const close = async (): Promise<void> => {
+    await area.close();
+    await witnessing.close();
+  };
+  return { ...area, checks: [...area.checks, ...witnessing.checks], close };
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {

@@ -10,6 +10,7 @@ import { type Logger, portError } from './kernel/log.ts';
 import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
 import type { Terminal } from './kernel/terminal.ts';
 import type { Clock } from './kernel/time.ts';
+import { createProofWriters } from './proof/writer.ts';
 import type { Tracing } from './tracing.ts';
 
 /** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */
@@ -45,7 +46,7 @@ export interface Service {
  * @throws {Error} with a message for operators; what was opened is released
  */
 export async function serve(options: ServeOptions): Promise<Service> {
-  const open = await openPlatform({ ...options, purpose: 'service' });
+  const open = await openPlatform({ ...options, purpose: 'service', proof: createProofWriters });
   const releases: (() => Promise<void>)[] = [open.close];
   try {
     return await listen(open, releases, options.areas ?? createAreas);

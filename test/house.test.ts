@@ -78,6 +78,18 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/feed-client\//, /^src\/(feed-client|kernel|raadsfeed\/domain)\//)).toEqual([]);
   });
 
+  it("lets the proof's tree import nothing of ours, and the proof import http and the kernel only", () => {
+    expect(strays(/^src\/proof\/tree\//, /^src\/proof\/tree\//)).toEqual([]);
+    const pure = source.filter(({ path }) => path.startsWith('src/proof/tree/'));
+    // `Buffer.from('30…')` reads like an import: what is no name of a package does not count.
+    const packages = pure.flatMap(({ packages: used }) => used.filter((name) => /^[@a-z]/.test(name)));
+    expect(new Set(packages)).toEqual(new Set(['node:crypto']));
+    expect(strays(/^src\/proof\/record\.ts/, /^src\/(proof\/tree\/|kernel\/(canonical-json|json-value)\.ts)/)).toEqual(
+      [],
+    );
+    expect(strays(/^src\/proof\//, /^src\/(proof|http|kernel)\//)).toEqual([]);
+  });
+
   it('lets the signature library import nothing of ours', () => {
     expect(strays(/^src\/gegevens\/jades\//, /^src\/gegevens\/jades\//)).toEqual([]);
   });
@@ -112,6 +124,11 @@ describe('the direction of imports', () => {
     const may =
       /^src\/(kernel\/(?!database\/)|aggregator\/(notubiz\/|resource-key\.ts|supplier\/(source-adapter|windows)\.ts))/;
     expect(strays(/^src\/aggregator\/notubiz\//, may)).toEqual([]);
+  });
+
+  it('lets the proof logs import http, the kernel and nothing of the areas, and no area import them', () => {
+    expect(strays(/^src\/proof\//, /^src\/(proof|http|kernel)\//)).toEqual([]);
+    expect(strays(/^src\/proof\/(store|tree)\//, /^src\/(proof\/(store|tree)|kernel)\//)).toEqual([]);
   });
 
   it.each(AREAS)('keeps the stores of %s away from its routes and from http', (area) => {

@@ -22,6 +22,10 @@ export interface DrillOptions {
   /** Longest time of load before a kill, in milliseconds. */
   readonly longestLoadMs: number;
   readonly report?: (line: string) => void;
+  /** Further settings of the server. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Looks for further faults when all is over, with the database still there. */
+  readonly judge?: (databaseUrl: string) => Promise<readonly string[]>;
 }
 
 export interface DrillResult {
@@ -49,7 +53,8 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
   let replayed = 0;
   let changes = 0;
   let postgres = await startEmbedded({ dir: options.dir, log: createLogger('silent') });
-  let server = await startServer(postgres, tokens.env);
+  const env = { ...tokens.env, ...options.env };
+  let server = await startServer(postgres, env);
   try {
     for (let kill = 1; kill <= options.kills; kill += 1) {
       const { url } = Object(await server.ask({}));
@@ -102,12 +107,12 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
       await Promise.all(writers);
       await postgres.exited;
       postgres = await startEmbedded({ dir: options.dir, log: createLogger('silent') });
-      server = await startServer(postgres, tokens.env);
+      server = await startServer(postgres, env);
       options.report?.(
         `kill ${kill}: ${written.filter(({ actieId }) => actieId !== undefined).length} actions acknowledged`,
       );
     }
-    const faults = await findFaults(postgres.url, written);
+    const faults = [...(await findFaults(postgres.url, written)), ...((await options.judge?.(postgres.url)) ?? [])];
     const acknowledged = written.filter(({ actieId }) => actieId !== undefined).length;
     return { acknowledged, replayed, changes, faults };
   } finally {

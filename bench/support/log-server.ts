@@ -5,6 +5,8 @@ import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { createTokenVerifier } from '../../src/kernel/oauth/token-verifier.ts';
 import { openPlatform } from '../../src/kernel/platform.ts';
+import { createProof } from '../../src/proof/area.ts';
+import { createProofWriters } from '../../src/proof/writer.ts';
 import { createVerwerkingenlog } from '../../src/verwerkingenlog/area.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
@@ -15,6 +17,7 @@ const open = await openPlatform({
   config: readConfig({ ...process.env, AREAS: 'verwerkingenlog', LOG_LEVEL: 'error' }, 'serve'),
   log: createLogger('error'),
   purpose: 'service',
+  proof: createProofWriters,
 });
 const { platform } = open;
 const { oauthIssuer: issuer = '', oauthAudience: audience = '', oauthJwksUrl: jwksUrl } = platform.config.tokens;
@@ -28,11 +31,14 @@ const area = await createVerwerkingenlog(platform, {
   verifier,
   processingLog: process.env.BENCH_MEMORY === 'true' ? inMemory(kept) : kept,
 });
-const app = await buildServer(platform, [area]);
+// With PROOF_KEY also the proof log, as in production.
+const proof = await createProof(platform, {});
+const app = await buildServer(platform, proof === undefined ? [area] : [area, proof]);
 await app.listen({ host: '127.0.0.1', port: 0 });
 const address = app.server.address();
 const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 open.listensOn(url);
+await proof?.start?.();
 
 /** Does all that keeping an action takes, but for the database. */
 function inMemory(log: ActieLog): ActieLog {
@@ -50,6 +56,7 @@ await serveParent(
   async () => ({ url, rss: process.memoryUsage().rss }),
   async () => {
     await app.close();
+    await proof?.close();
     await kept.close();
     verifier.close();
     await open.close();

@@ -4,6 +4,7 @@ import type { Pool } from '../kernel/database/pool.ts';
 import type { Logger } from '../kernel/log.ts';
 import { createOutboundClient, type OutboundClient } from '../kernel/outbound/outbound-client.ts';
 import type { Platform } from '../kernel/platform.ts';
+import type { ProofWriter } from '../kernel/proof-log.ts';
 import type { Clock } from '../kernel/time.ts';
 import { createLineValidator, type LineValidator } from '../raadsfeed/writer/line-validator.ts';
 import { openNotubiz } from './notubiz/adapter.ts';
@@ -14,6 +15,8 @@ export interface AggregatorDependencies {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The proof log of the feed, when there is one. */
+  readonly proof?: ProofWriter | undefined;
   readonly client: OutboundClient;
   readonly validate: LineValidator;
   /** By the published draft instead of our contract: for records of other feeds. */
@@ -47,6 +50,7 @@ export function openDependencies(platform: Platform): SupplierDependencies {
     pool,
     clock,
     log,
+    proof: platform.proof('raadsfeed'),
     client: createOutboundClient({
       clock,
       timeoutMs: raadsfeed.aggregatorTimeoutMs,

@@ -99,7 +99,9 @@ function feedPruneCommand(terminal: Terminal): Command {
           );
           return;
         }
+        const { requireProofWriter } = await import('../kernel/proof-log.ts');
         const pruned = await pruneHistory(pool, {
+          proof: await requireProofWriter(pool, 'raadsfeed', platform.proof),
           before,
           graceMs: pruneGraceMs(platform.config.database.statementTimeoutMs),
           signal: interrupted,

@@ -8,7 +8,7 @@ import { importCommand } from './gegevens-import.ts';
 import { preflightCommand } from './gegevens-preflight.ts';
 import { requestCommand } from './gegevens-request.ts';
 import { table } from './output.ts';
-import { CommandError, runCommand } from './run-command.ts';
+import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
 
 export function gegevensCommand(terminal: Terminal): Command {
   const command = new Command('gegevens').description(
@@ -171,6 +171,7 @@ interface JournalOptions {
   readonly oin?: string;
   readonly since?: Date;
   readonly limit: number;
+  readonly proof?: boolean;
   readonly json?: boolean;
 }
 
@@ -184,11 +185,13 @@ function journalCommand(terminal: Terminal): Command {
     .option('--oin <oin>', 'only what this requester asked')
     .option('--since <date>', 'only from this day or moment on', parseMoment)
     .option('--limit <number>', 'most entries', parseLimit, 50)
+    .option('--proof', 'the proof of this one entry, as a file that can be checked without this service')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens journal --since 2026-04-01 --json')
     .action((id: number | undefined, options: JournalOptions) =>
       runCommand(terminal, options, async (context) => {
         const { platform, output } = context;
+        if (options.proof === true) return await printProof(context, id);
         const { readJournal } = await import('../gegevens/store/journal.ts');
         const entries = await readJournal(platform.pool, { ...options, id });
         const [first] = entries;
@@ -202,6 +205,20 @@ function journalCommand(terminal: Terminal): Command {
         });
       }),
     );
+}
+
+/** With `--json` also the record that the proof is of. */
+async function printProof({ platform, output, terminal }: CommandContext, id: number | undefined): Promise<void> {
+  const { readJournalAfter } = await import('../gegevens/store/journal.ts');
+  const { proofRecordOf, proveDelivery } = await import('../gegevens/store/proof.ts');
+  if (id === undefined) throw new UsageError('--proof takes the number of an entry');
+  const writer = platform.proof('leveringen');
+  if (writer === undefined) throw new CommandError('the proof log leveringen is not kept: see PROOF_KEY');
+  const [found] = await readJournalAfter(platform.pool, id - 1, 1);
+  if (found?.entry.id !== id) throw new CommandError(`there is no entry ${id}`);
+  const proof = await proveDelivery(platform.pool, writer, found);
+  if (proof === undefined) throw new CommandError('it is in no published checkpoint yet: try again later');
+  output.result({ ...proofRecordOf(found.entry).parts, proof }, () => terminal.stdout.write(proof));
 }
 
 function overview(entries: readonly Journalled[]): string {

@@ -112,7 +112,9 @@ function logPruneCommand(terminal: Terminal): Command {
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
         const { prune } = await import('../verwerkingenlog/store/retention.ts');
         const dryRun = options.dryRun ?? false;
+        const { requireProofWriter } = await import('../kernel/proof-log.ts');
         const result = await prune({
+          proof: await requireProofWriter(platform.prunePool, 'verwerkingen', platform.proof),
           pool: platform.prunePool,
           clock: platform.clock,
           rules: platform.config.verwerkingenlog,

@@ -7,6 +7,7 @@ import { bronCommand } from './bron.ts';
 import { feedCommand } from './feed.ts';
 import { gegevensCommand } from './gegevens.ts';
 import { verwerkingenlogCommand } from './log.ts';
+import { proofCommand } from './proof.ts';
 import { registerCommand } from './register.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 
@@ -43,6 +44,7 @@ export function createProgram(terminal: Terminal): Command {
     feedCommand(terminal),
     bronCommand(terminal),
     registerCommand(terminal),
+    proofCommand(terminal),
   ])
     program.addCommand(command);
   inheritExit(program);

@@ -9,6 +9,7 @@ import {
 import { createLogger, type Logger, reasonOf } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { createProofWriters } from '../proof/writer.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command failed; the message says why, for people. */
@@ -94,7 +95,7 @@ export async function runCommand(
   command: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
   await runTool(terminal, options, async ({ config, log, output, interrupted }) => {
-    const open = await openPlatform({ config, log, purpose: 'command', role: options.role });
+    const open = await openPlatform({ config, log, purpose: 'command', role: options.role, proof: createProofWriters });
     try {
       await command({ terminal, platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
     } finally {

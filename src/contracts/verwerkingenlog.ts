@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: 2d3eba764222046bda35b64566f11c9e4218d39a59d73ef3c451a960719fbd44
+// sha256 of the contract without its words: d3dcfe889dffc91bc8f767a79f57bc9bfbfd35e4483041958014f6271efd813a
 
 export interface components {
     schemas: {
@@ -428,6 +428,39 @@ export interface operations {
             };
         };
     };
+    readonly getVerwerkingsactieBewijs: {
+        readonly parameters: {
+            readonly query?: {
+                readonly objecttype?: components["parameters"]["ObjecttypeVanPersoon"];
+                readonly soortObjectId?: components["parameters"]["SoortObjectIdVanPersoon"];
+                readonly objectId?: components["parameters"]["ObjectIdVanPersoon"];
+                readonly beperkteSet?: boolean;
+            };
+            readonly header?: {
+                readonly OIN?: components["parameters"]["Oin"];
+                readonly VerwerkingsactiviteitId?: components["parameters"]["VerwerkingsactiviteitIdHeader"];
+                readonly VerwerkingsactiviteitUrl?: components["parameters"]["VerwerkingsactiviteitUrlHeader"];
+                readonly VerwerkingId?: components["parameters"]["VerwerkingIdHeader"];
+                readonly Vertrouwelijkheid?: components["parameters"]["VertrouwelijkheidHeader"];
+                readonly Bewaartermijn?: components["parameters"]["BewaartermijnHeader"];
+            };
+            readonly path: {
+                readonly actieId: components["parameters"]["ActieId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
+                };
+            };
+        };
+    };
     readonly getVerwerkteObjecten: {
         readonly parameters: {
             readonly query: {
@@ -492,6 +525,38 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["VerwerktObjectUitgebreid"];
+                };
+            };
+        };
+    };
+    readonly getVerwerktObjectBewijs: {
+        readonly parameters: {
+            readonly query?: {
+                readonly objecttype?: components["parameters"]["ObjecttypeVanPersoon"];
+                readonly soortObjectId?: components["parameters"]["SoortObjectIdVanPersoon"];
+                readonly objectId?: components["parameters"]["ObjectIdVanPersoon"];
+            };
+            readonly header?: {
+                readonly OIN?: components["parameters"]["Oin"];
+                readonly VerwerkingsactiviteitId?: components["parameters"]["VerwerkingsactiviteitIdHeader"];
+                readonly VerwerkingsactiviteitUrl?: components["parameters"]["VerwerkingsactiviteitUrlHeader"];
+                readonly VerwerkingId?: components["parameters"]["VerwerkingIdHeader"];
+                readonly Vertrouwelijkheid?: components["parameters"]["VertrouwelijkheidHeader"];
+                readonly Bewaartermijn?: components["parameters"]["BewaartermijnHeader"];
+            };
+            readonly path: {
+                readonly verwerktObjectId: components["parameters"]["VerwerktObjectId"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
                 };
             };
         };

@@ -83,4 +83,24 @@ export const platformProblems = {
     explanation:
       'De dienst is overbelast of een onderdeel is onbereikbaar. Wacht het aantal seconden in de kop `Retry-After`.',
   },
+  bewijsVolgt: {
+    slug: 'bewijs-volgt',
+    status: 404,
+    title: 'Bewijs volgt',
+    explanation:
+      'Het gegeven is vastgelegd, maar staat nog niet in een gepubliceerd checkpoint. Vraag het bewijs opnieuw na het aantal seconden in de kop `Retry-After`.',
+  },
+  bewijsVerwijderd: {
+    slug: 'bewijs-verwijderd',
+    status: 410,
+    title: 'Verwijderd',
+    explanation:
+      'Het gegeven is verwijderd, bijvoorbeeld na de bewaartermijn of door een redactie. Daarmee is ook het geheim verwijderd waarmee het te bewijzen was.',
+  },
+  zonderBewijs: {
+    slug: 'zonder-bewijs',
+    status: 404,
+    title: 'Zonder bewijs',
+    explanation: 'Het gegeven is vastgelegd voordat het bewijslog werd ingeschakeld. Er bestaat geen bewijs van.',
+  },
 } as const satisfies Record<string, ProblemKind>;

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config } from './config/read-config.ts';
 import { type DatabasePools, openDatabase } from './database/open-database.ts';
 import type { Logger } from './log.ts';
+import type { ProofWriters } from './proof-log.ts';
 import { type Clock, systemClock } from './time.ts';
 
 /** What every part of the program may depend on. */
@@ -12,6 +13,8 @@ export interface Platform extends DatabasePools {
   readonly metrics: Registry;
   /** Address that clients see, without a trailing slash. With port 0 it is known only after listening. */
   readonly publicBaseUrl: () => string;
+  /** The proof logs that are switched on. */
+  readonly proof: ProofWriters;
   /** Fires when the process begins to stop: streams and waiting loops end on it. */
   readonly stopping: AbortSignal;
 }
@@ -40,6 +43,8 @@ export interface PlatformOptions {
   readonly purpose: 'service' | 'command';
   /** The role that the login must be able to act as; default `service`. With `retention` only `prunePool` can be used. */
   readonly role?: 'service' | 'retention' | undefined;
+  /** Makes the writers of the proof logs; absent: none are kept. */
+  readonly proof?: (config: Config) => ProofWriters;
 }
 
 /**
@@ -52,6 +57,7 @@ export async function openPlatform({
   clock = systemClock,
   purpose,
   role,
+  proof,
 }: PlatformOptions): Promise<OpenPlatform> {
   const { pools, checks, ownerUrl, exited, close } = await openDatabase({ config, log, clock, purpose, role });
   const stopping = new AbortController();
@@ -63,6 +69,7 @@ export async function openPlatform({
     metrics: new Registry(),
     ...pools,
     publicBaseUrl: () => baseUrl ?? `http://${config.server.host}:${config.server.port}`,
+    proof: proof?.(config) ?? (() => undefined),
     stopping: stopping.signal,
   };
   return {

@@ -4,6 +4,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
+import type { ProofWriter } from '../kernel/proof-log.ts';
 import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
 import type { TraceContext } from '../kernel/trace-context.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
@@ -19,7 +20,8 @@ import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
-import { protect, protectWithinBudget, readVersie, revealWithinBudget, type StoredVersie } from './store/versions.ts';
+import { type SealedVersie, sealed } from './store/proof.ts';
+import { protect, protectWithinBudget, readVersie, revealWithinBudget } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;
@@ -84,12 +86,13 @@ interface AppendItem {
 type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 export function createAppender(
-  { config, pool, clock, log, metrics }: Platform,
+  { config, pool, clock, log, metrics, proof }: Platform,
   keys: IdentityKeys,
   large: OneAtATime,
 ): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
   const forward = forwardPolicy(config);
+  const writer = proof('verwerkingen');
   const count = createCounters(metrics);
   const groupSizes = new Histogram({
     name: 'koppelvlak_verwerkingenlog_group_size',
@@ -111,7 +114,10 @@ export function createAppender(
 
   const groups = createGroupCommit<AppendItem, StoredAppend>({
     commit: async (group) => {
-      const prepared = await mapWithinBudget(group, (item) => item.prepared ?? prepareAppend(item.request, keys));
+      const prepared = await mapWithinBudget(
+        group,
+        (item) => item.prepared ?? prepareAppend(item.request, keys, writer),
+      );
       const results = await insert(prepared.map(({ append }) => append));
       return prepared.flatMap((one, i) => {
         const result = results[i];
@@ -136,7 +142,7 @@ export function createAppender(
     return await large.run(first.auteur.door, async () => {
       // Anew: the moment of registration is when its turn comes.
       const again = request();
-      return await groups.add({ request: again, prepared: await prepareLargeAppend(again, keys) });
+      return await groups.add({ request: again, prepared: await prepareLargeAppend(again, keys, writer) });
     });
   }
 
@@ -201,15 +207,17 @@ function weightOf({ request }: AppendItem): number {
 }
 
 /** Makes the first version: gives the action its identity, and encrypts its persons. */
-function prepareAppend(request: AppendRequest, keys: IdentityKeys): PreparedAppend {
+function prepareAppend(request: AppendRequest, keys: IdentityKeys, writer: ProofWriter | undefined): PreparedAppend {
   const versie = firstVersie(request);
-  return prepared(request, versie, protect(versie, keys), keys);
+  return prepared(request, sealed(writer, versie, protect(versie, keys), keys), versie, keys);
 }
 
 /** The same for an action about very many persons. */
-async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys): Promise<PreparedAppend> {
+async function prepareLargeAppend(
+  ...[request, keys, writer]: Parameters<typeof prepareAppend>
+): Promise<PreparedAppend> {
   const versie = firstVersie(request);
-  return prepared(request, versie, await protectWithinBudget(versie, keys), keys);
+  return prepared(request, sealed(writer, versie, await protectWithinBudget(versie, keys), keys), versie, keys);
 }
 
 function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
@@ -218,13 +226,13 @@ function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {
 
 function prepared(
   { actie, auteur, idempotencyKey, refuseUnknownActivity, trace }: AppendRequest,
+  stored: SealedVersie,
   versie: Versie,
-  stored: StoredVersie,
   keys: IdentityKeys,
 ): PreparedAppend {
   const idempotency =
     idempotencyKey === undefined ? undefined : idempotencyOf(actie, auteur, idempotencyKey, keys, keys.current);
-  return { versie, append: { versie: stored, idempotency, refuseUnknownActivity, trace } };
+  return { versie, append: { ...stored, idempotency, refuseUnknownActivity, trace } };
 }
 
 /**

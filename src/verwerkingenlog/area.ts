@@ -18,6 +18,7 @@ import { readLines } from './ldv/read-route.ts';
 import { OTLP_ERRORS, postTraces } from './ldv/traces-route.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { type ActieLog, createLoggedRead } from './processing-log.ts';
+import { proofRoutes } from './routes/proof.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
 import type { RouteNeeds } from './routes/request-reply.ts';
 import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
@@ -38,6 +39,7 @@ const ROUTES = [
   getVerwerkingsactie,
   changeVerwerkingsactie,
   getVerwerkteObjecten,
+  proofRoutes,
   verwerkingsactiviteiten,
 ];
 

@@ -15,6 +15,7 @@ import { forwardPolicy } from './ldv/face.ts';
 import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
+import { sealed } from './store/proof.ts';
 import { protectWithinBudget, readCurrent, readStanding, revealWithinBudget } from './store/versions.ts';
 
 /** Who asks for a change, and of what. */
@@ -68,7 +69,7 @@ const WAITING_PER_CONNECTION = 100;
  * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { config }: Platform,
+  { config, proof }: Platform,
   log: ActieLog,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
@@ -87,7 +88,12 @@ export async function changeActie(
       if (current.verwerkingId !== seen.verwerkingId) return { again: true };
       const lastNumber = await lastObjectNumber(db, actieId);
       const next = nextVersie(change, await revealWithinBudget(current, log.keys), lastNumber);
-      const appended = await replaceVersie(db, current, await protectWithinBudget(next, log.keys), options);
+      const appended = await replaceVersie(
+        db,
+        current,
+        sealed(proof('verwerkingen'), next, await protectWithinBudget(next, log.keys), log.keys),
+        options,
+      );
       if (!appended.kept) throw unknownActivityProblem();
       log.count(appended);
       return { next };

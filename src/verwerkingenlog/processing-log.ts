@@ -25,7 +25,8 @@ import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, forgetIdempotency } from './store/append.ts';
 import { openIdentityKeys } from './store/keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
-import { protectWithinBudget, type StoredVersie } from './store/versions.ts';
+import { type SealedVersie, sealed } from './store/proof.ts';
+import { protectWithinBudget } from './store/versions.ts';
 
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
@@ -209,8 +210,9 @@ export interface Reader {
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
-export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform, log: ActieLog): LoggedRead {
+export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: Platform, log: ActieLog): LoggedRead {
   const { logReads } = config.verwerkingenlog;
+  const writer = proof('verwerkingen');
   const { fscPeerId } = config.tokens;
   const uitvoerder = fscPeerId !== undefined && /^\d{20}$/.test(fscPeerId) ? fscPeerId : undefined;
 
@@ -227,7 +229,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
   }
 
-  function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<StoredVersie> {
+  async function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<SealedVersie> {
     const now = clock.now();
     const entry: OwnEntry = {
       kind: 'log',
@@ -247,11 +249,11 @@ export function createLoggedRead({ pool, pipelinePool, clock, config }: Platform
     const actie = ownActie(entry, config.verwerkingenlog);
     const auteur = { door: reader.author.subject, verzoekId: reader.author.requestId };
     const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(reader.author));
-    return protectWithinBudget(versie, log.keys);
+    return sealed(writer, versie, await protectWithinBudget(versie, log.keys), log.keys);
   }
 
-  async function appendEntry(db: pg.PoolClient, versie: StoredVersie, { trace }: ProcessingAuthor): Promise<void> {
-    const append = { versie, refuseUnknownActivity: false, trace };
+  async function appendEntry(db: pg.PoolClient, versie: SealedVersie, { trace }: ProcessingAuthor): Promise<void> {
+    const append = { ...versie, refuseUnknownActivity: false, trace };
     for (const result of await appendVersies(db, [append], forwardPolicy(config))) log.count(result);
   }
 

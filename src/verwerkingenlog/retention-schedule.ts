@@ -42,7 +42,14 @@ export function startRetention(platform: Platform): RetentionSchedule {
     try {
       // Names the grant that a login misses when it cannot act as the role.
       await checkRetentionLogin(prunePool, config.database.pruneUrl ?? config.database.url ?? '');
-      const pruned = await prune({ pool: prunePool, clock, rules, dryRun: false, signal });
+      const pruned = await prune({
+        pool: prunePool,
+        clock,
+        rules,
+        dryRun: false,
+        signal,
+        proof: platform.proof('verwerkingen'),
+      });
       failure = undefined;
       log.info(pruned, 'actions past their term were removed');
       metrics.show(await readRuns(pool));

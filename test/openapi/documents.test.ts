@@ -8,6 +8,7 @@ const VERSIONS = {
   'verwerkingenlog.yaml': '1.0.0',
   'ldv.yaml': '1.0.0',
   'ldv-lezen.yaml': '0.9.0',
+  'proof.yaml': '1.0.0',
   'raadsfeed.yaml': '0.0.2',
 };
 
@@ -16,10 +17,12 @@ const OPERATIONS = {
   'verwerkingenlog.yaml': [
     ...['postVerwerkingsactie', 'getVerwerkingsacties', 'patchVerwerkingsacties', 'getVerwerkingsactie'],
     ...['putVerwerkingsactie', 'deleteVerwerkingsactie', 'getVerwerkteObjecten', 'getVerwerktObject'],
+    ...['getVerwerkingsactieBewijs', 'getVerwerktObjectBewijs'],
     ...['getVerwerkingsactiviteiten', 'getVerwerkingsactiviteit', 'putVerwerkingsactiviteit'],
     'deleteVerwerkingsactiviteit',
   ],
   'ldv.yaml': ['postTraces'],
+  'proof.yaml': ['getKey', 'getCheckpoint', 'getTile', 'getRecordBewijs'],
   'ldv-lezen.yaml': ['postDataProcessingOperations', 'postDataProcessingOperationsBatch'],
   'raadsfeed.yaml': [
     ...['getServicedocument', 'getFeed', 'getFeedStream', 'getSnapshot', 'getVergaderingen', 'getVergadering'],

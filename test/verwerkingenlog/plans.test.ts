@@ -186,6 +186,8 @@ function stored(): StoredVersie {
     verwerkingsactiviteitUrlAfnemer: null,
     verwerkingIdAfnemer: null,
     sleutelnaam: null,
+    zaad: null,
+    bewijsNr: null,
     ldv: null,
     tijdstipOffset: null,
   } as const;

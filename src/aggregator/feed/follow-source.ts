@@ -256,7 +256,7 @@ async function deleteMissing(lease: Lease, organisatiecode: string, deps: Aggreg
             }),
           )
         : [];
-      if (removals.length > 0) await publishBatch(client, [...removals, ...redactions], clock.now());
+      if (removals.length > 0) await publishBatch(client, [...removals, ...redactions], clock.now(), deps.proof);
       await countPublished(client, lease, removals.length + redactions.length);
       return removals.length;
     });

@@ -272,13 +272,13 @@ export async function publishPage(
   lease: Lease,
   page: CheckedPage & { readonly read: number },
   to: { readonly position: Position; readonly head?: number | undefined },
-  { pool, clock, log }: Pick<AggregatorDependencies, 'pool' | 'clock' | 'log'>,
+  { pool, clock, log, proof }: Pick<AggregatorDependencies, 'pool' | 'clock' | 'log' | 'proof'>,
 ): Promise<number> {
   const { changes, issues, refused, refusedKeys, read, present } = page;
   const { id, isComparing } = lease.source;
   const now = clock.now();
   const outcomes = await transaction(pool, async (client) => {
-    const found = changes.length === 0 ? [] : await publishBatch(client, changes, now);
+    const found = changes.length === 0 ? [] : await publishBatch(client, changes, now, proof);
     if (isComparing) await markSeen(client, id, present);
     const accepted = changes.map(({ resourceType, resource }) => resourceKey(resourceType, resource));
     await saveRefusals(client, id, { refused: refusedKeys, accepted: withoutLater(accepted, refusedKeys) });

@@ -97,7 +97,7 @@ export async function carryOutRedactions(lease: Lease, json: unknown, deps: Aggr
     const changes = records
       .filter((record) => !isTaken(record, taken))
       .flatMap((record) => redactionChanges(record, taken, context));
-    const outcomes = changes.length === 0 ? [] : await publishBatch(client, changes, deps.clock.now());
+    const outcomes = changes.length === 0 ? [] : await publishBatch(client, changes, deps.clock.now(), deps.proof);
     const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
     await countPublished(client, lease, recorded);
     return recorded;
@@ -156,7 +156,7 @@ export async function redactFromHistory(
     const standing = (await readCurrentSeen(client, lease.source.id, reached)).filter(
       ({ seenNumber }) => seenNumber > sequenceNumber,
     );
-    const redacted = await publishBatch(client, changes, deps.clock.now());
+    const redacted = await publishBatch(client, changes, deps.clock.now(), deps.proof);
     const state = await readStateHashes(
       client,
       standing.map(({ change }) => change),
@@ -164,7 +164,7 @@ export async function redactFromHistory(
     const again = standing
       .map(({ change }): Change => change)
       .filter(({ resourceType, resource }) => !state.has(resourceKey(resourceType, resource)));
-    const stood = again.length === 0 ? [] : await publishBatch(client, again, deps.clock.now());
+    const stood = again.length === 0 ? [] : await publishBatch(client, again, deps.clock.now(), deps.proof);
     recorded += [...redacted, ...stood].filter((outcome) => outcome !== 'no-op').length;
   }
   return recorded;

@@ -30,7 +30,7 @@ export interface PublishedReading {
   readonly issues: readonly SourceIssue[];
 }
 
-type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'validate' | 'ids'>;
+type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'proof' | 'validate' | 'ids'>;
 
 export interface PublishReadingOptions {
   readonly organisatiecode: string;
@@ -59,7 +59,7 @@ export async function publishReading(
   for (const part of windowBatches(changes, batch)) {
     const prepared = prepare(part, deps, issues);
     published += await transaction(deps.pool, async (client) => {
-      const outcomes = prepared.length === 0 ? [] : await publishBatch(client, prepared, deps.clock.now());
+      const outcomes = prepared.length === 0 ? [] : await publishBatch(client, prepared, deps.clock.now(), deps.proof);
       const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
       await saveItems(client, sourceId, part.items);
       await deleteItems(client, sourceId, part.obsolete);

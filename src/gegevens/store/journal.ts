@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
+import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../kernel/proof-log.ts';
 import type { Variant } from '../model/mapping.ts';
 import type { Uncovered } from '../model/selection.ts';
+import { type ProvenDelivery, proofRecordOf, seedName } from './proof.ts';
 
 /** What was asked, and the answer that is ready to be sent. */
 interface JournalEntry {
@@ -57,10 +59,15 @@ const LOCK_WAIT_MS = 20;
 
 /**
  * Writes an entry before anything is sent.
+ * @param proof the proof log of deliveries, when there is one
  * @returns its number; undefined when the same signed request has already been answered to another caller or in the other variant
  * @throws {Error} when others keep writing the same signed request; what the database throws
  */
-export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<number | undefined> {
+export async function writeJournal(
+  pool: Pool,
+  entry: JournalEntry,
+  proof?: ProofWriter | undefined,
+): Promise<number | undefined> {
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt += 1) {
     // Of two callers with the same signed request only one is the first. The other waits without a connection.
     if (attempt > 0) await delay(LOCK_WAIT_MS);
@@ -72,7 +79,9 @@ export async function writeJournal(pool: Pool, entry: JournalEntry): Promise<num
       });
       if (rows[0]?.mine !== true) return 'busy';
       const answered = await findEarlierAnswer(client, entry.vraagHandtekening);
-      return answered === undefined || isSameCaller(answered, entry) ? await insertEntry(client, entry) : undefined;
+      return answered === undefined || isSameCaller(answered, entry)
+        ? await insertEntry(client, entry, proof)
+        : undefined;
     });
     if (written !== 'busy') return written;
   }
@@ -83,16 +92,28 @@ function signatureValue(handtekening: string): string {
   return handtekening.split('.')[2] ?? '';
 }
 
-async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
-  const { rows } = await db.query<{ id: number }>({
+/** Number and moment are given first: they are part of what is sealed. */
+async function insertEntry(db: Db, entry: JournalEntry, proof: ProofWriter | undefined): Promise<number> {
+  const { rows } = await db.query<{ id: number; at: Date; number: number | null }>({
+    name: proof === undefined ? 'gegevens-next-entry' : 'gegevens-next-entry-proof',
+    text: `select nextval('gegevens.journaal_id_seq') as id, date_trunc('milliseconds', clock_timestamp()) as at,
+      ${proof === undefined ? 'null::bigint' : NEXT_PROOF_NUMBER} as number`,
+  });
+  const [next] = rows;
+  if (next === undefined) throw new TypeError('a sequence gave no number');
+  const sealed = proof?.seal(proofRecordOf(lineOf(entry, next.id, next.at)));
+  if (sealed !== undefined && next.number !== null)
+    await proof?.append(db, [{ number: next.number, entry: sealed.entry }]);
+  await db.query({
     name: 'gegevens-write-journal',
     text: `insert into gegevens.journaal
         (variant, request_id, oin, subject, token_hash, fsc_transactie_id, vraag, vraag_digest, vraag_handtekening, pagina,
          pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt,
-         trace_id, span_id, ouder_span_id)
+         trace_id, span_id, ouder_span_id, id, klaargezet_op, zaad, bewijs_nr)
+      overriding system value
       values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
-         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb, $18::text, $19::text, $20::text)
-      returning id`,
+         $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb, $18::text, $19::text, $20::text,
+         $21::bigint, $22::timestamptz, $23::text, $24::bigint)`,
     values: [
       entry.variant,
       entry.requestId,
@@ -114,9 +135,29 @@ async function insertEntry(db: Db, entry: JournalEntry): Promise<number> {
       entry.traceId,
       entry.spanId,
       entry.parentSpanId ?? null,
+      next.id,
+      next.at,
+      sealed === undefined ? null : (proof?.encryptSeed(seedName(next.id), sealed.seed) ?? null),
+      next.number,
     ],
   });
-  return rows[0]?.id ?? 0;
+  return next.id;
+}
+
+/** An entry as it is read again. */
+function lineOf(entry: JournalEntry, id: number, at: Date): Journalled {
+  const { parentSpanId, oin, fscTransactieId } = entry;
+  return {
+    ...entry,
+    id,
+    klaargezetOp: at,
+    verzondenOp: null,
+    oin: oin ?? null,
+    fscTransactieId: fscTransactieId ?? null,
+    parentSpanId: parentSpanId ?? null,
+    leveringen: [...entry.leveringen],
+    ongedekt: [...entry.ongedekt],
+  };
 }
 
 /** Records that the last byte of an answer was handed to the connection. */
@@ -169,14 +210,26 @@ interface JournalQuery {
   readonly limit: number;
 }
 
-/** Entries of the journal, newest first. */
-export async function readJournal(db: Db, { variant, oin, since, id, limit }: JournalQuery): Promise<Journalled[]> {
-  const { rows } = await db.query<Journalled & Record<string, unknown>>(
-    `select id, variant, klaargezet_op as "klaargezetOp", verzonden_op as "verzondenOp", request_id as "requestId", oin, subject,
+/** The members of a line, of `gegevens.journaal`. */
+const LINE = `id, variant, klaargezet_op as "klaargezetOp", verzonden_op as "verzondenOp", request_id as "requestId", oin, subject,
        token_hash as "tokenHash", fsc_transactie_id as "fscTransactieId",
        trace_id as "traceId", span_id as "spanId", ouder_span_id as "parentSpanId", vraag, vraag_digest as "vraagDigest",
        vraag_handtekening as "vraagHandtekening", pagina, pagina_grootte as "paginaGrootte", leveringen, records, bytes,
-       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt
+       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt`;
+
+/** Entries after a number, in order, with what the proof log keeps of them. */
+export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
+  const { rows } = await db.query<Journalled & { seed: string | null; proofNumber: number | null }>(
+    `select ${LINE}, zaad as seed, bewijs_nr as "proofNumber" from gegevens.journaal where id > $1::bigint order by id limit $2::int`,
+    [after, limit],
+  );
+  return rows.map(({ seed, proofNumber, ...entry }) => ({ entry, seed, proofNumber }));
+}
+
+/** Entries of the journal, newest first. */
+export async function readJournal(db: Db, { variant, oin, since, id, limit }: JournalQuery): Promise<Journalled[]> {
+  const { rows } = await db.query<Journalled & Record<string, unknown>>(
+    `select ${LINE}
      from gegevens.journaal
      where ($1::text is null or variant = $1::text) and ($2::text is null or oin = $2::text)
        and ($3::timestamptz is null or klaargezet_op >= $3::timestamptz) and ($4::bigint is null or id = $4::bigint)

@@ -4,6 +4,7 @@ import type { Setting } from './kinds.ts';
 import { ldvOutSettings } from './ldv-out-settings.ts';
 import { ldvSettings } from './ldv-settings.ts';
 import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
+import { proofSettings } from './proof-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
 import { securitySettings } from './security-settings.ts';
 import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
@@ -19,6 +20,7 @@ export const settings = {
   ldv: ldvSettings,
   ldvOut: ldvOutSettings,
   raadsfeed: raadsfeedSettings,
+  proof: proofSettings,
   demo: demoSettings,
 };
 
@@ -280,6 +282,17 @@ function contradictions(config: Config): Contradiction[] {
       'a collector for traces; a logbook is for the processing of personal data only',
     );
   }
+  const { proof } = config;
+  if (proof.key !== undefined) {
+    if (needsTokens && proof.logs.includes('verwerkingen') && verwerkingenlog.key === undefined)
+      fault(
+        ['VERWERKINGENLOG_KEY', 'PROOF_KEY', 'PROOF_LOGS'],
+        'is missing',
+        'keys for identifiers: they encrypt the secrets of the proof log `verwerkingen`',
+      );
+    if (server.environment === 'production' && proof.state === undefined)
+      fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
+  }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
   if (new Set(keyNames).size < keyNames.length) {
     fault(['VERWERKINGENLOG_KEY'], 'names two keys alike', 'a name of its own for every key');
@@ -320,6 +333,7 @@ function contradictions(config: Config): Contradiction[] {
     config.verwerkingenlog.prefix,
     config.ldv.prefix,
     config.raadsfeed.prefix,
+    ...(config.proof.key === undefined ? [] : ['/proof/v1']),
   ];
   const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
   if (nested) {

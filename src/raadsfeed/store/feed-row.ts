@@ -28,6 +28,8 @@ export interface FeedRow extends FeedHead {
   readonly lastStoredAt: Date | null;
   /** Every number below this one has a partition for its text. */
   readonly partitionedTo: number;
+  /** A proof log is kept of the feed: nothing may be published without an entry in it. */
+  readonly hasProof: boolean;
 }
 
 /** A `FeedHead` as text, for a select from `raadsfeed.feed`: one column beside the rows of a read, and what a notification carries. */
@@ -66,9 +68,11 @@ interface Row {
   readonly historie_vanaf: Date;
   readonly laatst_opgeslagen: Date | null;
   readonly partitioned_to: number;
+  readonly has_proof: boolean;
 }
 
-const ROW = `select ${FEED_HEAD} as feed_head, historie_vanaf, laatst_opgeslagen, partitioned_to from raadsfeed.feed`;
+const ROW = `select ${FEED_HEAD} as feed_head, historie_vanaf, laatst_opgeslagen, partitioned_to,
+  exists (select from proof.logs where log = 'raadsfeed') as has_proof from raadsfeed.feed`;
 
 export async function readFeedRow(db: Db): Promise<FeedRow> {
   const { rows } = await db.query<Row>({ name: 'raadsfeed-feed', text: ROW });
@@ -87,6 +91,7 @@ function toFeedRow(row: Row | undefined): FeedRow {
     historieVanaf: row?.historie_vanaf ?? new Date(0),
     lastStoredAt: row?.laatst_opgeslagen ?? null,
     partitionedTo: row?.partitioned_to ?? 0,
+    hasProof: row?.has_proof ?? false,
   };
 }
 

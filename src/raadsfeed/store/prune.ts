@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
+import type { ProofWriter } from '../../kernel/proof-log.ts';
 import { lockFeedRow, moveBeginning } from './feed-row.ts';
 import { markForRewrite } from './text-partitions.ts';
 
@@ -30,6 +31,8 @@ export interface PruneOptions {
   /** Milliseconds between the move of the history and the first row that goes: `pruneGraceMs`. */
   readonly graceMs: number;
   readonly signal: AbortSignal;
+  /** The proof log of the feed, when there is one. */
+  readonly proof?: ProofWriter | undefined;
   readonly progress: (done: number, of: number) => void;
 }
 
@@ -55,13 +58,16 @@ export async function findPruneEnd(pool: Pool, before: Date): Promise<number> {
  * that no reader meets a hole; the rows go in steps, after `graceMs`. A run that was interrupted is finished by the next one.
  * @throws the signal's reason
  */
-export async function pruneHistory(pool: Pool, { before, graceMs, signal, progress }: PruneOptions): Promise<Pruned> {
+export async function pruneHistory(
+  pool: Pool,
+  { before, graceMs, signal, proof, progress }: PruneOptions,
+): Promise<Pruned> {
   const upTo = await moveTo(pool, await findPruneEnd(pool, before), before);
   await sleep(graceMs, undefined, { signal });
   let removed = 0;
   for (let from = 0; from < upTo; from += STEP) {
     signal.throwIfAborted();
-    removed += await removeRange(pool, from, Math.min(from + STEP, upTo));
+    removed += await removeRange(pool, from, Math.min(from + STEP, upTo), proof);
     progress(Math.min(from + STEP, upTo), upTo);
   }
   return { upTo, removed };
@@ -80,7 +86,7 @@ async function moveTo(pool: Pool, wanted: number, before: Date): Promise<number>
   });
 }
 
-async function removeRange(pool: Pool, after: number, upTo: number): Promise<number> {
+async function removeRange(pool: Pool, after: number, upTo: number, proof: ProofWriter | undefined): Promise<number> {
   return transaction(pool, async (client) => {
     const { rows } = await client.query<{ number: number }>(
       `with weg as (
@@ -98,6 +104,7 @@ async function removeRange(pool: Pool, after: number, upTo: number): Promise<num
     );
     const numbers = rows.map(({ number }) => number);
     if (numbers.length > 0) await markForRewrite(client, numbers);
+    await proof?.remove(client, { kind: 'opschoning', at: new Date(), by: 'feed prune', numbers });
     return numbers.length;
   });
 }

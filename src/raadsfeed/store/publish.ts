@@ -4,10 +4,12 @@
  */
 import { randomInt } from 'node:crypto';
 import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import type { ProofWriter } from '../../kernel/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
-import { lockFeedRow, moveHead } from './feed-row.ts';
+import { type FeedRow, lockFeedRow, moveHead } from './feed-row.ts';
+import { sealRecords } from './proof.ts';
 import { readRedactable, writeRedacted } from './redact.ts';
 import { readStateHashes } from './state.ts';
 import { ensureTextPartitions } from './text-partitions.ts';
@@ -22,9 +24,16 @@ export type Outcome =
  * Publishes changes in their order, within the transaction that the caller owns: everything or nothing is in the feed at its commit. Others
  * wait for the lock meanwhile, so the number of statements does not grow with the number of changes.
  * @param now time of the caller's clock; `storedAt` never goes back, even when it does
+ * @param proof the proof log of the feed, when there is one
  */
-export async function publishBatch(db: Db, changes: readonly Change[], now: Date): Promise<Outcome[]> {
+export async function publishBatch(
+  db: Db,
+  changes: readonly Change[],
+  now: Date,
+  proof?: ProofWriter | undefined,
+): Promise<Outcome[]> {
   const feed = await lockFeedRow(db);
+  requireProof(feed, proof);
   const before = feed.head.sequenceNumber;
   // Everything may be recorded, and the next partition is made before the last one is full.
   await ensureTextPartitions(db, feed, before + changes.length);
@@ -74,11 +83,18 @@ export async function publishBatch(db: Db, changes: readonly Change[], now: Date
   });
   if (records.length === 0) return outcomes;
   await writeRedacted(db, redactedTexts);
-  await writeRecords(db, records, storedAt);
+  const seeds = proof === undefined ? undefined : await sealRecords(db, proof, records);
+  await writeRecords(db, records, storedAt, seeds);
   const head = before + records.length;
   const redactionCount = records.filter(({ change }) => change.op === 'redact').length;
   await moveHead(db, { sequenceNumber: head, epoch: epochOf(head) }, storedAt, redactionCount);
   return outcomes;
+}
+
+/** @throws {Error} for operators: without its entry a record would leave a hole in the proof log */
+function requireProof({ hasProof }: FeedRow, proof: ProofWriter | undefined): void {
+  if (hasProof && proof === undefined)
+    throw new Error('a proof log is kept of this feed: who publishes needs its PROOF_KEY');
 }
 
 /** A change that got its number. */
@@ -96,7 +112,12 @@ interface NumberedRecord {
  * Adds records to the log and brings the current state to what they, in this order, make of it: one statement. The caller has locked the
  * feed and given the numbers.
  */
-async function writeRecords(db: Db, records: readonly NumberedRecord[], storedAt: Date): Promise<void> {
+async function writeRecords(
+  db: Db,
+  records: readonly NumberedRecord[],
+  storedAt: Date,
+  seeds: readonly string[] | undefined,
+): Promise<void> {
   // Only the last record of a resource counts for the state.
   const last = new Map(records.map(({ change }, i) => [resourceKey(change.resourceType, change.resource), i]));
   const isLast = new Set(last.values());
@@ -104,9 +125,9 @@ async function writeRecords(db: Db, records: readonly NumberedRecord[], storedAt
     name: 'raadsfeed-write-records',
     text: `with nieuw as (
              select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                                  $9::text[], $10::bigint[], $11::text[], $12::boolean[])
+                                  $9::text[], $10::bigint[], $11::text[], $12::boolean[], $14::text[])
                  as n (sequence_number, merk, op, resource_type, organisatiecode, bronidentificatie, kop, rest, herkomst_feed,
-                       herkomst_nummer, content_hash, laatste)
+                       herkomst_nummer, content_hash, laatste, zaad)
            ), teksten as (
              insert into raadsfeed.tekst (sequence_number, merk, kop, rest)
              select sequence_number, merk, kop, rest from nieuw
@@ -126,8 +147,9 @@ async function writeRecords(db: Db, records: readonly NumberedRecord[], storedAt
                 and stand.bronidentificatie = nieuw.bronidentificatie
            )
            insert into raadsfeed.record (sequence_number, op, resource_type, organisatiecode, bronidentificatie, opgeslagen,
-                                         herkomst_feed, herkomst_nummer)
-           select sequence_number, op, resource_type, organisatiecode, bronidentificatie, $13::timestamptz, herkomst_feed, herkomst_nummer
+                                         herkomst_feed, herkomst_nummer, zaad)
+           select sequence_number, op, resource_type, organisatiecode, bronidentificatie, $13::timestamptz, herkomst_feed, herkomst_nummer,
+                  zaad
              from nieuw`,
     values: [
       records.map(({ sequenceNumber }) => sequenceNumber),
@@ -143,6 +165,7 @@ async function writeRecords(db: Db, records: readonly NumberedRecord[], storedAt
       arrayOf.text(records.map(({ change }) => (change.op === 'upsert' ? change.contentHash : null))),
       records.map((_, i) => isLast.has(i)),
       storedAt.toISOString(),
+      arrayOf.text(records.map((_, i) => seeds?.[i] ?? null)),
     ],
   });
 }

@@ -151,7 +151,7 @@ export async function writeRedacted(db: Db, texts: ReadonlyMap<number, string>):
     text: `with standen as (
              delete from raadsfeed.stand where sequence_number = any ($1::bigint[])
            )
-           update raadsfeed.record set op = 'redact' where sequence_number = any ($1::bigint[])`,
+           update raadsfeed.record set op = 'redact', zaad = null where sequence_number = any ($1::bigint[])`,
     values: [numbers],
   });
 }

@@ -1,5 +1,6 @@
 import type { Pool } from '../../kernel/database/pool.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
+import type { ProofWriters } from '../../kernel/proof-log.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { Change, Removal, Verwijderreden } from '../domain/change.ts';
 import { resourceKey } from '../domain/resource.ts';
@@ -21,12 +22,22 @@ export interface Publisher {
   publish(changes: readonly Change[]): Promise<Outcome[]>;
 }
 
-export function createPublisher({ pool, clock }: { pool: Pool; clock: Clock }): Publisher {
+export function createPublisher({
+  pool,
+  clock,
+  proof,
+}: {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  /** Absent: no proof log is kept of the feed. */
+  readonly proof?: ProofWriters;
+}): Publisher {
+  const writer = proof?.('raadsfeed');
   return {
     async publish(changes) {
       const now = clock.now();
       const outcomes = await transaction(pool, async (client) => {
-        const found = await publishBatch(client, changes, now);
+        const found = await publishBatch(client, changes, now, writer);
         await touchOrganisations(client, organisationsOf(changes), now);
         return found;
       });

@@ -12,6 +12,7 @@ import type { ActieLog } from '../processing-log.ts';
 import { type Append, type Appended, appendVersies, type ForwardPolicy } from '../store/append.ts';
 import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../store/months.ts';
+import { sealed } from '../store/proof.ts';
 import { protect } from '../store/versions.ts';
 import { forwardPolicy } from './face.ts';
 import { type LdvLine, writeLine } from './kept.ts';
@@ -62,10 +63,11 @@ const MAX_WAITING = 5000;
 /** Lines of one statement. */
 const STATEMENT_LINES = 5000;
 
-export function createLineStore({ config, shares, clock, log: logger }: Platform, log: ActieLog): LineStore {
+export function createLineStore({ config, shares, clock, log: logger, proof }: Platform, log: ActieLog): LineStore {
   const pool = shares.append;
   const { keys } = log;
   const forward = forwardPolicy(config);
+  const writer = proof('verwerkingen');
   const otherNames = keys.names.filter((name) => name !== keys.current);
 
   function prepare(line: NewLine, at: Date, { auteur, trace }: LineRequest['sender']): PreparedLine {
@@ -73,7 +75,7 @@ export function createLineStore({ config, shares, clock, log: logger }: Platform
     return {
       // Whether an unknown activity is refused was decided before: for lines of LDV the rules are others.
       append: {
-        versie: protect(versie, keys),
+        ...sealed(writer, versie, protect(versie, keys), keys),
         refuseUnknownActivity: false,
         ...(forward === undefined ? {} : { trace: trace() }),
       },

@@ -36,7 +36,7 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
     const { versie, beperkteSet } = await needs.loggedRead(reader, async (db) => {
       const wanted = person === undefined ? { most: MAX_UNNAMED } : { hashes: hashesOf(person, needs.log.keys) };
       const part = await readCurrentPart(db, request.params.actieId, wanted);
-      if (part === undefined) throw notFound();
+      if (part === undefined) throw actieNotFound();
       const { stored } = part;
       const categorie = categorieOf(stored);
       // By default all that the caller may see: a PUT must give every field back.
@@ -45,8 +45,8 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
       const read = await revealWithinBudget(stored, needs.log.keys);
       // Judged last, so that a confidential action does not reveal its persons.
       const objecten = shownObjects(request, request.query, read.objecten);
-      if (objecten === undefined) throw notFound();
-      if (person === undefined && part.objects > MAX_UNNAMED) refuse(personRequired());
+      if (objecten === undefined) throw actieNotFound();
+      if (person === undefined && isReadByNameOnly(part.objects)) refuse(personRequired());
       return {
         result: { versie: { ...read, objecten }, beperkteSet },
         persons: person === undefined ? distinctPersons(objecten) : [person],
@@ -57,17 +57,22 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
   });
 }
 
-function personRequired(): InvalidParam[] {
+/** Whether an action with so many objects is read for one named person only. */
+export function isReadByNameOnly(objects: number): boolean {
+  return objects > MAX_UNNAMED;
+}
+
+export function personRequired(): InvalidParam[] {
   const reason = `ontbreekt: van een actie met meer dan ${MAX_UNNAMED} verwerkte objecten zijn alleen die van een genoemde persoon op te vragen`;
   return ['objecttype', 'soortObjectId', 'objectId'].map((name) => ({ name, code: 'required', reason }));
 }
 
 /** Each person once, even with several objects. */
-function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
+export function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
   return [...new Map(objects.map((object) => [personText(object), object])).values()];
 }
 
-function notFound(): Problem {
+export function actieNotFound(): Problem {
   return new Problem(platformProblems.notFound, { detail: 'De actie bestaat niet of is vervallen.' });
 }
 
@@ -104,8 +109,12 @@ function askedCategorieen(query: ListQuery): Categorie[] {
   return [...new Set(words.map(readVertrouwelijkheid))];
 }
 
+export function objectNotFound(): Problem {
+  return new Problem(platformProblems.notFound, { detail: 'Het verwerkte object bestaat niet of is vervallen.' });
+}
+
 /** What inspection shows: nothing that is confidential, and what was lifted only with the scope for confidential actions. */
-function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
+export function shownCategorieen(request: FastifyRequest): readonly Categorie[] {
   return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'opgeheven'] : ['normaal'];
 }
 
@@ -150,9 +159,7 @@ export function getVerwerkteObjecten(app: FastifyInstance, needs: RouteNeeds): v
           : undefined;
       const [object] = shownObjects(request, request.query, versie?.objecten ?? []) ?? [];
       if (versie === undefined || object === undefined) {
-        throw new Problem(platformProblems.notFound, {
-          detail: 'Het verwerkte object bestaat niet of is vervallen.',
-        });
+        throw objectNotFound();
       }
       return { result: { object, versie }, persons: [object], confidential: false };
     });

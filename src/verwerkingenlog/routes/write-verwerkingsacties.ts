@@ -107,6 +107,8 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
     const vertrouwelijkheid = word === undefined ? undefined : readVertrouwelijkheid(word);
     const verwerkingId = request.query.verwerkingId.toLowerCase();
     const names = lockOfVerwerking(verwerkingId);
+    const writer = platform.proof('verwerkingen');
+    const proof = writer === undefined ? undefined : { writer, keys: needs.log.keys };
     const withLdv = callerOf(request).scopes.has('update:confidential');
     await needs.log.changes.run(
       { names, client: callerOf(request).subject, signal: requestClosedSignal(reply) },
@@ -119,7 +121,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         const changed = await patchVerwerking(
           db,
           verwerkingId,
-          { vertrouwelijkheid, bewaartermijn, withLdv, forward: forwardPolicy(platform.config) },
+          { vertrouwelijkheid, bewaartermijn, withLdv, forward: forwardPolicy(platform.config), proof },
           platform.clock.now(),
           auteurOf(request),
         );

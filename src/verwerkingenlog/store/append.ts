@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { type TraceContext, traceHeaders } from '../../kernel/trace-context.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
@@ -11,6 +12,8 @@ export interface Append {
   readonly idempotency?: { readonly key: string; readonly content: string } | undefined;
   /** Whether it is not stored when its activity is not in the register. */
   readonly refuseUnknownActivity: boolean;
+  /** Its entry in the proof log, when one is kept: then all of a group have one. */
+  readonly entry?: Uint8Array | undefined;
   /** Of the request that it came with, for the other logbook. */
   readonly trace?: TraceContext | undefined;
 }
@@ -54,11 +57,17 @@ function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined
 
   const columns = INPUT.map(([, kind, read]) => arrayOf[kind](appends.map(read)));
   const values = [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))];
-  if (forward === undefined) return { ...APPEND, values };
+  const entries = appends.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
+  const proven = entries.length > 0;
+  if (forward === undefined)
+    return proven ? { ...APPEND_AND_PROVE, values: [...values, Buffer.concat(entries)] } : { ...APPEND, values };
   const traces = appends.map(({ trace }) => (trace === undefined ? undefined : traceHeaders(trace)));
   const parents = arrayOf.text(traces.map((headers) => headers?.traceparent ?? null));
   const states = arrayOf.text(traces.map((headers) => headers?.tracestate ?? null));
-  return { ...APPEND_AND_FORWARD, values: [...values, forward === 'alles', parents, states] };
+  const forwarded = [...values, forward === 'alles', parents, states];
+  return proven
+    ? { ...APPEND_FORWARD_AND_PROVE, values: [...forwarded, Buffer.concat(entries)] }
+    : { ...APPEND_AND_FORWARD, values: forwarded };
 }
 
 type Value = string | number | boolean | null;
@@ -81,8 +90,15 @@ const TAKE_OVER = `
     on conflict (sleutel) do update set inhoud = excluded.inhoud, actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
       where oud.tijdstip <= least(excluded.tijdstip, clock_timestamp() + interval '5 seconds') - interval '24 hours'`;
 
-/** Keys are taken in order, so that two groups cannot deadlock. @param more further parts of the statement */
-const append = (more: string): string => `
+/** Bytes of an entry in the proof log. */
+const ENTRY_BYTES = 33;
+
+/**
+ * Keys are taken in order, so that two groups cannot deadlock.
+ * @param more further parts of the statement
+ * @param entries number of the parameter with the entries of the proof log, one after another; absent: none is kept
+ */
+const append = (more: string, entries?: number): string => `
   with invoer as materialized (
     select i.*, a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
     from unnest(${INPUT.map(([, kind], i) => `$${FIRST_COLUMN + i}::${kind}[]`).join(', ')}) with ordinality
@@ -94,12 +110,13 @@ const append = (more: string): string => `
     where idempotentie is not null and not (weigert and onbekend) order by idempotentie${TAKE_OVER}
     returning actie_id
   ), nieuw as materialized (
-    select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op from invoer
+    select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op${entries === undefined ? '' : `, ${NEXT_PROOF_NUMBER} as bewijs_nr`}
+    from invoer
     where not (weigert and onbekend) and (idempotentie is null or actie_id in (select actie_id from sleutels))
   ), versies as (
-    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
-    select ${VERSIE_NAMES}, objecten, vervalt_op from nieuw
-  ), locaties as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op${entries === undefined ? '' : ', bewijs_nr'})
+    select ${VERSIE_NAMES}, objecten, vervalt_op${entries === undefined ? '' : ', bewijs_nr'} from nieuw
+  )${entries === undefined ? '' : queueEntries(entries)}, locaties as (
     insert into verwerkingenlog.vindplaatsen
       (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
     select p.sleutel, n.tijdstip, n.actie_id, n.versie, verwerkingenlog.categorie(n.vertrouwelijkheid, n.ooit_vertrouwelijk),
@@ -108,15 +125,21 @@ const append = (more: string): string => `
   )${more}
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`;
 
+/** The entries go with their versions: what is not stored has none. */
+function queueEntries(parameter: number): string {
+  return `, bewijs as (
+    insert into proof.queue (log, nr, vermelding)
+    select 'verwerkingen', bewijs_nr, substring($${parameter}::bytea from (rij - 1)::integer * ${ENTRY_BYTES} + 1 for ${ENTRY_BYTES}) from nieuw
+  )`;
+}
+
 const APPEND = { name: 'verwerkingenlog-append', text: append('') };
 
 /**
  * Puts first versions in the queue, and notes later versions of actions that were given on: by the same statement, so that the queue has an
  * action exactly when the log has it.
  */
-const APPEND_AND_FORWARD = {
-  name: 'verwerkingenlog-append-forward',
-  text: append(`, doorgifte as (
+const FORWARD = `, doorgifte as (
     insert into verwerkingenlog.ldv_doorgifte (actie_id, traceparent, tracestate)
     select n.actie_id, t.traceparent, t.tracestate
     from nieuw n join unnest($${LAST + 2}::text[], $${LAST + 3}::text[]) with ordinality as t(traceparent, tracestate, rij) using (rij)
@@ -125,8 +148,11 @@ const APPEND_AND_FORWARD = {
     insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
     select case when vervallen then 'verwijdering' else 'wijziging' end, n.actie_id, n.versie
     from nieuw n where n.versie > 1 and ${wasForwarded('n', `$${LAST + 1}`)}
-  )`),
-};
+  )`;
+
+const APPEND_AND_FORWARD = { name: 'verwerkingenlog-append-forward', text: append(FORWARD) };
+const APPEND_AND_PROVE = { name: 'verwerkingenlog-append-prove', text: append('', LAST + 1) };
+const APPEND_FORWARD_AND_PROVE = { name: 'verwerkingenlog-append-forward-prove', text: append(FORWARD, LAST + 4) };
 
 /** Whether an action was given on when it was new. @param all parameter that is true when confidential ones are given on too */
 export function wasForwarded(alias: string, all: string): string {

@@ -1,9 +1,23 @@
 /** Locks of what is changed, and the statements of a change. */
 import type { Db } from '../../kernel/database/transaction.ts';
+import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../kernel/proof-log.ts';
+import { mapWithinBudget } from '../../kernel/scheduling.ts';
 import { type Categorie, categorieVan } from '../domain/access.ts';
-import type { Auteur, Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
+import type { IdentityKeys } from '../domain/identity-keys.ts';
+import { proofRecordOf } from '../domain/proof-parts.ts';
+import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
 import { type Appended, appendVersies, type ForwardPolicy, wasForwarded } from './append.ts';
-import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
+import { encryptSeed, type SealedVersie } from './proof.ts';
+import {
+  fromRow,
+  positionsByPerson,
+  reveal,
+  SELECT_VERSIE,
+  type StoredVersie,
+  VERSIE_COLUMNS,
+  VERSIE_NAMES,
+  type VersieRow,
+} from './versions.ts';
 
 // A change of an action holds the lock of the action and that of its processing; a change of a whole processing only the latter.
 
@@ -51,12 +65,12 @@ export async function lockChanges(
 export async function replaceVersie(
   db: Db,
   current: StoredVersie,
-  next: StoredVersie,
+  next: SealedVersie,
   options: { readonly refuseUnknownActivity: boolean; readonly forward?: ForwardPolicy | undefined },
 ): Promise<Appended> {
   const { refuseUnknownActivity, forward } = options;
   await removeLocations(db, current);
-  const [appended] = await appendVersies(db, [{ versie: next, refuseUnknownActivity }], forward);
+  const [appended] = await appendVersies(db, [{ ...next, refuseUnknownActivity }], forward);
   if (appended === undefined) throw new TypeError('nothing was appended');
   return appended;
 }
@@ -126,6 +140,8 @@ interface VerwerkingChange {
   readonly withLdv: boolean;
   /** What is given on to another logbook. */
   readonly forward?: ForwardPolicy | undefined;
+  /** The proof log of processing, when there is one. */
+  readonly proof?: { readonly writer: ProofWriter; readonly keys: IdentityKeys } | undefined;
 }
 
 /** The columns that a new version changes. */
@@ -139,11 +155,19 @@ const CHANGED: Readonly<Record<string, string>> = {
   bewaartermijn: 'coalesce($6::text, bewaartermijn)',
 };
 
-const patch = (more: string): string => `${currentOf('$7')}, nieuw as (
-    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op)
-    select ${VERSIE_COLUMNS.map(([column]) => CHANGED[column] ?? column).join(', ')}, objecten,
-      verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn))
-    from huidig
+/** What the new versions get in the proof log: parameters from this one on are their actions, seeds and entries. */
+interface ProofParameters {
+  readonly first: number;
+}
+
+const patch = (
+  more: string,
+  proof?: ProofParameters,
+): string => `${currentOf('$7')}${proof === undefined ? '' : withProof(proof)}, nieuw as (
+    insert into verwerkingenlog.versies (${VERSIE_NAMES}, objecten, vervalt_op, bewijs_nr)
+    select ${VERSIE_COLUMNS.map(([column]) => (column === 'zaad' ? 'nieuw_zaad' : (CHANGED[column] ?? column))).join(', ')}, objecten,
+      verwerkingenlog.vervalt_op(tijdstip, coalesce($6::text, bewaartermijn)), nieuw_nr
+    from huidig ${proof === undefined ? 'cross join (select null::text as nieuw_zaad, null::bigint as nieuw_nr) as z' : 'join bewijs using (actie_id)'}
     returning actie_id, versie, tijdstip, objecten,
       verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie
   ), personen as materialized (
@@ -156,12 +180,26 @@ const patch = (more: string): string => `${currentOf('$7')}, nieuw as (
   )${more}
   select distinct verwerkingenlog.categorie(vertrouwelijkheid, ooit_vertrouwelijk) as categorie from huidig`;
 
+/** Only what was sealed gets a new version. */
+function withProof({ first }: ProofParameters): string {
+  return `, bewijs as materialized (
+    select b.*, ${NEXT_PROOF_NUMBER} as nieuw_nr
+    from unnest($${first}::uuid[], $${first + 1}::text[], $${first + 2}::bytea[]) as b(actie_id, nieuw_zaad, vermelding)
+    where b.actie_id in (select actie_id from huidig)
+  ), rij as (
+    insert into proof.queue (log, nr, vermelding) select 'verwerkingen', nieuw_nr, vermelding from bewijs
+  )`;
+}
+
 const PATCH = patch('');
+const PATCH_AND_PROVE = patch('', { first: 8 });
 /** Notes what another logbook has and will not see changed. */
-const PATCH_AND_NOTE = patch(`, meldingen as (
+const NOTE = `, meldingen as (
     insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, versie)
     select 'wijziging', n.actie_id, n.versie from nieuw n where ${wasForwarded('n', '$8')}
-  )`);
+  )`;
+const PATCH_AND_NOTE = patch(NOTE);
+const PATCH_NOTE_AND_PROVE = patch(NOTE, { first: 9 });
 
 /**
  * Gives every current action of a processing a new version. Hold the lock of the processing.
@@ -172,11 +210,77 @@ export async function patchVerwerking(
   verwerkingId: string,
   change: VerwerkingChange,
   now: Date,
-  { door, verzoekId }: Auteur,
+  auteur: Auteur,
 ): Promise<Categorie[]> {
   await preferIndexes(db);
+  const { proof } = change;
+  if (proof === undefined) return await patchWith(db, verwerkingId, change, now, auteur);
+  const found = new Set<Categorie>();
+  for (let after = FIRST_ID; ; ) {
+    const current = await readCurrentOf(db, verwerkingId, change.withLdv, after);
+    const last = current.at(-1);
+    if (last === undefined) return [...found];
+    after = last.actieId;
+    const entries = await mapWithinBudget(current, (stored) => sealNext(stored, change, now, auteur, proof));
+    for (const one of await patchWith(db, verwerkingId, change, now, auteur, entries)) found.add(one);
+  }
+}
+
+/** Lower than any identity. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** Versions that are sealed before they are added. */
+const SEAL_BATCH = 500;
+
+async function readCurrentOf(db: Db, verwerkingId: string, withLdv: boolean, after: string): Promise<StoredVersie[]> {
+  const { rows } = await db.query<VersieRow>(
+    `${currentOf('$2')} select ${SELECT_VERSIE}, v.objecten from huidig v
+     where v.actie_id > $3::uuid order by v.actie_id limit $4::integer`,
+    [verwerkingId, withLdv, after, SEAL_BATCH],
+  );
+  return rows.map(fromRow);
+}
+
+/** An action with the seed and entry of the version that a change makes of it. */
+interface SealedChange {
+  readonly actieId: string;
+  readonly zaad: string;
+  readonly entry: Uint8Array;
+}
+
+/** Seals what `CHANGED` will make of a version. */
+function sealNext(
+  stored: StoredVersie,
+  { vertrouwelijkheid, bewaartermijn }: VerwerkingChange,
+  now: Date,
+  auteur: Auteur,
+  { writer, keys }: NonNullable<VerwerkingChange['proof']>,
+): SealedChange {
+  const current = reveal(stored, keys);
+  const next: Versie = {
+    ...current,
+    ...auteur,
+    versie: current.versie + 1,
+    tijdstipRegistratie: moment(now),
+    vertrouwelijkheid: vertrouwelijkheid ?? current.vertrouwelijkheid,
+    ooitVertrouwelijk: current.ooitVertrouwelijk || (vertrouwelijkheid ?? 'normaal') !== 'normaal',
+    bewaartermijn: bewaartermijn ?? current.bewaartermijn,
+  };
+  const { seed, entry } = writer.seal(proofRecordOf(next));
+  return { actieId: stored.actieId, zaad: encryptSeed(stored, seed, keys), entry };
+}
+
+async function patchWith(
+  db: Db,
+  verwerkingId: string,
+  change: VerwerkingChange,
+  now: Date,
+  { door, verzoekId }: Auteur,
+  entries?: readonly SealedChange[],
+): Promise<Categorie[]> {
   const { forward } = change;
-  const { rows } = await db.query<CategorieRow>(forward === undefined ? PATCH : PATCH_AND_NOTE, [
+  const plain = forward === undefined ? PATCH : PATCH_AND_NOTE;
+  const proven = forward === undefined ? PATCH_AND_PROVE : PATCH_NOTE_AND_PROVE;
+  const { rows } = await db.query<CategorieRow>(entries === undefined ? plain : proven, [
     verwerkingId,
     now,
     door,
@@ -185,6 +289,13 @@ export async function patchVerwerking(
     change.bewaartermijn ?? null,
     change.withLdv,
     ...(forward === undefined ? [] : [forward === 'alles']),
+    ...(entries === undefined
+      ? []
+      : [
+          entries.map(({ actieId }) => actieId),
+          entries.map(({ zaad }) => zaad),
+          entries.map(({ entry }) => Buffer.from(entry)),
+        ]),
   ]);
   return categorieen(rows);
 }

@@ -9,6 +9,7 @@ import { readLdvOf } from '../ldv/kept.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
 import { lineKeyOf, replaceLineKey } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
+import { decryptSeed, encryptSeed } from './proof.ts';
 import {
   fromRow,
   positionsByPerson,
@@ -277,10 +278,10 @@ async function rewrite(pool: Pool, keys: IdentityKeys, versions: readonly Stored
         unreadable.push({ actieId: old.actieId, versie: old.versie, key: old.sleutelnaam, reason: read.reason });
         continue;
       }
-      const fresh = protect(read.versie, keys);
+      const fresh = { ...protect(read.versie, keys), zaad: rotatedSeed(old, read.key, keys) };
       await db.query({
         name: 'verwerkingenlog-rotate-versie',
-        text: `update verwerkingenlog.versies set sleutelnaam = $3::text, afnemer_id = $4::text, objecten = $5::json, ldv = $6::text
+        text: `update verwerkingenlog.versies set sleutelnaam = $3::text, afnemer_id = $4::text, objecten = $5::json, ldv = $6::text, zaad = $7::text
           where actie_id = $1::uuid and versie = $2::integer`,
         values: [
           old.actieId,
@@ -289,6 +290,7 @@ async function rewrite(pool: Pool, keys: IdentityKeys, versions: readonly Stored
           fresh.afnemerId,
           JSON.stringify(fresh.objecten),
           fresh.ldv,
+          fresh.zaad,
         ],
       });
       await moveLocations(db, old, fresh);
@@ -304,16 +306,23 @@ async function rewrite(pool: Pool, keys: IdentityKeys, versions: readonly Stored
 function readWithAny(
   stored: StoredVersie,
   keys: IdentityKeys,
-): { readonly versie: Versie } | { readonly reason: string } {
+): { readonly versie: Versie; readonly key: KeyName } | { readonly reason: string } {
   let reason = '';
   for (const name of [stored.sleutelnaam, ...keys.names.filter((other) => other !== null)]) {
     try {
-      return { versie: reveal({ ...stored, sleutelnaam: name }, keys) };
+      return { versie: reveal({ ...stored, sleutelnaam: name }, keys), key: name };
     } catch (error) {
       reason ||= error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted';
     }
   }
   return { reason };
+}
+
+/** The seed under the current key. @param key the key that it is encrypted with */
+function rotatedSeed(stored: StoredVersie, key: KeyName, keys: IdentityKeys): string | null {
+  if (stored.zaad === null) return null;
+  const seed = decryptSeed({ ...stored, sleutelnaam: key }, keys);
+  return encryptSeed({ actieId: stored.actieId, sleutelnaam: keys.current }, seed, keys);
 }
 
 /** Only the current version has locations; for others this finds nothing. */

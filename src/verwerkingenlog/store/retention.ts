@@ -3,10 +3,12 @@
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { ProofWriter } from '../../kernel/proof-log.ts';
 import type { Clock } from '../../kernel/time.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
 import { removeLineKeys } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
+import { proofNumbersOf } from './proof.ts';
 
 /** When an action may go; ISO 8601 durations. */
 export interface RetentionRules {
@@ -25,6 +27,8 @@ export interface PruneOptions {
   readonly rules: RetentionRules;
   /** Only counts, and leaves no record. */
   readonly dryRun: boolean;
+  /** The proof log of processing, when there is one. */
+  readonly proof?: ProofWriter | undefined;
   readonly signal: AbortSignal;
   readonly progress?: (removed: number, month: string) => void;
 }
@@ -210,6 +214,12 @@ async function removeActions(work: Work, run: number, month: Month, ids: readonl
       [gone],
     );
     await removeLineKeys(db, gone);
+    await work.proof?.remove(db, {
+      kind: 'bewaartermijn',
+      at: work.now,
+      by: `opschoning ${run}`,
+      numbers: await proofNumbersOf(db, gone),
+    });
     await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [gone]);
     const times = past.map(({ registered }) => registered.getTime());
     await recordRemoved(db, run, {

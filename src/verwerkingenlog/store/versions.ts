@@ -19,6 +19,10 @@ interface StoredObject {
 /** A version as the table has it. */
 export interface StoredVersie extends Omit<Versie, 'objecten'> {
   readonly sleutelnaam: KeyName;
+  /** The seed of its entry in the proof log, encrypted as the identifiers are; `null`: it has no entry. */
+  readonly zaad: string | null;
+  /** The number that leads to that entry; given when it is stored. */
+  readonly bewijsNr: number | null;
   readonly objecten: readonly StoredObject[];
 }
 
@@ -56,6 +60,7 @@ export const VERSIE_COLUMNS = [
   ['ouder_span_id', 'text', 'ouderSpanId'],
   ['fsc_transactie_id', 'text', 'fscTransactieId'],
   ['ldv', 'text', 'ldv'],
+  ['zaad', 'text', 'zaad'],
 ] as const satisfies readonly (readonly [string, string, keyof StoredVersie])[];
 
 /** Their names, separated by commas. */
@@ -68,7 +73,9 @@ export interface VersieRow extends Omit<StoredVersie, 'tijdstip' | 'tijdstipRegi
 }
 
 /** Selects the columns of `versies v`. */
-export const SELECT_VERSIE = VERSIE_COLUMNS.map(([column, , member]) => `v.${column} as "${member}"`).join(', ');
+export const SELECT_VERSIE = [...VERSIE_COLUMNS, ['bewijs_nr', 'bigint', 'bewijsNr'] as const]
+  .map(([column, , member]) => `v.${column} as "${member}"`)
+  .join(', ');
 
 /** A row as a version: moments as texts. */
 export function fromRow(row: VersieRow): StoredVersie {
@@ -91,6 +98,8 @@ function storedVersie(versie: Versie, keys: IdentityKeys, objecten: readonly Sto
   return {
     ...versie,
     sleutelnaam: keys.current,
+    zaad: null,
+    bewijsNr: null,
     afnemerId: protectAfnemer(versie, keys),
     ldv: versie.ldv === null ? null : keys.encrypt(keys.current, versie.actieId, versie.ldv),
     objecten,
@@ -113,7 +122,7 @@ function protectObject(object: GenummerdObject, actieId: string, keys: IdentityK
  * @throws {UnknownKeyError} when it was encrypted with a key that is not configured
  */
 export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
-  const { sleutelnaam, objecten, ...versie } = stored;
+  const { sleutelnaam, zaad: _, bewijsNr: __, objecten, ...versie } = stored;
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
@@ -127,7 +136,7 @@ export function reveal(stored: StoredVersie, keys: IdentityKeys): Versie {
  * @throws {UnknownKeyError} as `reveal`
  */
 export async function revealWithinBudget(stored: StoredVersie, keys: IdentityKeys): Promise<Versie> {
-  const { sleutelnaam, objecten, ...versie } = stored;
+  const { sleutelnaam, zaad: _, bewijsNr: __, objecten, ...versie } = stored;
   return {
     ...versie,
     afnemerId: revealAfnemer(stored, keys),
@@ -208,6 +217,16 @@ export async function readCurrent(db: Db, actieId: string): Promise<StoredVersie
   });
   const row = rows[0];
   return row === undefined || row.vervallen ? undefined : fromRow(row);
+}
+
+/** The newest version of an action, also when that ends it. */
+export async function readLast(db: Db, actieId: string): Promise<StoredVersie | undefined> {
+  const { rows } = await db.query<VersieRow>({
+    name: 'verwerkingenlog-read-last',
+    text: `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v where v.actie_id = $1::uuid order by v.versie desc limit 1`,
+    values: [actieId],
+  });
+  return rows[0] === undefined ? undefined : fromRow(rows[0]);
 }
 
 /** Which objects to read: those of a person, by the hashes of each key; one by its number; or all, when there are at most so many. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { canonicalJson, hasDoubleNames } from '../../../src/raadsfeed/domain/json.ts';
+import { canonicalJson } from '../../../src/kernel/canonical-json.ts';
+import { hasDoubleNames } from '../../../src/raadsfeed/domain/json.ts';
 
 const canonical = (text: string): string => canonicalJson(JSON.parse(text));
 

@@ -1,0 +1,40 @@
+import { choices, integer, optionalText } from './kinds.ts';
+
+/** Settings of the logs that prove what was recorded. */
+export const proofSettings = {
+  key: optionalText('PROOF_KEY', {
+    secret: true,
+    pattern: /^[A-Za-z0-9+/]{43}=$/,
+    allowed: '32 bytes in base64, as `koppelvlak proof key` makes them',
+    description: 'Switches the proof logs on; the keys that sign them follow from it. It must stay the same.',
+  }),
+  logs: choices('PROOF_LOGS', ['verwerkingen', 'leveringen', 'raadsfeed'], {
+    default: ['verwerkingen', 'leveringen', 'raadsfeed'],
+    description: 'Which logs are kept; those of interfaces that are not in `AREAS` do not count.',
+  }),
+  intervalSeconds: integer('PROOF_INTERVAL_SECONDS', {
+    default: 60,
+    min: 1,
+    max: 86_400,
+    description: 'Time in seconds between two checkpoints of a proof log.',
+  }),
+  state: optionalText('PROOF_STATE', {
+    description:
+      'File with the last published checkpoint of each proof log, outside the database; keep it where a restored backup does not reach. Absent: in `KOPPELVLAK_HOME`, which production refuses.',
+  }),
+  pad: integer('PROOF_PAD', {
+    default: 0,
+    min: 0,
+    max: 256,
+    description:
+      'Each checkpoint grows by a multiple of this number of leaves, so that the size does not say how much was recorded; 0: not. Never in the feed.',
+  }),
+  witnesses: optionalText('PROOF_WITNESSES', {
+    description:
+      'File with the witnesses of the proof logs and how many of them must cosign, as C2SP tlog-policy writes it. Absent: none.',
+  }),
+  witnessFor: optionalText('PROOF_WITNESS_FOR', {
+    description:
+      'File with the verifier keys of logs of others, one a line, that this service is a witness for. Absent: it is none.',
+  }),
+};

@@ -1,0 +1,151 @@
+/** The proof logs as part of the service: sequencers, public addresses, readiness and metrics. */
+import type { FastifyInstance } from 'fastify';
+import { Counter, Gauge } from 'prom-client';
+import { openToOrigins } from '../http/headers.ts';
+import { readOpenapi } from '../http/openapi-document.ts';
+import { type Area, mount } from '../http/server.ts';
+import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
+import { isProofLogOn, type NumberedRecords, PROOF_LOGS } from '../kernel/proof-log.ts';
+import { logRoutes } from './routes.ts';
+import { createSequencer, type Sequencer, type SequencerOptions } from './sequencer.ts';
+import { openPublishedCheckpoints, statePath } from './state.ts';
+import { readLog, readQueue } from './store/logs.ts';
+import { logsOf } from './writer.ts';
+
+const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
+export const PROOF_PREFIX = '/proof/v1';
+/** Entries that wait for longer than so many intervals are worth a warning. */
+const LATE_INTERVALS = 3;
+
+interface ProofNeeds {
+  /** How the feed is entered; absent when this process does not serve it. */
+  readonly feed?: NumberedRecords | undefined;
+  /** Further routes below the prefix: proofs of the feed, witnesses. */
+  readonly routes?: (app: FastifyInstance) => void | Promise<void>;
+  readonly witnessed?: SequencerOptions['witnessed'];
+  readonly cosign?: SequencerOptions['cosign'];
+}
+
+/**
+ * Undefined when no log is switched on here.
+ * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
+ */
+export async function createProof(platform: Platform, needs: ProofNeeds): Promise<Area | undefined> {
+  const { config, pool, log } = platform;
+  const logs = logsOf(config);
+  const served = new Set(logs);
+  const mounted = new Set(logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } }));
+  for (const name of PROOF_LOGS) {
+    if (mounted.has(name) && !served.has(name) && (await isProofLogOn(pool, name)))
+      throw new Error(`the proof log ${name} is kept in this database: PROOF_KEY and PROOF_LOGS must say so`);
+  }
+  if (config.proof.key === undefined || logs.length === 0) return undefined;
+  const proofKey = Buffer.from(config.proof.key, 'base64');
+  const { intervalSeconds, pad } = config.proof;
+  const published = await openPublishedCheckpoints(statePath(config));
+  const sequencers = logs.map((name) =>
+    createSequencer({
+      pool,
+      log: name,
+      proofKey,
+      published,
+      host: () => new URL(platform.publicBaseUrl()).hostname,
+      pad,
+      intervalSeconds,
+      numbered: name === 'raadsfeed' ? needs.feed : undefined,
+      witnessed: needs.witnessed,
+      cosign: needs.cosign,
+    }),
+  );
+  measure(platform, sequencers);
+  const failures = new Counter({
+    name: 'koppelvlak_proof_failures_total',
+    help: 'Rounds of a sequencer that failed',
+    labelNames: ['log'],
+    registers: [platform.metrics],
+  });
+
+  /** A failed round is tried again at the next turn; meanwhile entries wait in the queue. */
+  async function turn(): Promise<void> {
+    for (const sequencer of sequencers) {
+      const before = sequencer.conflict();
+      try {
+        await sequencer.round();
+      } catch (error) {
+        failures.inc({ log: sequencer.log });
+        log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
+      }
+      const conflict = sequencer.conflict();
+      if (conflict !== undefined && conflict !== before)
+        log.error({ log: sequencer.log, conflict }, 'nothing is signed: the tree does not extend what was published');
+    }
+  }
+
+  let running = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    problems: {},
+    checks: sequencers.map((sequencer) => checkOf(platform, sequencer)),
+    mounts: [
+      mount({
+        platform,
+        prefix: PROOF_PREFIX,
+        contract: { document: readOpenapi(CONTRACT) },
+        rateLimit: 0,
+        routes: async (app) => {
+          openToOrigins(app);
+          await needs.routes?.(app);
+          logRoutes(app, { pool, sequencers });
+        },
+      }),
+    ],
+    start: async () => {
+      // At once, so that the logs are begun and have a checkpoint before much is recorded.
+      running = turn();
+      await running;
+      timer = setInterval(() => {
+        running = running.then(turn);
+      }, intervalSeconds * 1000).unref();
+    },
+    close: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+function checkOf({ pool, config }: Platform, sequencer: Sequencer): ReadinessCheck {
+  return {
+    name: `proof log ${sequencer.log}`,
+    vital: false,
+    check: async (): Promise<ReadinessResult> => {
+      const conflict = sequencer.conflict();
+      if (conflict !== undefined) return { ok: true, warning: `nothing is signed: ${conflict}` };
+      const { pending, oldestSeconds } = await readQueue(pool, sequencer.log);
+      if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return { ok: true };
+      return { ok: true, warning: `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s` };
+    },
+  };
+}
+
+function measure({ pool, metrics }: Platform, sequencers: readonly Sequencer[]): void {
+  const gauge = (name: string, help: string, value: (sequencer: Sequencer) => Promise<number>): void => {
+    new Gauge({
+      name: `koppelvlak_proof_${name}`,
+      help,
+      labelNames: ['log'],
+      registers: [metrics],
+      async collect() {
+        for (const sequencer of sequencers) this.set({ log: sequencer.log }, await value(sequencer).catch(() => 0));
+      },
+    });
+  };
+  gauge('leaves', 'Leaves of the tree', async ({ log }) => (await readLog(pool, log))?.size ?? 0);
+  gauge('queue', 'Entries without a place', async ({ log }) => (await readQueue(pool, log)).pending);
+  gauge('lateness_seconds', 'How long the first entry without a place has waited', async ({ log }) => {
+    return (await readQueue(pool, log)).oldestSeconds;
+  });
+  gauge('conflict', '1 while nothing is signed because the tree does not extend what was published', async (one) =>
+    one.conflict() === undefined ? 0 : 1,
+  );
+}

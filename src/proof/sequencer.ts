@@ -1,0 +1,293 @@
+/**
+ * One log: gives committed entries their place in the tree, signs checkpoints of what is committed, and publishes only what extends what
+ * was published before. Instances share the work by a lock of the database.
+ */
+import { hash } from 'node:crypto';
+import type { Pool } from '../kernel/database/pool.ts';
+import { type Db, transaction } from '../kernel/database/transaction.ts';
+import type { NumberedEntry, NumberedRecords, ProofLogName } from '../kernel/proof-log.ts';
+import { deriveSeed, paddingEntry } from './record.ts';
+import { checkpointIn, type PublishedCheckpoints } from './state.ts';
+import { appendLeaves, ENTRY_BYTES, MissingTileError, tileReader } from './store/leaves.ts';
+import {
+  headerLeaves,
+  insertLog,
+  lockLog,
+  moveLog,
+  readLog,
+  readOrigins,
+  type StoredLog,
+  storeCheckpoint,
+  takeFromQueue,
+  tryLockLog,
+} from './store/logs.ts';
+import { formatCheckpoint } from './tree/checkpoint.ts';
+import { EMPTY_ROOT, Frontier, rootHash } from './tree/merkle.ts';
+import { createSigner, formatNote, NoteError, openNote, parseVerifierKey } from './tree/note.ts';
+import { readHashesFromTiles } from './tree/tiles.ts';
+
+/** Entries that get their place in one transaction. */
+const BATCH = 20_000;
+/** Records of the feed that are sealed in one transaction when the log is switched on. */
+const TAKE_OVER = 1000;
+
+/** The database or its copy does not continue what was published. */
+export class ConflictError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConflictError';
+  }
+}
+
+export interface SequencerOptions {
+  readonly pool: Pool;
+  readonly log: ProofLogName;
+  readonly proofKey: Uint8Array;
+  readonly published: PublishedCheckpoints;
+  /** Host of the addresses, without its port. */
+  readonly host: () => string;
+  /** Each batch is filled up to a multiple of this; 0: not. */
+  readonly pad: number;
+  /** Least time in seconds between two checkpoints. */
+  readonly intervalSeconds: number;
+  /** Of the feed. */
+  readonly numbered?: NumberedRecords | undefined;
+  /** The newest checkpoint that others saw of an origin; undefined when nobody can say. */
+  readonly witnessed?: ((origin: string) => Promise<string | undefined>) | undefined;
+  /** The note with the cosignatures of witnesses. */
+  readonly cosign?: ((log: StoredLog, note: string) => Promise<string>) | undefined;
+}
+
+export interface Sequencer {
+  readonly log: ProofLogName;
+  /** Why nothing is signed; undefined when all is well. */
+  conflict(): string | undefined;
+  /** Sequences what waits, signs and publishes. Rejects when the database cannot be reached. */
+  round(): Promise<void>;
+  /** The last good checkpoint of the present origin, on disk here before it is returned; undefined before the first. */
+  checkpoint(): Promise<{ readonly log: StoredLog; readonly note: string } | undefined>;
+}
+
+export function createSequencer(options: SequencerOptions): Sequencer {
+  const { pool, log, proofKey, published, numbered } = options;
+  let conflict: string | undefined;
+
+  /** @throws {ConflictError} unless the tree of the database extends the last published checkpoint */
+  async function requireExtension(stored: StoredLog): Promise<void> {
+    const last = published.get(stored.origin) ?? (await options.witnessed?.(stored.origin));
+    if (last === undefined) {
+      if (stored.size === 0) return;
+      throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
+    }
+    const { size, root } = checkpointIn(last);
+    if (size > stored.size)
+      throw new ConflictError(`a checkpoint of ${size} leaves was published and the database has ${stored.size}`);
+    const found = await rootAt(stored, size);
+    if (Buffer.compare(found, root) !== 0)
+      throw new ConflictError(`the first ${size} leaves of the database are not those that were published`);
+  }
+
+  async function rootAt(stored: StoredLog, size: number): Promise<Uint8Array> {
+    try {
+      return await rootHash(size, readHashesFromTiles(stored.size, tileReader(pool, stored)));
+    } catch (error) {
+      if (error instanceof MissingTileError) throw new ConflictError(error.message);
+      throw error;
+    }
+  }
+
+  async function begun(): Promise<StoredLog> {
+    const stored = (await readLog(pool, log)) ?? (await begin(options));
+    requireOwnKey(stored, proofKey);
+    return stored;
+  }
+
+  /** Gives a batch its place. @returns whether there may be more */
+  async function sequence(): Promise<boolean> {
+    return transaction(pool, async (db) => {
+      if (!(await tryLockLog(db, log))) return false;
+      const stored = await readLog(db, log);
+      if (stored === undefined) return false;
+      const frontier = await Frontier.load(stored.size, readHashesFromTiles(stored.size, tileReader(db, stored)));
+      if (Buffer.compare(frontier.root(), stored.root) !== 0)
+        throw new ConflictError('the tiles of the database do not have the root that is stored with them');
+      const { entries, isFull } = await nextEntries(db, stored, numbered);
+      const leaves = isFull ? entries : padded(entries, stored, options);
+      if (leaves.length === 0) return false;
+      await appendLeaves(db, stored, frontier, leaves);
+      await moveLog(db, stored, frontier.size, frontier.root());
+      return isFull;
+    });
+  }
+
+  /** Signs the size that is committed, unless that was done, and asks the witnesses that have not cosigned it yet. */
+  async function sign(): Promise<void> {
+    const stored = await begun();
+    let note = stored.checkpoint;
+    if (note === null || checkpointIn(note).size !== stored.size) {
+      await requireExtension(stored);
+      const signer = createSigner(stored.origin, deriveSeed(proofKey, stored.origin));
+      const text = formatCheckpoint({ origin: stored.origin, size: stored.size, root: stored.root });
+      note = formatNote(text, [signer.sign(text)]);
+      if (!(await storeCheckpoint(pool, stored, note)) || options.cosign === undefined) return;
+      await published.put(stored.origin, note);
+    }
+    const cosigned = await options.cosign?.(stored, note);
+    if (cosigned !== undefined && cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
+  }
+
+  /** Puts the checkpoint of the database on disk here, once it was judged. */
+  async function publish(): Promise<StoredLog | undefined> {
+    const stored = await readLog(pool, log);
+    if (stored === undefined || stored.checkpoint === null) return stored;
+    if (stored.checkpoint === published.get(stored.origin)) return stored;
+    await requireExtension(stored);
+    await requireSigned(stored, stored.checkpoint, rootAt);
+    await published.put(stored.origin, stored.checkpoint);
+    return stored;
+  }
+
+  return {
+    log,
+    conflict: () => conflict,
+    async round() {
+      try {
+        const stored = await begun();
+        await requireExtension(stored);
+        if (published.get(stored.origin) === undefined) {
+          // The empty tree first: from then on there is something that the tree must extend.
+          await sign();
+          await publish();
+        }
+        const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
+        while (isDue && (await sequence()));
+        await sign();
+        await publish();
+        conflict = undefined;
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        conflict = error.message;
+      }
+    },
+    async checkpoint() {
+      try {
+        await publish();
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        conflict = error.message;
+      }
+      const stored = await readLog(pool, log);
+      const note = stored === undefined ? undefined : published.get(stored.origin);
+      return stored === undefined || note === undefined ? undefined : { log: stored, note };
+    },
+  };
+}
+
+/** Whether the database holds something else than what was published, or than what it should. */
+function isConflict(error: unknown): error is Error {
+  return (
+    error instanceof ConflictError ||
+    error instanceof MissingTileError ||
+    error instanceof NoteError ||
+    error instanceof TypeError
+  );
+}
+
+/** @throws {Error} for operators */
+function requireOwnKey({ log, origin, verifierKey }: StoredLog, proofKey: Uint8Array): void {
+  if (createSigner(origin, deriveSeed(proofKey, origin)).key.text !== verifierKey)
+    throw new Error(`the proof log ${log} was begun with another PROOF_KEY`);
+}
+
+/** The note of the database may have been written by anybody. */
+async function requireSigned(
+  stored: StoredLog,
+  note: string,
+  rootAt: (stored: StoredLog, size: number) => Promise<Uint8Array>,
+): Promise<void> {
+  openNote(note, [parseVerifierKey(stored.verifierKey)]);
+  const { origin, size, root } = checkpointIn(note);
+  if (origin !== stored.origin || size > stored.size || Buffer.compare(await rootAt(stored, size), root) !== 0)
+    throw new ConflictError('the checkpoint in the database is not of the tree beside it');
+}
+
+/** Begins a log: its origin is fixed from here on. */
+async function begin({ pool, log, proofKey, host, numbered }: SequencerOptions): Promise<StoredLog> {
+  const origin = `${host()}/proof/v1/${log}`;
+  const verifierKey = createSigner(origin, deriveSeed(proofKey, origin)).key.text;
+  return transaction(pool, async (db) => {
+    await lockLog(db, log);
+    if ((await readLog(db, log)) === undefined) {
+      const takenOverTo = numbered === undefined ? 0 : await lastWithoutEntry(db, log, numbered);
+      await insertLog(db, { log, number: 1, origin, verifierKey, firstNumber: 1, takenOverTo, root: EMPTY_ROOT });
+    }
+    const stored = await readLog(db, log);
+    if (stored === undefined) throw new TypeError('a log was not begun');
+    return stored;
+  });
+}
+
+/** Records that are published with an entry, by a command that was first, are not taken over. */
+async function lastWithoutEntry(db: Db, log: ProofLogName, numbered: NumberedRecords): Promise<number> {
+  const last = await numbered.lockLast(db);
+  const { rows } = await db.query<{ first: number | null }>(
+    'select min(nr) as first from proof.queue where log = $1::text',
+    [log],
+  );
+  const first = rows[0]?.first ?? null;
+  return first === null ? last : first - 1;
+}
+
+/** What comes next in the tree. */
+async function nextEntries(
+  db: Db,
+  stored: StoredLog,
+  numbered: NumberedRecords | undefined,
+): Promise<{ entries: NumberedEntry[]; isFull: boolean }> {
+  if (stored.number > 1 && stored.size === 0) {
+    const [before] = (await readOrigins(db, stored.log)).slice(-2);
+    return { entries: [{ number: 0, entry: bindingEntry(before?.checkpoint ?? '') }], isFull: true };
+  }
+  if (numbered === undefined) {
+    const entries = await takeFromQueue(db, stored.log, BATCH);
+    return { entries, isFull: entries.length === BATCH };
+  }
+  const next = stored.firstNumber + stored.size - headerLeaves(stored);
+  if (next > stored.takenOverTo) {
+    const entries = await takeFromQueue(db, stored.log, BATCH, next);
+    return { entries, isFull: entries.length === BATCH };
+  }
+  const upTo = Math.min(stored.takenOverTo, next + TAKE_OVER - 1);
+  const found = new Map((await numbered.seal(db, next, upTo)).map(({ number, entry }) => [number, entry]));
+  const entries = Array.from({ length: upTo - next + 1 }, (_, i) => next + i).map((number) => ({
+    number,
+    entry: found.get(number) ?? PRUNED_ENTRY,
+  }));
+  return { entries, isFull: true };
+}
+
+/** Of a number of the feed that was pruned before the log was switched on. */
+export const PRUNED_ENTRY: Uint8Array = Buffer.concat([Uint8Array.of(0x03)], ENTRY_BYTES);
+
+/** The first leaf of a new origin: 0x04, and the hash of the last checkpoint of the one before it. */
+export function bindingEntry(checkpoint: string): Uint8Array {
+  return Buffer.concat([Uint8Array.of(0x04), sha256(checkpoint)]);
+}
+
+function sha256(text: string): Uint8Array {
+  return hash('sha256', text, 'buffer');
+}
+
+function padded(
+  entries: readonly NumberedEntry[],
+  { origin, size }: StoredLog,
+  { pad, proofKey, numbered }: SequencerOptions,
+): readonly NumberedEntry[] {
+  if (pad === 0 || numbered !== undefined) return entries;
+  const wanted = Math.max(1, Math.ceil(entries.length / pad)) * pad;
+  const padding = Array.from({ length: wanted - entries.length }, (_, i) => ({
+    number: 0,
+    entry: paddingEntry(proofKey, origin, size + entries.length + i),
+  }));
+  return [...entries, ...padding];
+}

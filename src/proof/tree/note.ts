@@ -1,0 +1,238 @@
+/**
+ * Signed notes (C2SP signed-note) with the two kinds of key that logs and their witnesses have here: Ed25519 over the text (0x01),
+ * and the timestamped cosignature of a checkpoint (0x04, C2SP tlog-cosignature).
+ */
+import { createPrivateKey, createPublicKey, hash, sign as signBytes, verify as verifyBytes } from 'node:crypto';
+
+/** Signature types of signed-note. */
+export const LOG_KEY = 0x01;
+export const WITNESS_KEY = 0x04;
+type KeyType = typeof LOG_KEY | typeof WITNESS_KEY;
+
+/** Most bytes of a note: a hundred signatures, of which some are post-quantum. signed-note demands room for sixteen. */
+export const MAX_NOTE_BYTES = 256 * 1024;
+const MAX_SIGNATURES = 100;
+/** Most bytes of a verifier key. */
+const MAX_KEY_BYTES = 1024;
+
+const SEED_BYTES = 32;
+const PUBLIC_KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+/** What stands before the raw key in its DER form (RFC 8410). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A public key with its name. */
+export interface VerifierKey {
+  readonly name: string;
+  /** Eight hexadecimal digits. */
+  readonly id: string;
+  readonly type: KeyType;
+  /** Raw Ed25519 key. */
+  readonly publicKey: Uint8Array;
+  /** As one line: `name+id+base64`. */
+  readonly text: string;
+}
+
+/** A signature line of a note. */
+export interface NoteSignature {
+  readonly name: string;
+  /** Key id, eight hexadecimal digits. */
+  readonly id: string;
+  /** What follows the key id. */
+  readonly signature: Uint8Array;
+  /** As it stands in the note, with its newline. */
+  readonly line: string;
+}
+
+/** A signature that was verified; `time` in seconds since 1970 for a cosignature. */
+export interface VerifiedSignature extends NoteSignature {
+  readonly key: VerifierKey;
+  readonly time: number | undefined;
+}
+
+export interface OpenedNote {
+  /** With its final newline. */
+  readonly text: string;
+  /** At least one. */
+  readonly verified: readonly VerifiedSignature[];
+}
+
+/**
+ * A note that is not well formed, or not signed as it must be.
+ * - `malformed`: not a signed note
+ * - `bad-signature`: the signature of a known key does not verify
+ * - `unsigned`: no signature of a known key
+ */
+export class NoteError extends Error {
+  override readonly name = 'NoteError';
+  readonly reason: 'malformed' | 'bad-signature' | 'unsigned';
+
+  constructor(reason: NoteError['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** signed-note, Format: not empty, no Unicode space, no plus; and nothing that would break a line. */
+const KEY_NAME = /^[^\s\u0085+\p{Cc}]+$/u;
+
+/**
+ * Reads a verifier key (signed-note, Verifier keys) and checks its id.
+ * @throws {TypeError} that says what is wrong, without the key
+ */
+export function parseVerifierKey(text: string): VerifierKey {
+  const [name = '', id = '', ...rest] = text.split('+');
+  const bytes = decodeBase64(rest.join('+'));
+  if (Buffer.byteLength(text) > MAX_KEY_BYTES || !KEY_NAME.test(name) || bytes === undefined) {
+    throw new TypeError('a verifier key is written name+id+base64');
+  }
+  const [type] = bytes;
+  if ((type !== LOG_KEY && type !== WITNESS_KEY) || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
+    throw new TypeError('a verifier key is an Ed25519 key of type 0x01 or 0x04');
+  }
+  const key = verifierKey(name, type, bytes.subarray(1));
+  if (key.id !== id) throw new TypeError('the id of a verifier key does not belong to its name and key');
+  return key;
+}
+
+function verifierKey(name: string, type: KeyType, publicKey: Uint8Array): VerifierKey {
+  const typed = Buffer.concat([Uint8Array.of(type), publicKey]);
+  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), typed]), 'hex').slice(0, 8);
+  return { name, id, type, publicKey, text: `${name}+${id}+${typed.toString('base64')}` };
+}
+
+/** Signs notes with one key. */
+export interface NoteSigner {
+  readonly key: VerifierKey;
+  /**
+   * A signature line for a text, with its newline.
+   * @param time seconds since 1970, for a cosignature; ignored by a log's key
+   */
+  sign(text: string, time?: number): string;
+}
+
+/**
+ * @param seed private key of Ed25519: 32 bytes
+ * @throws {TypeError} when the name or the seed cannot be used
+ */
+export function createSigner(name: string, seed: Uint8Array, type: KeyType = LOG_KEY): NoteSigner {
+  if (!KEY_NAME.test(name)) throw new TypeError('the name of a key has no space and no plus');
+  if (seed.length !== SEED_BYTES) throw new TypeError(`the seed of a key has ${SEED_BYTES} bytes`);
+  const privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+  const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
+  const key = verifierKey(name, type, spki.subarray(SPKI_PREFIX.length));
+  return {
+    key,
+    sign(text, time = Math.floor(Date.now() / 1000)) {
+      const signature =
+        type === LOG_KEY
+          ? signBytes(null, Buffer.from(text), privateKey)
+          : Buffer.concat([bigEndian(time), signBytes(null, cosigned(text, time), privateKey)]);
+      return `\u2014 ${name} ${Buffer.concat([Buffer.from(key.id, 'hex'), signature]).toString('base64')}\n`;
+    },
+  };
+}
+
+/** A note of a text, which ends with a newline, and lines that `NoteSigner.sign` made of it. */
+export function formatNote(text: string, lines: readonly string[]): string {
+  return `${text}\n${lines.join('')}`;
+}
+
+/** The message of a cosignature (tlog-cosignature, Ed25519 signed message). */
+function cosigned(text: string, time: number): Uint8Array {
+  return Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
+}
+
+function bigEndian(value: number): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+}
+
+/**
+ * Takes a note apart without verifying anything.
+ * @throws {NoteError} `malformed`
+ */
+export function splitNote(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
+  if (Buffer.byteLength(note) > MAX_NOTE_BYTES) throw malformed('the note is too large');
+  if (!note.isWellFormed() || hasControlCharacter(note)) throw malformed('the note has characters that none may have');
+  const end = note.lastIndexOf('\n\n');
+  if (end === -1) throw malformed('the note has no empty line before its signatures');
+  const lines = note.slice(end + 2).split('\n');
+  if (lines.pop() !== '' || lines.length === 0) throw malformed('the note has no signature, or its last line no end');
+  if (lines.length > MAX_SIGNATURES) throw malformed(`the note has more than ${MAX_SIGNATURES} signatures`);
+  return { text: note.slice(0, end + 1), signatures: lines.map(parseSignature) };
+}
+
+function parseSignature(line: string): NoteSignature {
+  const [dash, name = '', encoded = '', ...more] = line.split(' ');
+  const bytes = decodeBase64(encoded);
+  if (dash !== '\u2014' || !KEY_NAME.test(name) || bytes === undefined || bytes.length < 5 || more.length > 0) {
+    throw malformed('a signature line is not written as one');
+  }
+  const id = Buffer.from(bytes.subarray(0, 4)).toString('hex');
+  return { name, id, signature: bytes.subarray(4), line: `${line}\n` };
+}
+
+/**
+ * Verifies the signatures of known keys and ignores the others (signed-note, Signatures).
+ * @throws {NoteError} when it is malformed, when one of a known key does not verify, or when there is none
+ */
+export function openNote(note: string, keys: readonly VerifierKey[]): OpenedNote {
+  const { text, signatures } = splitNote(note);
+  const verified = new Map<string, VerifiedSignature>();
+  for (const signature of signatures) {
+    const key = keys.find(({ name, id }) => name === signature.name && id === signature.id);
+    // A second signature of one key adds nothing.
+    if (key === undefined || verified.has(key.text)) continue;
+    const result = verifySignature(text, signature, key);
+    if (result === undefined) throw new NoteError('bad-signature', `the signature of ${key.name} does not verify`);
+    verified.set(key.text, result);
+  }
+  if (verified.size === 0) throw new NoteError('unsigned', 'no known key signed the note');
+  return { text, verified: [...verified.values()] };
+}
+
+/** The signature with its time when this key made it over this text, otherwise `undefined`. */
+function verifySignature(text: string, from: NoteSignature, key: VerifierKey): VerifiedSignature | undefined {
+  const isCosignature = key.type === WITNESS_KEY;
+  const time = isCosignature ? readTime(from.signature) : undefined;
+  if (isCosignature && time === undefined) return undefined;
+  const signature = isCosignature ? from.signature.subarray(8) : from.signature;
+  const message = time === undefined ? Buffer.from(text) : cosigned(text, time);
+  const spki = Buffer.concat([SPKI_PREFIX, key.publicKey]);
+  const isSigned =
+    signature.length === SIGNATURE_BYTES &&
+    verifyBytes(null, message, createPublicKey({ key: spki, format: 'der', type: 'spki' }), signature);
+  return isSigned ? { ...from, key, time } : undefined;
+}
+
+/** Seconds since 1970 that a cosignature begins with; `undefined` for zero, and for what no clock says. */
+function readTime(signature: Uint8Array): number | undefined {
+  if (signature.length < 8) return undefined;
+  const time = Number(Buffer.from(signature.subarray(0, 8)).readBigUInt64BE());
+  return time > 0 && Number.isSafeInteger(time) ? time : undefined;
+}
+
+/** signed-note, Format: no ASCII control character but the newline. */
+function hasControlCharacter(text: string): boolean {
+  for (let place = 0; place < text.length; place += 1) {
+    const code = text.charCodeAt(place);
+    if (code < 0x20 && code !== 0x0a) return true;
+  }
+  return false;
+}
+
+function malformed(message: string): NoteError {
+  return new NoteError('malformed', message);
+}
+
+/**
+ * Bytes from base64 (RFC 4648 section 4), or `undefined` when the text is not the one way to write them: what can be written in two ways
+ * can be changed without a trace.
+ */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+}

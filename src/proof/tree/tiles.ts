@@ -1,0 +1,135 @@
+/** The tree and its entries as files (C2SP tlog-tiles): which there are, what they are called, what is in them. */
+import { HASH_BYTES, nodeHash, type ReadHashes } from './merkle.ts';
+
+/** Hashes in a full tile, and entries in a full bundle. */
+export const TILE_WIDTH = 256;
+
+/** Levels of the tree between a tile and the next one above. */
+const TILE_HEIGHT = 8;
+
+/** A tile of hashes (level 0 holds leaf hashes) or a bundle of entries, full or partial (`width` below 256). */
+export interface Tile {
+  readonly level: number | 'entries';
+  readonly index: number;
+  readonly width: number;
+}
+
+/** `tile/0/x001/x234/067`, `tile/entries/000.p/12`: the address below the log's prefix. */
+export function tilePath({ level, index, width }: Tile): string {
+  const groups = [String(index % 1000).padStart(3, '0')];
+  for (let rest = Math.floor(index / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
+    groups.unshift(`x${String(rest % 1000).padStart(3, '0')}`);
+  }
+  return `tile/${level}/${groups.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`;
+}
+
+const TILE_PATH =
+  /^tile\/(?<level>entries|[0-9]|[1-5][0-9]|6[0-3])\/(?<index>(?:x[0-9]{3}\/){0,5}[0-9]{3})(?:\.p\/(?<width>[1-9][0-9]{0,2}))?$/;
+
+/** The tile with this address, or `undefined` where tlog-tiles knows no such address. */
+export function parseTilePath(path: string): Tile | undefined {
+  const { level, index, width } = TILE_PATH.exec(path)?.groups ?? {};
+  if (level === undefined || index === undefined) return undefined;
+  const tile: Tile = {
+    level: level === 'entries' ? level : Number(level),
+    index: Number(index.replaceAll(/[x/]/g, '')),
+    width: width === undefined ? TILE_WIDTH : Number(width),
+  };
+  // One address for one tile: no leading `x000`, no partial tile of full width, no index beyond what is counted exactly.
+  return Number.isSafeInteger(tile.index) && tilePath(tile) === path ? tile : undefined;
+}
+
+/** The tiles of hashes of a tree, level by level. */
+export function tilesOf(size: number): Generator<Tile> {
+  return tilesBetween(0, size);
+}
+
+/** The tiles of hashes that a tree of the new size has and the old one did not, or not as wide. A grown tile comes whole. */
+export function* tilesBetween(oldSize: number, newSize: number): Generator<Tile> {
+  for (let level = 0; hashesAt(level, newSize) > 0; level += 1) {
+    yield* grown(level, hashesAt(level, oldSize), hashesAt(level, newSize));
+  }
+}
+
+/** The bundles of entries that are new or wider, as `tilesBetween` for hashes. */
+export function bundlesBetween(oldSize: number, newSize: number): Generator<Tile> {
+  return grown('entries', oldSize, newSize);
+}
+
+function* grown(level: Tile['level'], oldCount: number, newCount: number): Generator<Tile> {
+  if (oldCount >= newCount) return;
+  for (let index = Math.floor(oldCount / TILE_WIDTH); index * TILE_WIDTH < newCount; index += 1) {
+    yield { level, index, width: Math.min(TILE_WIDTH, newCount - index * TILE_WIDTH) };
+  }
+}
+
+/** How many hashes a tree has at a level of tiles. */
+function hashesAt(level: number, size: number): number {
+  return Math.floor(size / TILE_WIDTH ** level);
+}
+
+/** Whether a tree of this size has the tile: full, or the partial one at its right edge (tlog-tiles, Partial Tiles). */
+export function hasTile(size: number, { level, index, width }: Tile): boolean {
+  const there = hashesAt(level === 'entries' ? 0 : level, size) - index * TILE_WIDTH;
+  return width === TILE_WIDTH ? there >= TILE_WIDTH : there === width;
+}
+
+/** Reads tiles of hashes, in the order asked; rejects when one is not there. */
+export type ReadTiles = (tiles: readonly Tile[]) => Promise<readonly Uint8Array[]>;
+
+/** Reads hashes of a tree of `size` leaves from its tiles; each tile is asked for once per call. */
+export function readHashesFromTiles(size: number, readTiles: ReadTiles): ReadHashes {
+  return async (wanted) => {
+    const places = wanted.map(({ level, index }) => {
+      const tileLevel = Math.floor(level / TILE_HEIGHT);
+      const count = 2 ** (level % TILE_HEIGHT);
+      const tileIndex = Math.floor((index * count) / TILE_WIDTH);
+      const width = Math.min(TILE_WIDTH, hashesAt(tileLevel, size) - tileIndex * TILE_WIDTH);
+      const tile = { level: tileLevel, index: tileIndex, width };
+      return { path: tilePath(tile), tile, first: (index * count) % TILE_WIDTH, count };
+    });
+    const needed = new Map(places.map(({ path, tile }) => [path, tile]));
+    const read = await readTiles([...needed.values()]);
+    const tiles = new Map([...needed.keys()].map((path, place) => [path, read[place]]));
+    return places.map(({ path, first, count }) => {
+      const bytes = tiles.get(path)?.subarray(first * HASH_BYTES, (first + count) * HASH_BYTES);
+      if (bytes?.length !== count * HASH_BYTES) throw new Error(`${path} is not there, or too short`);
+      return subtreeHash(bytes);
+    });
+  };
+}
+
+/** Hash over neighbouring hashes whose number is a power of two. */
+function subtreeHash(hashes: Uint8Array): Uint8Array {
+  if (hashes.length === HASH_BYTES) return hashes;
+  return nodeHash(subtreeHash(hashes.subarray(0, hashes.length / 2)), subtreeHash(hashes.subarray(hashes.length / 2)));
+}
+
+/** Most bytes of an entry: its length is a uint16. */
+const MAX_ENTRY_BYTES = 0xffff;
+
+/** Entries as a bundle: each with its length before it, big-endian in two bytes (tlog-tiles, Log entries). */
+export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
+  const parts = entries.map((entry) => {
+    if (entry.length > MAX_ENTRY_BYTES) throw new RangeError('an entry is too long for a bundle');
+    return Buffer.concat([Uint8Array.of(entry.length >> 8, entry.length & 0xff), entry]);
+  });
+  return Buffer.concat(parts);
+}
+
+/**
+ * The entries of a bundle.
+ * @throws {RangeError} when the bundle breaks off
+ */
+export function decodeBundle(bundle: Uint8Array): Uint8Array[] {
+  const entries: Uint8Array[] = [];
+  for (let from = 0; from < bundle.length; ) {
+    const [high, low] = [bundle[from], bundle[from + 1]];
+    if (high === undefined || low === undefined) throw new RangeError('the bundle breaks off in a length');
+    const end = from + 2 + high * 256 + low;
+    if (end > bundle.length) throw new RangeError('the bundle breaks off in an entry');
+    entries.push(bundle.subarray(from + 2, end));
+    from = end;
+  }
+  return entries;
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import { platformProblems } from '../../http/problems.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { Problem } from '../../kernel/problem.ts';
+import type { ProofWriter } from '../../kernel/proof-log.ts';
+import { RECORD_PART, readRecordProof } from '../store/proof.ts';
+
+interface RecordProofNeeds {
+  readonly platform: Platform;
+  readonly writer: ProofWriter;
+}
+
+/** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */
+export function recordProofRoute(app: FastifyInstance, { platform, writer }: RecordProofNeeds): void {
+  const { pool, config } = platform;
+  app.get<{ Params: { number: string } }>(
+    '/raadsfeed/record/:number',
+    { config: { public: true } },
+    async (request, reply) => {
+      const { number } = request.params;
+      if (!/^[1-9]\d{0,14}$/.test(number)) throw new Problem(platformProblems.notFound);
+      const sequenceNumber = Number(number);
+      const found = await readRecordProof(pool, writer, sequenceNumber);
+      if (found.found === 'nothing') throw new Problem(platformProblems.notFound);
+      if (found.found === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
+      const proof =
+        found.found === 'record'
+          ? await writer.prove(pool, { ...found, number: sequenceNumber, shown: new Set([RECORD_PART]) })
+          : undefined;
+      if (proof === undefined)
+        throw new Problem(platformProblems.bewijsVolgt, {
+          headers: { 'retry-after': String(config.proof.intervalSeconds) },
+        });
+      return reply.headers({ 'cache-control': 'public, max-age=5' }).type('text/plain; charset=utf-8').send(proof);
+    },
+  );
+}

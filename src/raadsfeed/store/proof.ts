@@ -1,0 +1,163 @@
+/** Records of the feed in the proof log: the leaf of a record follows from its number, its seed stands beside it. */
+import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import { isRecord } from '../../kernel/json-value.ts';
+import type { NumberedEntry, NumberedRecords, ProofRecord, ProofWriter, StoredProof } from '../../kernel/proof-log.ts';
+import { joinRecord, type RecordText } from '../domain/record-text.ts';
+import { lockFeedRow, readFeedRow } from './feed-row.ts';
+import { PAGE_OCTETS } from './read-log.ts';
+import { endOfRead } from './verify.ts';
+
+/** The one part of a record. */
+export const RECORD_PART = 'record';
+
+interface NumberedText {
+  readonly sequenceNumber: number;
+  readonly text: RecordText;
+}
+
+/** A record as it is served, without `resourceUrl`: the address of the service may change. */
+export function proofRecordOf(text: RecordText): ProofRecord {
+  const record: unknown = JSON.parse(joinRecord(text, ''));
+  if (!isRecord(record)) throw new TypeError('a record of the feed is no object');
+  const { resourceUrl: _, ...served } = record;
+  return { parts: { [RECORD_PART]: served } };
+}
+
+/** Seals records and puts their entries in the queue. @returns their encrypted seeds, in the order given */
+export async function sealRecords(
+  db: Db,
+  writer: ProofWriter,
+  records: readonly NumberedText[],
+): Promise<readonly string[]> {
+  const sealed = records.map(({ sequenceNumber, text }) => ({
+    number: sequenceNumber,
+    ...writer.seal(proofRecordOf(text)),
+  }));
+  await writer.append(db, sealed);
+  return sealed.map(({ number, seed }) => writer.encryptSeed(nameOf(number), seed));
+}
+
+function nameOf(sequenceNumber: number): string {
+  return `raadsfeed ${sequenceNumber}`;
+}
+
+/** How the sequencer enters what was published before the log was switched on. */
+export function numberedRecords(writer: ProofWriter): NumberedRecords {
+  return {
+    lockLast: async (db) => (await lockFeedRow(db)).head.sequenceNumber,
+    async seal(db, from, upTo) {
+      const entries: NumberedEntry[] = [];
+      for (let after = from - 1; after < upTo; ) {
+        const end = await endOfRead(db, after, upTo);
+        const sealed = (await readTexts(db, after, end)).map(({ sequenceNumber: number, text }) => ({
+          number,
+          ...writer.seal(proofRecordOf(text)),
+        }));
+        await db.query({
+          name: 'raadsfeed-store-seeds',
+          text: `update raadsfeed.record r set zaad = z.zaad from unnest($1::bigint[], $2::text[]) as z(nummer, zaad)
+                 where r.sequence_number = z.nummer`,
+          values: [
+            sealed.map(({ number }) => number),
+            arrayOf.text(sealed.map(({ number, seed }) => writer.encryptSeed(nameOf(number), seed))),
+          ],
+        });
+        entries.push(...sealed);
+        after = end;
+      }
+      return entries;
+    },
+  };
+}
+
+interface ProofRow {
+  readonly sequenceNumber: number;
+  readonly text: RecordText;
+  readonly op: string | null;
+  readonly seed: string | null;
+}
+
+/** What is stored under the numbers after one, up to and including another, whichever table has it. */
+async function readTexts(db: Db, after: number, upTo: number): Promise<ProofRow[]> {
+  const { rows } = await db.query<{
+    sequenceNumber: number;
+    prefix: string | null;
+    suffix: string | null;
+    op: string | null;
+    seed: string | null;
+  }>({
+    name: 'raadsfeed-proof-texts',
+    text: `select coalesce(t.sequence_number, r.sequence_number) as "sequenceNumber", t.kop as prefix, t.rest as suffix, r.op, r.zaad as seed
+             from (select * from raadsfeed.tekst where sequence_number > $1::bigint and sequence_number <= $2::bigint) t
+             full join (select * from raadsfeed.record where sequence_number > $1::bigint and sequence_number <= $2::bigint) r
+               on r.sequence_number = t.sequence_number
+            order by 1`,
+    values: [after, upTo],
+  });
+  return rows.map(({ sequenceNumber, prefix, suffix, op, seed }) => ({
+    sequenceNumber,
+    text: { prefix: prefix ?? '', suffix },
+    op,
+    seed,
+  }));
+}
+
+/** What is asked of a number for its proof. */
+export type RecordProof =
+  | { readonly found: 'record'; readonly record: ProofRecord; readonly seed: Uint8Array }
+  /** It was never published; it is there, but never had an entry; its content or all of it is gone. */
+  | { readonly found: 'nothing' | 'without-entry' | 'removed' };
+
+export async function readRecordProof(db: Db, writer: ProofWriter, sequenceNumber: number): Promise<RecordProof> {
+  const { head } = await readFeedRow(db);
+  if (sequenceNumber < 1 || sequenceNumber > head.sequenceNumber) return { found: 'nothing' };
+  const [row] = await readTexts(db, sequenceNumber - 1, sequenceNumber);
+  if (row === undefined) return { found: 'removed' };
+  if (row.seed === null) return { found: row.op === 'redact' ? 'removed' : 'without-entry' };
+  const seed = writer.decryptSeed(nameOf(sequenceNumber), row.seed);
+  return { found: 'record', record: proofRecordOf(row.text), seed };
+}
+
+/** Every record of the feed for `proof verify`, in the order of its numbers. A `redact` also says which leaves it removed. */
+export async function* storedRecords(db: Db, writer: ProofWriter): AsyncGenerator<StoredProof> {
+  const { head } = await readFeedRow(db);
+  // Beyond the head nothing may be; it is read all the same, for somebody may have put it there.
+  const { rows } = await db.query<{ last: number | null }>('select max(sequence_number) as last from raadsfeed.record');
+  const last = Math.max(head.sequenceNumber, rows[0]?.last ?? 0);
+  for (let after = 0; after < last; ) {
+    const end = Math.min(await endOfRead(db, after, last), after + PAGE_NUMBERS);
+    for (const row of await readTexts(db, after, end)) yield storedProof(row, writer);
+    after = end;
+  }
+}
+
+/** Numbers that are read in one statement at most; they are fewer when their texts are together more than `PAGE_OCTETS`. */
+const PAGE_NUMBERS = Math.min(1000, PAGE_OCTETS);
+
+function storedProof({ sequenceNumber, text, op, seed }: ProofRow, writer: ProofWriter): StoredProof {
+  const name = `record ${sequenceNumber}`;
+  try {
+    const record = proofRecordOf(text);
+    if (seed === null) {
+      // The record that stands for one that was redacted has no entry; a later `redact` must name its number.
+      return op === 'redact' && isRedacted(record, sequenceNumber)
+        ? { name, number: sequenceNumber, isRedacted: true }
+        : { name, number: sequenceNumber, fault: 'has no seed' };
+    }
+    const entry = writer.entryOf(record, writer.decryptSeed(nameOf(sequenceNumber), seed));
+    return { name, number: sequenceNumber, entry, removes: redactedBy(record) };
+  } catch {
+    return { name, number: sequenceNumber, fault: 'its seed or its text cannot be read' };
+  }
+}
+
+function redactedBy({ parts }: ProofRecord): readonly number[] {
+  const record = parts[RECORD_PART];
+  const numbers = isRecord(record) && record.op === 'redact' ? record.geredigeerdeSequenceNumbers : undefined;
+  return Array.isArray(numbers) ? numbers.filter((number) => typeof number === 'number') : [];
+}
+
+function isRedacted(record: ProofRecord, sequenceNumber: number): boolean {
+  const numbers = redactedBy(record);
+  return numbers.length === 1 && numbers[0] === sequenceNumber;
+}

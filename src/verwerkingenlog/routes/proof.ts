@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type pg from 'pg';
+import { platformProblems } from '../../http/problems.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { categorieOf } from '../domain/access.ts';
+import { AANVULLEND, BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';
+import { parseVerwerktObjectId, type Versie } from '../domain/verwerkingsactie.ts';
+import { decryptSeed } from '../store/proof.ts';
+import { readLast, revealWithinBudget, type StoredVersie } from '../store/versions.ts';
+import { namedPerson, shownObjects } from './person-page.ts';
+import {
+  actieNotFound,
+  distinctPersons,
+  isReadByNameOnly,
+  objectNotFound,
+  personRequired,
+  shownCategorieen,
+} from './read-verwerkingsacties.ts';
+import { allow, may, type RouteNeeds, readerOf, refuse } from './request-reply.ts';
+
+/** The proof of an action and of one of its objects: who may read it may have it, and it shows what reading shows. */
+export function proofRoutes(app: FastifyInstance, needs: RouteNeeds): void {
+  const { contract, access, log } = needs;
+
+  contract.serve(app, 'getVerwerkingsactieBewijs', { authenticate: access }, async (request, reply) => {
+    const reader = readerOf(request, reply, needs, 'Bewijs van een verwerkingsactie opvragen');
+    const person = namedPerson(request.query);
+    const proof = await needs.loggedRead(reader, async (db) => {
+      const stored = await readLast(db, request.params.actieId);
+      if (stored === undefined) throw actieNotFound();
+      const categorie = categorieOf(stored);
+      const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
+      allow(request, 'opvragen', [categorie], beperkteSet);
+      const versie = await revealWithinBudget(stored, log.keys);
+      const objecten = shownObjects(request, request.query, versie.objecten);
+      if (objecten === undefined) throw actieNotFound();
+      if (person === undefined && isReadByNameOnly(stored.objecten.length)) refuse(personRequired());
+      const shown = [BASIS, ...(beperkteSet ? [] : [AANVULLEND])];
+      for (const { nummer } of objecten) shown.push(objectPart(stored.actieId, nummer));
+      return {
+        result: await prove(db, { stored, versie, shown }),
+        persons: person === undefined ? distinctPersons(objecten) : [person],
+        confidential: categorie === 'vertrouwelijk',
+      };
+    });
+    return sendProof(reply, proof);
+  });
+
+  contract.serve(app, 'getVerwerktObjectBewijs', { authenticate: access }, async (request, reply) => {
+    const { actieId, number } = parseVerwerktObjectId(request.params.verwerktObjectId);
+    const reader = readerOf(request, reply, needs, 'Bewijs van een verwerkt object opvragen');
+    const proof = await needs.loggedRead(reader, async (db) => {
+      const stored = await readLast(db, actieId);
+      if (stored === undefined || !shownCategorieen(request).includes(categorieOf(stored))) throw objectNotFound();
+      const versie = await revealWithinBudget(stored, log.keys);
+      const own = versie.objecten.filter(({ nummer }) => nummer === number);
+      const [object] = shownObjects(request, request.query, own) ?? [];
+      if (object === undefined) throw objectNotFound();
+      const shown = [BASIS, objectPart(actieId, number)];
+      return { result: await prove(db, { stored, versie, shown }), persons: [object], confidential: false };
+    });
+    return sendProof(reply, proof);
+  });
+
+  async function prove(
+    db: pg.PoolClient,
+    { stored, versie, shown }: { stored: StoredVersie; versie: Versie; shown: readonly string[] },
+  ): Promise<string> {
+    const writer = needs.platform.proof('verwerkingen');
+    if (stored.vervallen) throw new Problem(platformProblems.bewijsVerwijderd);
+    if (writer === undefined || stored.bewijsNr === null) throw new Problem(platformProblems.zonderBewijs);
+    const proof = await writer.prove(db, {
+      record: proofRecordOf(versie),
+      seed: decryptSeed(stored, log.keys),
+      number: stored.bewijsNr,
+      shown: new Set(shown),
+    });
+    if (proof !== undefined) return proof;
+    const { intervalSeconds } = needs.platform.config.proof;
+    throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': String(intervalSeconds) } });
+  }
+}
+
+function sendProof(reply: FastifyReply, proof: string): FastifyReply {
+  return reply.type('text/plain; charset=utf-8').send(proof);
+}

@@ -1,0 +1,88 @@
+/** Versions in the proof log: sealed when they are made, and read again for proofs and for `proof verify`. */
+import type { Db } from '../../kernel/database/transaction.ts';
+import type { ProofWriter, StoredProof } from '../../kernel/proof-log.ts';
+import type { IdentityKeys } from '../domain/identity-keys.ts';
+import { proofRecordOf } from '../domain/proof-parts.ts';
+import type { Versie } from '../domain/verwerkingsactie.ts';
+import type { Append } from './append.ts';
+import { listMonths } from './months.ts';
+import { fromRow, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
+
+/** What goes to the database of a version, with its entry in the proof log when there is one. */
+export type SealedVersie = Pick<Append, 'versie' | 'entry'>;
+
+/**
+ * Seals a version; its seed is encrypted with the key of its row.
+ * @param versie in clear
+ * @param stored the same as it goes to the database
+ */
+export function sealed(
+  writer: ProofWriter | undefined,
+  versie: Versie,
+  stored: StoredVersie,
+  keys: IdentityKeys,
+): SealedVersie {
+  if (writer === undefined) return { versie: stored };
+  const { seed, entry } = writer.seal(proofRecordOf(versie));
+  return { versie: { ...stored, zaad: encryptSeed(stored, seed, keys) }, entry };
+}
+
+/** A seed as the row of its version has it. */
+export function encryptSeed(
+  { sleutelnaam, actieId }: Pick<StoredVersie, 'sleutelnaam' | 'actieId'>,
+  seed: Uint8Array,
+  keys: IdentityKeys,
+): string {
+  return keys.encrypt(sleutelnaam, actieId, Buffer.from(seed).toString('base64'));
+}
+
+/** @throws {Error} when there is none, or it was not encrypted for this action with the key of its row */
+export function decryptSeed({ sleutelnaam, actieId, zaad }: StoredVersie, keys: IdentityKeys): Uint8Array {
+  if (zaad === null) throw new Error('the version has no seed');
+  return Buffer.from(keys.decrypt(sleutelnaam, actieId, zaad), 'base64');
+}
+
+/** The numbers of the entries of actions, for their removal. */
+export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promise<number[]> {
+  const { rows } = await db.query<{ number: number }>(
+    'select bewijs_nr as number from verwerkingenlog.versies where actie_id = any($1::uuid[]) and bewijs_nr is not null',
+    [actieIds],
+  );
+  return rows.map(({ number }) => number);
+}
+
+const BATCH = 500;
+
+/** Every version of the log for `proof verify`, a month at a time. */
+export async function* storedVersions(db: Db, writer: ProofWriter, keys: IdentityKeys): AsyncGenerator<StoredProof> {
+  for (const month of await listMonths(db)) {
+    for (let after: readonly [string, number] = [month.from, 0]; ; ) {
+      const { rows } = await db.query<VersieRow>(
+        `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
+         where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid
+         order by v.actie_id, v.versie limit $4::integer`,
+        [...after, month.to, BATCH],
+      );
+      for (const row of rows) yield storedProof(fromRow(row), writer, keys);
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      after = [last.actieId, last.versie];
+    }
+  }
+}
+
+function storedProof(stored: StoredVersie, writer: ProofWriter, keys: IdentityKeys): StoredProof {
+  const { actieId, versie, bewijsNr } = stored;
+  const name = `version ${versie} of ${actieId}`;
+  const recordedAt = new Date(stored.tijdstipRegistratie);
+  if (bewijsNr === null) {
+    const fault = 'was recorded without an entry';
+    return stored.zaad === null ? { name, recordedAt, fault } : { name, fault };
+  }
+  try {
+    const entry = writer.entryOf(proofRecordOf(reveal(stored, keys)), decryptSeed(stored, keys));
+    return { name, number: bewijsNr, entry };
+  } catch {
+    return { name, number: bewijsNr, fault: 'its seed or its identifiers cannot be read' };
+  }
+}

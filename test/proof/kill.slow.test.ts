@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runKillDrill } from '../../bench/support/kill-drill.ts';
+import { verifyProcessing } from '../../bench/support/proof-drill.ts';
+import { PROOF_KEY } from './support.ts';
+
+it('gives every acknowledged entry one leaf, however the sequencer and Postgres are killed', {
+  timeout: 120_000,
+}, async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-proof-kill-'));
+  const state = join(dir, 'state.json');
+  const env = {
+    AREAS: 'verwerkingenlog',
+    VERWERKINGENLOG_KEY: `drill:${Buffer.alloc(32, 3).toString('base64')}`,
+    PROOF_KEY,
+    PROOF_STATE: state,
+    PROOF_INTERVAL_SECONDS: '1',
+  };
+  try {
+    const { acknowledged, faults } = await runKillDrill({
+      dir: join(dir, 'database'),
+      kills: 1,
+      writers: 8,
+      longestLoadMs: 1500,
+      env,
+      judge: (databaseUrl) => verifyProcessing(databaseUrl, env, state),
+    });
+    expect(faults).toEqual([]);
+    expect(acknowledged).toBeGreaterThan(0);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});

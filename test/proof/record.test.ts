@@ -1,0 +1,106 @@
+/** What of a record is logged: nothing that tells about it, and all that shows it unchanged. */
+import { createHash, createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  commitmentsOf,
+  disclosure,
+  encodeDisclosure,
+  entryOf,
+  openDisclosure,
+  paddingCommitments,
+  paddingEntry,
+  recordHash,
+} from '../../src/proof/record.ts';
+
+const SEED = Buffer.alloc(32, 5);
+const PARTS = { basis: { b: 1, a: '\u00e9' }, aanvullend: {}, 'object/1': { objectId: '999990019' } };
+const ENTRY = entryOf(recordHash(commitmentsOf(SEED, PARTS)));
+
+describe('an entry', () => {
+  it('is what the specification says, computed here another way', () => {
+    const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+    const json = { aanvullend: '{}', basis: '{"a":"\u00e9","b":1}', 'object/1': '{"objectId":"999990019"}' };
+    const parts = Object.entries(json).map(([name, text]) =>
+      Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), hmac(hmac(SEED, name), text)]),
+    );
+    const expected = createHash('sha256').update(Buffer.concat(parts)).digest('hex');
+    expect(Buffer.from(ENTRY).toString('hex')).toBe(`01${expected}`);
+  });
+
+  it('is computed by whoever sees a part, from the commitments to the others', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 8 }),
+        fc.array(fc.boolean()),
+        (parts, choices) => {
+          fc.pre(Object.keys(parts).every((name) => name.isWellFormed()) && JSON.stringify(parts).isWellFormed());
+          const read = JSON.parse(JSON.stringify(parts));
+          const shown = new Set(Object.keys(parts).filter((_, place) => choices[place] === true));
+          const extra = encodeDisclosure(disclosure(SEED, read, shown));
+          const seen = Object.fromEntries(Object.entries(read).filter(([name]) => shown.has(name)));
+          expect(openDisclosure(seen, extra)).toEqual({ entry: entryOf(recordHash(commitmentsOf(SEED, read))) });
+        },
+      ),
+    );
+  });
+
+  it('is another one when anything seen was changed, added or left out', () => {
+    const shown = new Set(['basis', 'object/1']);
+    const extra = encodeDisclosure(disclosure(SEED, PARTS, shown));
+    const seen = { basis: PARTS.basis, 'object/1': PARTS['object/1'] };
+    expect(openDisclosure(seen, extra)).toEqual({ entry: ENTRY });
+    expect(openDisclosure({ ...seen, basis: { ...PARTS.basis, b: 2 } }, extra)).not.toEqual({ entry: ENTRY });
+    expect(openDisclosure({ basis: PARTS.basis }, extra)).toMatchObject({ reason: expect.stringMatching(/lacks/) });
+    expect(openDisclosure({ ...seen, aanvullend: {} }, extra)).toMatchObject({
+      reason: expect.stringMatching(/cover/),
+    });
+    for (const wrong of [
+      undefined,
+      Buffer.from('{'),
+      Buffer.from('{"parts":{}}'),
+      Buffer.from('{"parts":{"a":"AA=="},"hidden":{}}'),
+    ]) {
+      expect(openDisclosure(seen, wrong)).toMatchObject({ reason: expect.stringMatching(/extra data/) });
+    }
+  });
+
+  it('does not say how many objects there are, or which salt a hidden part has', () => {
+    for (const [count, added] of [
+      [0, 2],
+      [1, 1],
+      [2, 0],
+      [3, 1],
+      [4, 0],
+      [5, 3],
+      [1000, 24],
+    ] as const) {
+      expect(Object.keys(paddingCommitments(SEED, count, (place) => `object/${count + place + 1}`))).toHaveLength(
+        added,
+      );
+    }
+    const padding = paddingCommitments(SEED, 1, () => 'object/2');
+    const given = disclosure(SEED, PARTS, new Set(['basis']), padding);
+    expect(Object.keys(given.parts)).toEqual(['basis']);
+    expect(Object.keys(given.hidden).sort()).toEqual(['aanvullend', 'object/1', 'object/2']);
+    const extra = encodeDisclosure(given);
+    const whole = { ...commitmentsOf(SEED, PARTS), ...padding };
+    expect(openDisclosure({ basis: PARTS.basis }, extra)).toEqual({ entry: entryOf(recordHash(whole)) });
+    expect(JSON.stringify(given)).not.toContain(SEED.toString('base64'));
+  });
+
+  it('of padding looks like the others, and is known by who has the key', () => {
+    const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const made = paddingEntry(key, 'example.com/log', 7);
+    expect(made).toHaveLength(33);
+    expect(made[0]).toBe(1);
+    expect(paddingEntry(key, 'example.com/log', 7)).toEqual(made);
+    for (const another of [
+      paddingEntry(key, 'example.com/log', 8),
+      paddingEntry(key, 'example.com/log/2', 7),
+      paddingEntry(other, 'example.com/log', 7),
+    ]) {
+      expect(another).not.toEqual(made);
+    }
+  });
+});

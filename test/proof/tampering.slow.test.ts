@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { publishMeetings, runTamperingDrill } from '../../bench/support/proof-drill.ts';
+import { createDatabase } from '../support/database.ts';
+import { actie, HEADERS, KEY, newPerson, startLog } from '../verwerkingenlog/support.ts';
+import { hasLeaves, stateFile } from './support.ts';
+
+it('names every change that somebody with all rights on the database makes, also disguised', {
+  timeout: 120_000,
+}, async () => {
+  const database = await createDatabase();
+  const state = stateFile();
+  const env = { ...state.env, AREAS: 'verwerkingenlog,raadsfeed' };
+  const log = await startLog({ env, databaseUrl: database.url });
+  try {
+    const address = `${log.server.url}/proof/v1`;
+    const scopes = ['create:normal', 'update:normal'];
+    await Promise.all(
+      Array.from({ length: 150 }, () => log.call(scopes, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS)),
+    );
+    await publishMeetings(database.url, env, 150);
+    await hasLeaves(`${address}/verwerkingen`, 150);
+    await hasLeaves(`${address}/raadsfeed`, 150);
+    await log.server.stop();
+    const result = await runTamperingDrill({
+      databaseUrl: database.url,
+      env: { ...env, VERWERKINGENLOG_KEY: KEY },
+      statePath: state.path,
+      changes: 38,
+    });
+    expect(result).toEqual({ before: [], missed: [] });
+  } finally {
+    await log.stop();
+    await database.drop();
+    state.remove();
+  }
+});
