@@ -21,7 +21,7 @@ function build(): number {
   const { status } = spawnSync(tsc, ['-p', join(ROOT, 'tsconfig.package.json')], { stdio: ['ignore', 2, 2] });
   if (status !== 0) return 1;
   // Read as a file when the program runs.
-  for (const file of globSync('**/*.proto', { cwd: join(ROOT, 'src') })) {
+  for (const file of globSync('**/*.{proto,css}', { cwd: join(ROOT, 'src') })) {
     copyFileSync(join(ROOT, 'src', file), join(DIST, file));
   }
   chmodSync(join(DIST, 'cli/main.js'), 0o755);
