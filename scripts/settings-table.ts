@@ -18,6 +18,7 @@ const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
   ldv: 'Logboek Dataverwerkingen (LDV)',
   ldvOut: 'LDV: reading and giving on',
   raadsfeed: 'The council feed',
+  pages: 'Pages for people',
   demo: 'The demo',
 };
 
