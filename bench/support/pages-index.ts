@@ -93,8 +93,8 @@ function document(i: number): object {
     bronidentificatie: `d-${i}`,
     dossiertype: 'informatieobject',
     organisatie: organisatie(m),
-    titel: `Raadsvoorstel ${word(1)} ${word(2)} kenmerk${i}`,
-    omschrijving: `Vaststellen ${word(3)} van de ${word(4)}: ${Array.from({ length: 40 }, (_, n) => `${word(n + 5)}${(i * n) % 977}`).join(' ')}`,
+    titel: `Brief over ${word(1)} ${word(2)} kenmerk${i}`,
+    omschrijving: `Vaststellen ${word(3)}, ${word(4)}: ${Array.from({ length: 40 }, (_, n) => word(n + 5)).join(' ')}`,
     auteur: `Auteur ${i % 5000}`,
     webpaginalink: `https://raad.example/${i}`,
     bestandsurl: `https://raad.example/${i}.pdf`,
@@ -179,7 +179,7 @@ export async function bareSearch(url: string, query: string, connections: number
   };
   try {
     return await latencies(connections, seconds, async () => {
-      await search(own, request);
+      await search(own, request, new Date());
     });
   } finally {
     await own.end();
