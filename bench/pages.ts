@@ -79,7 +79,7 @@ async function measureRates(): Promise<void> {
   try {
     const base = String(Object(await server.ask({})).url);
     const pairs = [
-      ['meeting', '/raad/gm9901/vergaderingen/v-1', '/ori/v1/organisaties/gm9901/vergaderingen/v-1'],
+      ['meeting', '/raad/gm9901/vergaderingen/v-0', '/ori/v1/organisaties/gm9901/vergaderingen/v-0'],
       ['document', '/raad/gm9901/informatieobjecten/d-1', '/ori/v1/organisaties/gm9901/informatieobjecten/d-1'],
       ['organisation', '/raad/gm9901', '/ori/v1/organisaties/gm9901/vergaderingen?limit=20'],
       ['front', '/raad', '/ori/v1/'],

@@ -62,7 +62,7 @@ export interface SearchResult {
 }
 
 /** Of more results the newest so many are ranked, counted and shown. */
-export const MOST_FOUND = 2000;
+export const MOST_FOUND = 1000;
 
 /**
  * Searches. A common word is looked for in the newest half years first, then in three years, then in all: each step is exact, because
