@@ -179,7 +179,7 @@ function form(address: SearchAddress, organisations: readonly FeedOrganisation[]
   const option = (value: string, text: string, chosen: string | undefined): Html =>
     html`<option value="${value}"${value === (chosen ?? '') && html` selected`}>${shorten(text, 80)}</option>`;
   return html`<form action="${PATH}" method="get" role="search">
-<div class="kv-search"><div class="kv-search__words"><label for="q">Woorden, namen of een zin tussen aanhalingstekens</label>
+<div class="kv-search kv-search--filters"><div class="kv-search__words"><label for="q">Woorden, namen of een zin tussen aanhalingstekens</label>
 <input class="utrecht-textbox utrecht-textbox--html-input" id="q" name="q" type="search" maxlength="${QUERY_LENGTH}" value="${address.q}" autocomplete="off"></div>
 <div><label for="organisatie">Organisatie</label><select class="utrecht-select utrecht-select--html-select" id="organisatie" name="organisatie">${option('', 'Alle', address.organisatie)}${organisations.slice(0, 400).map(({ organisatiecode, naam }) => option(organisatiecode, naam, address.organisatie))}</select></div>
 <div><label for="soort">Soort</label><select class="utrecht-select utrecht-select--html-select" id="soort" name="soort">${option('', 'Alles', address.soort)}${Object.entries(COLLECTIONS).map(([type, name]) => option(name, TYPE_PLURALS[type] ?? name, address.soort))}</select></div>
