@@ -19,6 +19,7 @@ const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
   ldvOut: 'LDV: reading and giving on',
   raadsfeed: 'The council feed',
   proof: 'The proof logs',
+  pages: 'Pages for people',
   demo: 'The demo',
 };
 

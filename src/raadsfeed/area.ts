@@ -3,19 +3,24 @@ import { createAggregator } from '../aggregator/aggregator.ts';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
 import { openToOrigins } from '../http/headers.ts';
+import { mountPages } from '../http/html/mount.ts';
+import { buildStylesheet } from '../http/html/style.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { type Area, mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createFeedReader, createHeadCache } from './feed/head.ts';
+import { createFeedReader, createHeadCache, type HeadCache } from './feed/head.ts';
 
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
+import { createSite, HOME, type PagesContext } from './pages/context.ts';
+import { pagesRoutes } from './pages/routes.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { createRegister, type Register } from './register/register.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute, snapshotRoute } from './routes/feed.ts';
 import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
+import { createIndexFollower } from './search/follow-feed.ts';
 import type { RaadsfeedServices } from './services.ts';
 import { rewritePartitions } from './store/text-partitions.ts';
 
@@ -40,7 +45,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
   // Half for pages of history, half for whole responses.
   const cacheBytes = (settings.cacheMb * 1024 * 1024) / 2;
-  const pages = createPageCache(cacheBytes, heads);
+  const pageCache = createPageCache(cacheBytes, heads);
   const responses = createResponseCache(cacheBytes, heads);
   const streams = createStreams({
     heads,
@@ -52,11 +57,11 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     bufferBytes: settings.streamBufferBytes,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
-  const services: RaadsfeedServices = { settings, heads, reader, pages, responses, mountUrl, log, stopping };
+  const services: RaadsfeedServices = { settings, heads, reader, pages: pageCache, responses, mountUrl, log, stopping };
   measureFeed(platform.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
-    cacheBytes: () => pages.bytes() + responses.bytes(),
+    cacheBytes: () => pageCache.bytes() + responses.bytes(),
   });
   const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
   const ownRegister = settings.register ? createRegister(platform) : undefined;
@@ -75,6 +80,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     });
     registerRoute(app, contract, services, register ?? ownRegister);
   };
+  const pages = settings.pages ? createPages(platform, heads, mountUrl) : undefined;
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
     rewritePartitions(pool).catch((error: unknown) =>
@@ -90,16 +96,45 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
       rewriting = setInterval(finishRewrites, REWRITE_MS).unref();
       aggregator?.start();
       ownRegister?.start();
+      pages?.follower.start();
     },
     close: async () => {
       clearInterval(rewriting);
+      await pages?.follower.close();
       await aggregator?.close();
       await ownRegister?.close();
       streams.close();
       heads.close();
     },
     root: (app) => wellKnownRoutes(app, mountUrl),
-    mounts: [mount({ platform, prefix, contract, rateLimit: settings.rateLimit, routes })],
+    mounts: [
+      mount({ platform, prefix, contract, rateLimit: settings.rateLimit, routes }),
+      ...(pages === undefined ? [] : [pages.mount]),
+    ],
+  };
+}
+
+/** The pages for people, and the index that they search. */
+function createPages(platform: Platform, heads: HeadCache, apiUrl: () => string) {
+  const { pool, readPool, clock, log, config } = platform;
+  const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
+  const site = createSite(stylesheet.path, config.raadsfeed.prefix);
+  const settings = config.raadsfeed;
+  const context: PagesContext = {
+    pool: readPool,
+    heads,
+    settings,
+    clock,
+    site,
+    baseUrl: platform.publicBaseUrl,
+    apiUrl,
+  };
+  return {
+    follower: createIndexFollower({ pool, heads, log }),
+    mount: mountPages({
+      ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
+      routes: (app) => pagesRoutes(app, context, stylesheet),
+    }),
   };
 }
 

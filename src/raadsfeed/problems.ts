@@ -16,4 +16,11 @@ export const raadsfeedProblems = {
     explanation:
       'Het hoogste aantal stromen tegelijk is bereikt. Wacht het aantal seconden in de kop `Retry-After`, of lees `/feed`: die geeft dezelfde records.',
   },
+  searchTooSlow: {
+    slug: 'zoekvraag-te-zwaar',
+    status: 503,
+    title: 'Zoeken duurt te lang',
+    explanation:
+      'Deze zoekvraag kost nu te veel tijd. Zoek met meer of langere woorden, of kies een organisatie of een periode.',
+  },
 } as const satisfies Record<string, ProblemKind>;

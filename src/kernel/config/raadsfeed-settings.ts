@@ -168,5 +168,9 @@ export const raadsfeedSettings = {
     description: 'Gives every record an `aggregatorId`: UUID version 5 of its identity.',
   }),
   register: flag('RAADSFEED_REGISTER', { default: false, description: 'Keep and serve a register of feeds.' }),
+  pages: flag('RAADSFEED_PAGES', {
+    default: false,
+    description: 'Serve the council information as pages for people, with search, at `/raad`.',
+  }),
   ...notubizSettings,
 };

@@ -3,6 +3,7 @@ import { builtInModel, gegevensSettings } from './gegevens-settings.ts';
 import type { Setting } from './kinds.ts';
 import { ldvOutSettings } from './ldv-out-settings.ts';
 import { ldvSettings } from './ldv-settings.ts';
+import { pagesSettings } from './pages-settings.ts';
 import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
 import { proofSettings } from './proof-settings.ts';
 import { raadsfeedSettings } from './raadsfeed-settings.ts';
@@ -21,6 +22,7 @@ export const settings = {
   ldvOut: ldvOutSettings,
   raadsfeed: raadsfeedSettings,
   proof: proofSettings,
+  pages: pagesSettings,
   demo: demoSettings,
 };
 
@@ -334,21 +336,23 @@ function contradictions(config: Config): Contradiction[] {
     config.ldv.prefix,
     config.raadsfeed.prefix,
     ...(config.proof.key === undefined ? [] : ['/proof/v1']),
+    ...(config.raadsfeed.pages ? ['/raad'] : []),
   ];
   const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
   if (nested) {
     fault(
       ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'LDV_PREFIX', 'RAADSFEED_PREFIX'],
       'overlaps with another mount',
-      'five paths, none inside another',
+      'five paths, none inside another, and none at or below `/raad` when RAADSFEED_PAGES is on',
     );
   }
   return found;
 }
 
 /** Settings that name a file which cannot be read: found before anything is opened, and all of them together. */
-function unreadableFiles({ gegevens, tokens }: Config): ConfigFault[] {
+function unreadableFiles({ gegevens, pages, tokens }: Config): ConfigFault[] {
   const files = {
+    PAGES_THEME_CSS: pages.themeCss,
     GEGEVENS_TRUST_ANCHORS: gegevens.trustAnchors,
     GEGEVENS_SIGNING_KEY: gegevens.signingKey,
     GEGEVENS_SIGNING_CHAIN: gegevens.signingChain,

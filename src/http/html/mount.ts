@@ -1,0 +1,106 @@
+/** A part of the service that answers people: the limits of every mount, but errors as pages, and a policy that lets in nothing of others. */
+
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Platform } from '../../kernel/platform.ts';
+import { limitUnreadAnswers } from '../bodies.ts';
+import { acceptedEncoding, limitRequestHead, PAGES_POLICY } from '../headers.ts';
+import { createRateCounter, limitRate, shedLoad } from '../limits.ts';
+import { handleProblems, type ProblemBody } from '../problem-reply.ts';
+import type { Area } from '../server.ts';
+import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
+import { html } from './template.ts';
+
+interface PagesMountOptions {
+  readonly platform: Platform;
+  readonly prefix: string;
+  /** Requests per minute per address; 0 is no limit. */
+  readonly rateLimit: number;
+  readonly site: Site;
+  readonly routes: (app: FastifyInstance) => void | Promise<void>;
+}
+
+/** Mounts pages. Every route is public unless it says otherwise. */
+export function mountPages({ platform, prefix, rateLimit, site, routes }: PagesMountOptions): Area['mounts'][number] {
+  const counter = createRateCounter(rateLimit);
+  return {
+    prefix,
+    routes: async (app) => {
+      app.addHook('onRoute', (route) => {
+        if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
+      });
+      app.addHook('onRequest', (_request, reply, done) => {
+        reply.header('content-security-policy', PAGES_POLICY);
+        done();
+      });
+      limitRequestHead(app);
+      await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
+      limitRate(app, counter);
+      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
+      const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, {
+        answer: (_request, problem) => ({ type: 'text/html; charset=utf-8', body: problemPage(site, problem) }),
+      });
+      await routes(app);
+      refuseEarly();
+    },
+  };
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  404: 'Deze pagina bestaat niet. Misschien is het adres veranderd.',
+  429: 'U vraagt te veel pagina’s in korte tijd. Wacht een minuut en probeer het dan opnieuw.',
+  503: 'Het is nu te druk, of wij werken aan de dienst. Probeer het straks opnieuw.',
+};
+
+function problemPage(site: Site, { status, title, detail, instance }: ProblemBody): string {
+  const page: Page = {
+    title,
+    description: title,
+    body: [
+      heading(1, title),
+      paragraph(WORDS[status] ?? detail ?? 'Er ging iets mis. Probeer het later opnieuw.'),
+      WORDS[status] !== undefined && detail !== undefined && status !== 404 && paragraph(detail),
+      paragraph(html`<a class="utrecht-link utrecht-link--html-a" href="${site.home}">Naar het begin</a>`),
+      status >= 500 && paragraph(html`<small>Kenmerk: ${instance}</small>`),
+    ],
+  };
+  return renderPage(site, page);
+}
+
+const COMPRESS = {
+  br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: promisify(gzip),
+} as const;
+
+interface Sendable {
+  readonly type: string;
+  readonly body: string;
+  readonly maxAgeSeconds: number;
+  readonly status?: number;
+  /** Name of the file when it is to be saved. */
+  readonly filename?: string;
+}
+
+/** Sends a text, compressed when the client takes that. */
+export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Sendable): Promise<FastifyReply> {
+  const encoding = acceptedEncoding(request.headers['accept-encoding'], ['br', 'gzip']);
+  const bytes = encoding === 'identity' ? text.body : await COMPRESS[encoding](text.body);
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  if (text.filename !== undefined) reply.header('content-disposition', `attachment; filename="${text.filename}"`);
+  return reply
+    .code(text.status ?? 200)
+    .headers({ 'cache-control': `public, max-age=${text.maxAgeSeconds}`, vary: 'Accept-Encoding' })
+    .type(`${text.type}; charset=utf-8`)
+    .send(bytes);
+}
+
+/** Sends a page. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { site, page, maxAgeSeconds, status = 200 }: { site: Site; page: Page; maxAgeSeconds: number; status?: number },
+): Promise<FastifyReply> {
+  if (page.json !== undefined) reply.header('link', `<${page.json}>; rel="alternate"; type="application/json"`);
+  return sendText(request, reply, { type: 'text/html', body: renderPage(site, page), maxAgeSeconds, status });
+}

@@ -1,0 +1,144 @@
+/** The frame of every page for people: head, banner, path, footer. The class names are those of Utrecht's components. */
+import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from './template.ts';
+
+/** A link in a menu or a path. */
+export interface PageLink {
+  readonly href: string;
+  readonly text: string;
+}
+
+/** What all pages of one part of the service have in common. */
+export interface Site {
+  /** Shown in the banner and at the end of every title. */
+  readonly name: string;
+  /** Path of its front page. */
+  readonly home: string;
+  /** Path of the style sheet. */
+  readonly stylesheet: string;
+  readonly menu: readonly PageLink[];
+  /** Content of the footer. */
+  readonly footer: Html;
+}
+
+export interface Page {
+  readonly title: string;
+  readonly description: string;
+  /** The one address of this page; absent for errors, which are not to be indexed. */
+  readonly canonical?: string | undefined;
+  /** Address of the same as JSON. */
+  readonly json?: string | undefined;
+  /** Other forms of the page. */
+  readonly alternates?: readonly { readonly href: string; readonly type: string; readonly title: string }[];
+  /** schema.org, as JSON-LD. */
+  readonly structuredData?: object | undefined;
+  /** From the front page to the page above this one. */
+  readonly path?: readonly PageLink[];
+  /** Scripts of our own, by address; the page works without them. */
+  readonly scripts?: readonly string[];
+  readonly body: HtmlValue;
+}
+
+const TITLE_LENGTH = 200;
+
+/** The whole document. */
+export function renderPage(site: Site, page: Page): string {
+  const title = shorten(page.title, TITLE_LENGTH);
+  return html`<!DOCTYPE html>
+<html lang="nl">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title === site.name ? title : `${title} - ${site.name}`}</title>
+<meta name="description" content="${shorten(page.description, TITLE_LENGTH)}">
+${page.canonical === undefined ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${page.canonical}">`}
+${page.json !== undefined && html`<link rel="alternate" type="application/json" href="${page.json}">`}
+${(page.alternates ?? []).map((other) => html`<link rel="alternate" type="${other.type}" href="${other.href}" title="${other.title}">\n`)}
+<link rel="stylesheet" href="${site.stylesheet}">
+${(page.scripts ?? []).map((script) => html`<script src="${script}" defer></script>\n`)}
+${page.structuredData !== undefined && jsonLd(page.structuredData)}
+</head>
+<body class="utrecht-document utrecht-document--surface kv-theme">
+<a class="utrecht-skip-link utrecht-skip-link--visible-on-focus" href="#inhoud">Naar de inhoud</a>
+<div class="utrecht-page-layout">
+<header class="utrecht-page-header"><div class="utrecht-page-header__content kv-banner">
+<a class="kv-banner__name" href="${site.home}">${site.name}</a>
+<nav aria-label="Menu"><ul class="kv-menu">${site.menu.map(({ href, text }) => html`<li><a class="utrecht-link utrecht-link--html-a" href="${href}">${text}</a></li>`)}</ul></nav>
+</div></header>
+<div class="utrecht-page-body"><div class="utrecht-page-body__content">
+${breadcrumbs(page.path ?? [])}
+<main id="inhoud" tabindex="-1">
+${page.body}
+</main>
+</div></div>
+<footer class="utrecht-page-footer"><div class="utrecht-page-footer__content">${site.footer}</div></footer>
+</div>
+</body>
+</html>
+`.markup.replace(/\n\s*\n/g, '\n');
+}
+
+function breadcrumbs(path: readonly PageLink[]): HtmlValue {
+  if (path.length === 0) return undefined;
+  const items = path.map(
+    ({ href, text }) =>
+      html`<li class="utrecht-breadcrumb-nav__item"><a class="utrecht-link utrecht-link--html-a utrecht-breadcrumb-nav__link" href="${href}">${shorten(text, 60)}</a></li>`,
+  );
+  return html`<nav class="utrecht-breadcrumb-nav" aria-label="Kruimelpad"><ol class="utrecht-breadcrumb-nav__list utrecht-breadcrumb-nav__list--html-ol">${items}</ol></nav>`;
+}
+
+/** A data block: it runs nothing, so no policy has to allow it. `<` is written so that no text in it ends the block. */
+function jsonLd(data: object): Html {
+  const text = JSON.stringify(data, (_name, value: unknown) =>
+    typeof value === 'string' ? stripControls(value) : value,
+  ).replace(/[<>&\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+  return html`<script type="application/ld+json">${trusted(text)}</script>`;
+}
+
+/** A list of facts: name and value; facts without a value are left out. */
+export function facts(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
+  const present = rows.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '');
+  if (present.length === 0) return html``;
+  const items = present.map(
+    ([name, value]) =>
+      html`<div class="utrecht-data-list__item"><dt class="utrecht-data-list__item-key">${name}</dt><dd class="utrecht-data-list__item-value utrecht-data-list__item-value--html-dd">${value}</dd></div>`,
+  );
+  return html`<dl class="utrecht-data-list utrecht-data-list--rows">${items}</dl>`;
+}
+
+/** A table that scrolls within itself where the screen is narrow, also by keyboard. */
+export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
+  return html`<div class="utrecht-table-container" role="region" aria-label="${caption}" tabindex="0"><table class="utrecht-table utrecht-table--html-table kv-table">
+<caption class="utrecht-table__caption">${caption}</caption>
+<thead class="utrecht-table__header"><tr>${columns.map((column) => html`<th scope="col" class="utrecht-table__header-cell">${column}</th>`)}</tr></thead>
+<tbody class="utrecht-table__body">${rows.map((row) => html`<tr class="utrecht-table__row">${row.map((cell) => html`<td class="utrecht-table__cell">${cell}</td>`)}</tr>`)}</tbody>
+</table></div>`;
+}
+
+/** A link in running text or in a list. */
+export function link(href: string, text: HtmlValue): Html {
+  return html`<a class="utrecht-link utrecht-link--html-a" href="${href}">${text}</a>`;
+}
+
+export type BadgeKind = 'neutral' | 'warning' | 'danger' | 'success';
+
+/** A word or two that stand out. */
+export function badge(text: string, kind: BadgeKind = 'neutral'): Html {
+  return html`<span class="utrecht-status-badge utrecht-status-badge--${kind}">${text}</span>`;
+}
+
+export function heading(level: 1 | 2 | 3, text: HtmlValue, id?: string): Html {
+  const tag = trusted(`h${level}`);
+  const attribute = id === undefined ? '' : html` id="${id}"`;
+  return html`<${tag} class="utrecht-heading-${level} utrecht-heading-${level}--distanced"${attribute}>${text}</${tag}>`;
+}
+
+export function paragraph(text: HtmlValue): Html {
+  return html`<p class="utrecht-paragraph utrecht-paragraph--distanced">${text}</p>`;
+}
+
+/** A box that says what the reader must know first. */
+export function alert(kind: 'info' | 'warning' | 'error', text: HtmlValue): Html {
+  return html`<div class="utrecht-alert utrecht-alert--${kind}"><div class="utrecht-alert__content"><div class="utrecht-alert__message">${paragraph(text)}</div></div></div>`;
+}

@@ -1,0 +1,75 @@
+/** Markup in which everything is text until it says otherwise: a template escapes every value that it did not make itself. */
+import { escapeHtml } from '../pages.ts';
+
+/** Markup that may be sent as it is. Only `html` and `trusted` make it. */
+export class Html {
+  readonly markup: string;
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+  toString(): string {
+    return this.markup;
+  }
+}
+
+/** What a template takes: nothing for `undefined`, `null` and `false`; lists are joined. */
+export type HtmlValue = Html | string | number | undefined | null | false | readonly HtmlValue[];
+
+/**
+ * A template of HTML, or of XML with the same rules. Values are escaped for content and for attributes in double quotes; templates write
+ * every attribute in double quotes, and put no value in a script or a style.
+ */
+export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  let markup = parts[0] ?? '';
+  values.forEach((value, i) => {
+    markup += render(value) + (parts[i + 1] ?? '');
+  });
+  return new Html(markup);
+}
+
+/** Markup of our own that no template made, such as a style sheet's address or a serialised document. */
+export function trusted(markup: string): Html {
+  return new Html(markup);
+}
+
+function render(value: HtmlValue): string {
+  if (value instanceof Html) return value.markup;
+  if (value === undefined || value === null || value === false) return '';
+  if (typeof value === 'object') return value.map(render).join('');
+  return escapeHtml(stripControls(String(value)));
+}
+
+/** Characters that neither HTML nor XML 1.0 may contain, and those that turn the direction of what follows. */
+const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069\ufffe\uffff]/gu;
+
+/** Text without characters that markup cannot contain, or that would reorder the text around it. */
+export function stripControls(text: string): string {
+  return text.toWellFormed().replace(FORBIDDEN, '');
+}
+
+/** The address, when a click on it cannot run anything: `https:`, `http:`, and `mailto:`. */
+export function safeUrl(address: string | undefined): string | undefined {
+  if (address === undefined || address.length > 4000 || !/^(https?|mailto):/i.test(address)) return undefined;
+  return URL.canParse(address) ? address : undefined;
+}
+
+/** Text of at most `length` characters, cut at a word where there is one near. */
+export function shorten(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const cut = text.slice(0, length - 1);
+  const space = cut.lastIndexOf(' ');
+  return `${(space > length * 0.6 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+}
+
+/** The first of these that fit in so many bytes together; `rest` is how many do not. */
+export function withinBytes(
+  items: readonly Html[],
+  bytes: number,
+): { readonly items: readonly Html[]; readonly rest: number } {
+  let left = bytes;
+  const end = items.findIndex(({ markup }) => {
+    left -= Buffer.byteLength(markup);
+    return left < 0;
+  });
+  return end === -1 ? { items, rest: 0 } : { items: items.slice(0, end), rest: items.length - end };
+}
