@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { builtInModel, gegevensSettings } from './gegevens-settings.ts';
+import { inzageSettings } from './inzage-settings.ts';
 import type { Setting } from './kinds.ts';
 import { ldvOutSettings } from './ldv-out-settings.ts';
 import { ldvSettings } from './ldv-settings.ts';
@@ -17,6 +18,7 @@ export const settings = {
   tokens: tokenSettings,
   gegevens: gegevensSettings,
   verwerkingenlog: verwerkingenlogSettings,
+  inzage: inzageSettings,
   ldv: ldvSettings,
   ldvOut: ldvOutSettings,
   raadsfeed: raadsfeedSettings,
@@ -272,6 +274,32 @@ function contradictions(config: Config): Contradiction[] {
         );
     }
   }
+  const { inzage } = config;
+  const servesInzage = inzage.pages && server.areas.includes('verwerkingenlog');
+  if (servesInzage) {
+    const needed = {
+      INZAGE_OIDC_ISSUER: inzage.issuer,
+      INZAGE_OIDC_CLIENT_ID: inzage.clientId,
+      INZAGE_OIDC_CLIENT_SECRET: inzage.clientSecret,
+      INZAGE_SESSION_KEY: inzage.sessionKey,
+      ...(server.environment === 'production' ? { PUBLIC_BASE_URL: server.publicBaseUrl } : {}),
+    };
+    for (const [variable, value] of Object.entries(needed)) {
+      if (value === undefined)
+        fault([variable, 'VERWERKINGENLOG_PAGES'], 'is missing', 'what VERWERKINGENLOG_PAGES needs');
+    }
+    for (const [variable, value] of [
+      ['INZAGE_OIDC_ISSUER', inzage.issuer],
+      ['PUBLIC_BASE_URL', server.publicBaseUrl],
+    ] as const) {
+      if (server.environment === 'production' && /^http:/i.test(value ?? ''))
+        fault(
+          [variable, 'NODE_ENV'],
+          'is an address with `http:`',
+          'one with `https:` in production, for citizens log in',
+        );
+    }
+  }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
   if (new Set(keyNames).size < keyNames.length) {
     fault(['VERWERKINGENLOG_KEY'], 'names two keys alike', 'a name of its own for every key');
@@ -313,13 +341,14 @@ function contradictions(config: Config): Contradiction[] {
     config.ldv.prefix,
     config.raadsfeed.prefix,
     ...(config.raadsfeed.pages ? ['/raad'] : []),
+    ...(servesInzage ? ['/inzage'] : []),
   ];
   const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
   if (nested) {
     fault(
       ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'LDV_PREFIX', 'RAADSFEED_PREFIX'],
       'overlaps with another mount',
-      'five paths, none inside another, and none at or below `/raad` when RAADSFEED_PAGES is on',
+      'five paths, none inside another, and none at or below `/raad` or `/inzage` when their pages are on',
     );
   }
   return found;
