@@ -137,7 +137,9 @@ export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn 
 function failureOf(error: unknown): SignInFailure {
   if (error instanceof oidc.AuthorizationResponseError) return 'refused';
   if (error instanceof oidc.ResponseBodyError) return error.status >= 500 ? 'unavailable' : 'refused';
-  const code = error instanceof oidc.ClientError ? error.code : undefined;
+  if (!(error instanceof oidc.ClientError)) return 'unavailable';
+  const { code, cause } = error;
+  if (cause instanceof Response && cause.status >= 500) return 'unavailable';
   // Without a code it is what the connection threw.
   return code === undefined || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' ? 'unavailable' : 'response';
 }

@@ -19,7 +19,10 @@ export function createSite(stylesheet: string, settings: Settings): Site {
     name: 'Inzage in uw gegevens',
     home: HOME,
     stylesheet,
-    menu: [],
+    menu: [
+      { href: HOME, text: 'Begin' },
+      { href: OVERVIEW, text: 'Uw overzicht' },
+    ],
     footer: html`<p>Deze pagina’s zijn van ${settings.organisation}.${contactLine(settings)}</p>`,
   };
 }
