@@ -187,8 +187,9 @@ export function verwerkingsactiviteiten(): { readonly id: string; readonly body:
     body: {
       naam,
       doel,
-      grondslag,
-      verantwoordelijkeOrganisatie: 'Gemeente Voorbeeldstad',
+      grondslag: 'Publieke taak',
+      toelichtingGrondslag: grondslag,
+      verantwoordelijkeOrganisatie: uitvoerder,
       bewaartermijn: 'P10Y',
       herkomst: bron,
       afnemendeCategorieOntvangers: ['medewerkers van de gemeente'],

@@ -97,6 +97,10 @@ function buildProvider({ issuer, signingKey, client, returnPath, clientUrl, pers
     ttl: { AuthorizationCode: 60, IdToken: 300, Interaction: 600, Session: 600, Grant: 600, AccessToken: 300 },
     interactions: { policy, url: (_ctx, { uid }) => `${mounted}/kies/${uid}` },
     clientBasedCORS: () => false,
+    renderError: (ctx) => {
+      ctx.type = 'html';
+      ctx.body = htmlPage({ title: 'Inloggen is niet gelukt', paragraphs: ['Ga terug en log opnieuw in.'] });
+    },
     // A number as subject would stand in its log.
     findAccount: (_ctx, id) => {
       const person = persons[Number(id)];

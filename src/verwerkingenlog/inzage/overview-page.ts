@@ -4,7 +4,7 @@ import { alert, facts, heading, link, type Page, paragraph } from '../../http/ht
 import { type Html, type HtmlValue, html, safeUrl } from '../../http/html/template.ts';
 import type { Config } from '../../kernel/config/read-config.ts';
 import { MAX_COUNT } from '../store/find.ts';
-import type { Entry, Group, Overview, Selection } from './read-overview.ts';
+import type { Entry, Explanation, Group, Overview, Selection } from './read-overview.ts';
 import { LOGOUT, OVERVIEW } from './site.ts';
 
 /** What the visitor asked for; days as they were typed. */
@@ -27,7 +27,7 @@ export function overviewPage({ settings, asked, overview, faults = [] }: Overvie
     title: faults.length > 0 ? 'Fout: wat er met uw gegevens is gedaan' : 'Wat er met uw gegevens is gedaan',
     description: 'Wat er met uw persoonsgegevens is gedaan.',
     body: [
-      html`<form class="kv-logout" method="post" action="${LOGOUT}"><button class="utrecht-button utrecht-button--secondary-action" type="submit">Uitloggen</button></form>`,
+      html`<form class="kv-filter" method="post" action="${LOGOUT}"><button class="utrecht-button utrecht-button--secondary-action" type="submit">Uitloggen</button></form>`,
       heading(1, 'Wat er met uw gegevens is gedaan'),
       faults.length > 0 && html`<div role="alert">${faults.map((fault) => alert('error', fault))}</div>`,
       periodForm(asked),
@@ -77,21 +77,32 @@ ${
     ? unexplained(group)
     : facts([
         ['Waarvoor', activiteit.doel],
-        [
-          'Waarom dat mag',
-          [
-            activiteit.grondslag,
-            activiteit.toelichtingGrondslag !== null && html`<br>${activiteit.toelichtingGrondslag}`,
-          ],
-        ],
+        ['Waarom dat mag', legalGround(activiteit)],
         ['Verantwoordelijk', activiteit.verantwoordelijkeOrganisatie],
         ['Waar de gegevens vandaan komen', activiteit.herkomst],
         ['Wie ze kunnen krijgen', activiteit.afnemendeCategorieOntvangers.join(', ')],
       ])
 }
 <ol class="kv-list">${group.acties.map(entryItem)}</ol>
-${onlyThis !== undefined && html`<p class="utrecht-paragraph kv-filter">${link(onlyThis, [`Toon alleen dit doel`, html`<span class="kv-hidden">: ${activiteit?.naam ?? 'doel niet bekend'}, ${organisatie}</span>`])}</p>`}
+${onlyThis !== undefined && html`<p class="utrecht-paragraph kv-filter">${link(onlyThis, `Toon alleen: ${activiteit?.naam ?? 'doel niet bekend'}`)}</p>`}
 </section>`,
+  ];
+}
+
+/** The six legal grounds of the GDPR (article 6), as a citizen would say them. */
+const GROUNDS: Readonly<Record<Explanation['grondslag'], string>> = {
+  'Toestemming betrokkene': 'U hebt daarvoor toestemming gegeven',
+  'Uitvoering overeenkomst': 'Dat is nodig om een afspraak met u na te komen',
+  'Wettelijke verplichting': 'Dat moet van de wet',
+  'Vitaal belang': 'Dat is nodig om iemands leven of gezondheid te beschermen',
+  'Publieke taak': 'Dat hoort bij een taak van de overheid',
+  'Gerechtvaardigd belang': 'De organisatie heeft daar een goede reden voor',
+};
+
+function legalGround({ grondslag, toelichtingGrondslag }: Explanation): HtmlValue {
+  return [
+    `${GROUNDS[grondslag]} (${grondslag.toLowerCase()}).`,
+    toelichtingGrondslag !== null && html`<br>${toelichtingGrondslag}`,
   ];
 }
 
@@ -152,7 +163,7 @@ function explanations({ organisation, contact }: Config['inzage']): Html {
   const address = safeUrl(contact);
   return html`<section>
 ${heading(2, 'Wat u hier niet ziet')}
-<ul class="utrecht-unordered-list">
+<ul>
 <li>Soms mag een organisatie niet laten zien wat zij met gegevens doet. Bijvoorbeeld als de politie iets onderzoekt. Zulke dingen staan hier nooit. U kunt hier dus niet zien of dat bij u zo is.</li>
 <li>De naam van de medewerker en het computersysteem staan hier niet.</li>
 <li>Wat wij niet langer mogen bewaren, is weg.</li>

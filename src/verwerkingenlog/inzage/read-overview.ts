@@ -42,7 +42,6 @@ export interface Entry {
   readonly verwerkingNaam: string | null;
   /** Organisation that did it. */
   readonly uitvoerder: string | null;
-  readonly uitvoerderNaam: string | null;
   /** Who received the data. */
   readonly ontvanger: string | null;
   readonly rol: readonly string[];
@@ -52,16 +51,14 @@ export interface Entry {
 }
 
 /** What the register says of an activity. */
-export type Explanation = Pick<
-  Activiteit,
-  | 'naam'
-  | 'verantwoordelijkeOrganisatie'
-  | 'doel'
-  | 'grondslag'
-  | 'toelichtingGrondslag'
-  | 'herkomst'
-  | 'afnemendeCategorieOntvangers'
->;
+export interface Explanation
+  extends Pick<
+    Activiteit,
+    'naam' | 'doel' | 'grondslag' | 'toelichtingGrondslag' | 'herkomst' | 'afnemendeCategorieOntvangers'
+  > {
+  /** By name, where that is known. */
+  readonly verantwoordelijkeOrganisatie: string;
+}
 
 /** The entries of a page that one organisation did for one activity, newest first. */
 export interface Group {
@@ -134,46 +131,42 @@ function groupsOf(
   bsn: string,
   { settings, proofAddress }: OverviewNeeds,
 ): Group[] {
-  const organisationName = (oin: string): string | undefined => settings.organisationNames.get(oin);
+  const nameOf: NameOf = (oin) => settings.organisationNames.get(oin) ?? `organisatie met nummer ${oin}`;
   const groups = new Map<string, Group & { readonly acties: Entry[] }>();
   for (const versie of versies) {
     const { uitvoerder, verwerkingsactiviteitId, verwerkingsactiviteitUrl } = versie;
-    const activiteit = explanationOf(register.get(verwerkingsactiviteitId ?? ''));
-    const named =
-      uitvoerder === null ? undefined : (organisationName(uitvoerder) ?? `Organisatie met nummer ${uitvoerder}`);
-    const organisatie = named ?? activiteit?.verantwoordelijkeOrganisatie ?? 'Organisatie niet genoemd';
+    const activiteit = explanationOf(register.get(verwerkingsactiviteitId ?? ''), nameOf) ?? null;
+    const organisatie =
+      uitvoerder === null
+        ? (activiteit?.verantwoordelijkeOrganisatie ?? 'Organisatie niet genoemd')
+        : nameOf(uitvoerder);
     const key = JSON.stringify([organisatie, verwerkingsactiviteitId ?? verwerkingsactiviteitUrl]);
-    const group = groups.get(key) ?? {
-      ...{ organisatie, verwerkingsactiviteitId, verwerkingsactiviteitUrl },
-      activiteit: activiteit ?? null,
-      acties: [],
-    };
+    const shared = { organisatie, verwerkingsactiviteitId, verwerkingsactiviteitUrl, activiteit };
+    const group = groups.get(key) ?? { ...shared, acties: [] };
     groups.set(key, group);
-    group.acties.push(entryOf(versie, bsn, organisationName, proofAddress));
+    group.acties.push(entryOf(versie, bsn, nameOf, proofAddress));
   }
   // An organisation's activities stand together, in the order of the newest.
-  const order = [...new Set([...groups.values()].map(({ organisatie }) => organisatie))];
-  return order.flatMap((name) => [...groups.values()].filter(({ organisatie }) => organisatie === name));
+  const byOrganisation = Map.groupBy(groups.values(), ({ organisatie }) => organisatie);
+  return [...byOrganisation.values()].flat();
 }
 
+/** The name of an organisation, by its number. */
+type NameOf = (oin: string) => string;
+
 /** An activity that is confidential in the register is explained no more than one that is not in it. */
-function explanationOf(activiteit: Activiteit | undefined): Explanation | undefined {
+function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Explanation | undefined {
   if (activiteit === undefined || activiteit.vertrouwelijkheid !== 'normaal') return undefined;
   const { naam, verantwoordelijkeOrganisatie, doel, grondslag } = activiteit;
   const { toelichtingGrondslag, herkomst, afnemendeCategorieOntvangers } = activiteit;
   return {
-    ...{ naam, verantwoordelijkeOrganisatie, doel, grondslag },
+    ...{ naam, verantwoordelijkeOrganisatie: nameOf(verantwoordelijkeOrganisatie), doel, grondslag },
     ...{ toelichtingGrondslag, herkomst, afnemendeCategorieOntvangers },
   };
 }
 
-function entryOf(
-  versie: Versie,
-  bsn: string,
-  organisationName: (oin: string) => string | undefined,
-  proofAddress: ProofAddress | undefined,
-): Entry {
-  const { actieId, uitvoerder, objecten } = versie;
+function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: ProofAddress | undefined): Entry {
+  const { actieId, objecten } = versie;
   const bewijs = proofAddress?.(actieId);
   return {
     actieId,
@@ -181,9 +174,8 @@ function entryOf(
     actieNaam: versie.actieNaam,
     handelingNaam: versie.handelingNaam,
     verwerkingNaam: versie.verwerkingNaam,
-    uitvoerder,
-    uitvoerderNaam: uitvoerder === null ? null : (organisationName(uitvoerder) ?? null),
-    ontvanger: recipientOf(versie, bsn, organisationName),
+    uitvoerder: versie.uitvoerder,
+    ontvanger: recipientOf(versie, bsn, nameOf),
     rol: distinct(objecten.map(({ betrokkenheid }) => betrokkenheid)),
     soortenGegevens: distinct(objecten.flatMap(({ soortenGegevens }) => soortenGegevens ?? [])),
     bewaartermijn: versie.bewaartermijn,
@@ -192,17 +184,11 @@ function entryOf(
 }
 
 /** Who received the data: another person is not named by number. */
-function recipientOf(
-  { soortAfnemerId, afnemerId }: Versie,
-  bsn: string,
-  organisationName: (oin: string) => string | undefined,
-): string | null {
+function recipientOf({ soortAfnemerId, afnemerId }: Versie, bsn: string, nameOf: NameOf): string | null {
   if (afnemerId === null) return null;
   if (isBsnKind(soortAfnemerId)) return afnemerId === bsn ? 'u zelf' : 'een andere persoon';
-  const name = organisationName(afnemerId);
-  return (
-    name ?? [soortAfnemerId === 'OIN' ? 'organisatie met nummer' : soortAfnemerId, afnemerId].filter(Boolean).join(' ')
-  );
+  if (/^\d{20}$/.test(afnemerId)) return nameOf(afnemerId);
+  return soortAfnemerId === null ? afnemerId : `${soortAfnemerId} ${afnemerId}`;
 }
 
 function distinct(texts: readonly (string | null)[]): string[] {

@@ -50,7 +50,7 @@ export function frontPage(settings: Settings, notice: Notice, logoutAddress: str
       ),
       html`<p class="utrecht-paragraph utrecht-paragraph--distanced"><a class="utrecht-button utrecht-button--primary-action" href="${LOGIN}">Inloggen</a></p>`,
       heading(2, 'Wat u moet weten'),
-      html`<ul class="utrecht-unordered-list">
+      html`<ul>
 <li>U logt in met uw eigen inlogmiddel. Wij krijgen dan uw burgerservicenummer.</li>
 <li>Ook dat u hier kijkt, schrijven wij op. U ziet dat terug.</li>
 <li>Doet u ${minutes(settings.idleMs)} niets? Dan logt u vanzelf uit.</li>

@@ -152,7 +152,9 @@ describe('logging in', () => {
     const address = await leave(citizen, newBsn());
     const more = '&next=https://boef.example&redirect_uri=https://boef.example&returnTo=//boef.example';
     expect((await citizen.open(address + more)).location).toBe(OVERVIEW);
-    const away = await inzage.browser().open(`/inzage/inloggen?redirect_uri=https://boef.example&issuer=https://boef.example`);
+    const away = await inzage
+      .browser()
+      .open(`/inzage/inloggen?redirect_uri=https://boef.example&issuer=https://boef.example`);
     expect(away.location).toMatch(new RegExp(`^${inzage.provider.issuer}/auth`));
     expect(away.location).not.toContain('boef');
     // The address of the pages does not come from the request.
@@ -205,7 +207,9 @@ describe('a provider', () => {
   });
 
   it('must have asked for the level that is configured', async () => {
-    const strict = await startInzage({ env: { INZAGE_OIDC_ACR: 'substantieel,hoog', INZAGE_OIDC_BSN_CLAIM: 'nl:bsn' } });
+    const strict = await startInzage({
+      env: { INZAGE_OIDC_ACR: 'substantieel,hoog', INZAGE_OIDC_BSN_CLAIM: 'nl:bsn' },
+    });
     try {
       const bsn = newBsn();
       const claims = { 'nl:bsn': bsn, acr: 'hoog' };

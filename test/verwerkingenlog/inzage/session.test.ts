@@ -96,7 +96,9 @@ describe('a session', () => {
   it('cannot be logged out from another site', async () => {
     const citizen = await inzage.loggedIn(newBsn());
     for (const site of ['cross-site', 'same-site']) {
-      const out = await citizen.copy().open('/inzage/uitloggen', { method: 'POST', headers: { 'sec-fetch-site': site } });
+      const out = await citizen
+        .copy()
+        .open('/inzage/uitloggen', { method: 'POST', headers: { 'sec-fetch-site': site } });
       expect(out.status).toBe(403);
     }
     expect((await citizen.copy().open('/inzage/uitloggen')).status).toBe(405);

@@ -132,7 +132,9 @@ export async function startProvider(): Promise<Provider> {
       const code = form.get('code') ?? '';
       const [bsn = '', state = ''] = code.split('.', 2);
       const login = nonces.get(state);
-      const challenge = createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url');
+      const challenge = createHash('sha256')
+        .update(form.get('code_verifier') ?? '')
+        .digest('base64url');
       if (login === undefined || login.challenge !== challenge || used.has(code)) {
         return answer(400, { error: 'invalid_grant' });
       }
