@@ -176,7 +176,7 @@ function serviceEnvironment(
     INZAGE_OIDC_CLIENT_SECRET: inspection.clientSecret,
     INZAGE_SESSION_KEY: inspection.sessionKey,
     INZAGE_ORGANISATION: 'Gemeente Voorbeeldstad',
-    INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad`,
+    INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad,${fsc.peerId}=Gemeente Voorbeeldstad`,
     INZAGE_RATE_LIMIT: '0',
     RAADSFEED_PAGES: 'true',
     RAADSFEED_RATE_LIMIT: '0',

@@ -27,17 +27,14 @@ export function overviewPage({ settings, asked, overview, faults = [] }: Overvie
     title: faults.length > 0 ? 'Fout: wat er met uw gegevens is gedaan' : 'Wat er met uw gegevens is gedaan',
     description: 'Wat er met uw persoonsgegevens is gedaan.',
     body: [
-      html`<form class="kv-filter" method="post" action="${LOGOUT}"><button class="utrecht-button utrecht-button--secondary-action" type="submit">Uitloggen</button></form>`,
+      html`<form class="kv-filter" method="post" action="${LOGOUT}"><button class="utrecht-button utrecht-button--primary-action" type="submit">Uitloggen</button></form>`,
       heading(1, 'Wat er met uw gegevens is gedaan'),
       faults.length > 0 && html`<div role="alert">${faults.map((fault) => alert('error', fault))}</div>`,
       periodForm(asked),
-      overview !== undefined && [
-        found(overview, asked),
-        overview.groups.map(groupSection),
-        pager(overview),
-        takeAlong(asked),
-      ],
-      explanations(settings),
+      html`<div class="kv-columns">
+${overview !== undefined && html`<div>${[found(overview, asked), overview.groups.map(groupSection), pager(overview), takeAlong(asked)]}</div>`}
+${explanations(settings)}
+</div>`,
     ],
   };
 }
@@ -69,9 +66,9 @@ function groupSection(group: Group, position: number, groups: readonly Group[]):
   const isFirst = groups[position - 1]?.organisatie !== organisatie;
   const onlyThis = verwerkingsactiviteitId === null ? undefined : `${OVERVIEW}?activiteit=${verwerkingsactiviteitId}`;
   return [
-    isFirst && heading(2, organisatie),
+    isFirst && heading(2, capital(organisatie)),
     html`<section class="kv-inspection">
-${heading(3, activiteit?.naam ?? 'Doel niet bekend')}
+${heading(3, capital(activiteit?.naam ?? 'Doel niet bekend'))}
 ${
   activiteit === null
     ? unexplained(group)
@@ -87,6 +84,10 @@ ${
 ${onlyThis !== undefined && html`<p class="utrecht-paragraph kv-filter">${link(onlyThis, `Toon alleen: ${activiteit?.naam ?? 'doel niet bekend'}`)}</p>`}
 </section>`,
   ];
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** The six legal grounds of the GDPR (article 6), as a citizen would say them. */
@@ -161,7 +162,7 @@ ${heading(2, 'Bewaren of afdrukken')}
 /** The same words for everybody, whatever there is. */
 function explanations({ organisation, contact }: Config['inzage']): Html {
   const address = safeUrl(contact);
-  return html`<section>
+  return html`<div>
 ${heading(2, 'Wat u hier niet ziet')}
 <ul>
 <li>Soms mag een organisatie niet laten zien wat zij met gegevens doet. Bijvoorbeeld als de politie iets onderzoekt. Zulke dingen staan hier nooit. U kunt hier dus niet zien of dat bij u zo is.</li>
@@ -171,5 +172,5 @@ ${heading(2, 'Wat u hier niet ziet')}
 </ul>
 ${heading(2, 'Klopt er iets niet?')}
 ${paragraph([`U mag aan ${organisation} vragen om uitleg, en om gegevens te verbeteren of te verwijderen. Noem het nummer dat erbij staat.`, address !== undefined && html` ${link(address, 'Neem contact op')}.`])}
-</section>`;
+</div>`;
 }

@@ -1,4 +1,4 @@
-/** What a citizen may see of the log, read as the API reads it and logged as any reading is. */
+/** What a citizen may see of the log, read as the API reads it and logged like every other reading. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { traceOf } from '../../http/headers.ts';
@@ -131,7 +131,8 @@ function groupsOf(
   bsn: string,
   { settings, proofAddress }: OverviewNeeds,
 ): Group[] {
-  const nameOf: NameOf = (oin) => settings.organisationNames.get(oin) ?? `organisatie met nummer ${oin}`;
+  const nameOf: NameOf = (oin) =>
+    oin === UNNAMED ? settings.organisation : (settings.organisationNames.get(oin) ?? `organisatie met nummer ${oin}`);
   const groups = new Map<string, Group & { readonly acties: Entry[] }>();
   for (const versie of versies) {
     const { uitvoerder, verwerkingsactiviteitId, verwerkingsactiviteitUrl } = versie;
@@ -150,6 +151,9 @@ function groupsOf(
   const byOrganisation = Map.groupBy(groups.values(), ({ organisatie }) => organisatie);
   return [...byOrganisation.values()].flat();
 }
+
+/** The number in the activity that the register begins with: whoever runs this service (migration 0011). */
+const UNNAMED = '0'.repeat(20);
 
 /** The name of an organisation, by its number. */
 type NameOf = (oin: string) => string;

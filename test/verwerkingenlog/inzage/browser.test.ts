@@ -42,6 +42,13 @@ beforeAll(async () => {
     const tijdstip = new Date(Date.UTC(2026, 0, 1, i)).toISOString();
     await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(PERSONS[0]?.bsn ?? '', { tijdstip }));
   }
+  const long = { actieNaam: 'x'.repeat(242), handelingNaam: 'y'.repeat(242), uitvoerder: '0'.repeat(19).concat('1') };
+  await log.call(
+    ['create:normal'],
+    'POST',
+    '/verwerkingsacties',
+    actie(PERSONS[0]?.bsn ?? '', { ...long, tijdstip: '2026-02-01T00:00:00Z' }),
+  );
   if (executable !== undefined) chromium = await launchChromium(executable);
 });
 afterAll(async () => {

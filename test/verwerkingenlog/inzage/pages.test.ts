@@ -234,7 +234,7 @@ async function looks(bsn: string) {
 }
 
 describe('a look', () => {
-  it('is logged as any reading: of the person, by the pages, with no number beside the person’s', async () => {
+  it('is logged like every other reading: of the person, by the pages, with no number beside the person’s', async () => {
     const bsn = newBsn();
     const citizen = await inzage.loggedIn(bsn);
     expect(await looks(bsn)).toHaveLength(0);
