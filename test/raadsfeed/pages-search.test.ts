@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readSearchAddress } from '../../src/raadsfeed/pages/search.ts';
 import { fold, readQuery } from '../../src/raadsfeed/search/fold.ts';
 import { followStep, readIndexState, startReindex } from '../../src/raadsfeed/search/follow-feed.ts';
+import { callProgram } from '../support/program.ts';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 import { agendapunt, document, PATIENT, removal, vergadering } from './support.ts';
 
@@ -183,6 +184,13 @@ it('is made anew from the current state while it serves', async () => {
     `select (select count(*) from raadsfeed_zoek.stuk)::integer as indexed, (select count(*) from raadsfeed.stand)::integer as present`,
   );
   expect(rows[0]?.indexed).toBe(rows[0]?.present);
+});
+
+it('is made anew by a command beside the server', async () => {
+  await pages.pool.query(`delete from raadsfeed_zoek.stuk`);
+  const { status, stdout } = await callProgram(['feed', 'reindex', '--json'], { DATABASE_URL: pages.databaseUrl });
+  expect([status, JSON.parse(stdout)]).toEqual([0, { position: expect.any(Number) }]);
+  expect((await titles('q=riolering')).length).toBe(2);
 });
 
 it('starts from the current state when the feed is another one', async () => {

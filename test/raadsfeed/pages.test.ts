@@ -277,7 +277,7 @@ it('shows hostile text as text, in every member', async () => {
   }
   expect(await read(`/gm9909/vergaderingen/${encoded}`)).toContain('&lt;img src=x onerror=alert(1)&gt;');
   const { text: csv } = await pages.get('/gm9909/vergaderingen.csv');
-  expect(csv.split('\r\n')).toHaveLength(3);
+  expect(csv.split('\r\n')).toHaveLength(4);
 });
 
 it('keeps to 150 kB and 20 statements for a page, however much there is', async () => {
@@ -285,10 +285,10 @@ it('keeps to 150 kB and 20 statements for a page, however much there is', async 
   const of = { vergadering: { bronidentificatie: 'groot' } };
   await pages.publishAndIndex([
     vergadering('groot', { naam: long, vergadertoelichting: long, aanvang: '2026-07-07T18:00:00Z' }),
-    ...Array.from({ length: 600 }, (_, i) =>
+    ...Array.from({ length: 150 }, (_, i) =>
       agendapunt(`g-${i}`, { ...of, agendapuntnaam: `${i} ${long}`, omschrijving: long }),
     ),
-    ...Array.from({ length: 300 }, (_, i) =>
+    ...Array.from({ length: 150 }, (_, i) =>
       document(`gd-${i}`, {
         titel: `${i} ${long}`,
         vergaderingen: [{ bronidentificatie: 'groot' }],

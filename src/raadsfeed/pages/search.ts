@@ -93,7 +93,7 @@ const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [
 
 /** Runs a search within its time. @throws {Problem} when it takes longer */
 export async function runSearch(
-  { pool }: PagesContext,
+  { pool, clock }: PagesContext,
   address: SearchAddress,
   page: { readonly offset: number; readonly limit: number; readonly marks: boolean },
 ): Promise<{
@@ -111,7 +111,7 @@ export async function runSearch(
       pool,
       async (client) => {
         const db: Db = await allowLongStatements(client, SEARCH_MS);
-        const result = await search(db, request);
+        const result = await search(db, request, clock.now());
         const texts = page.marks && query !== undefined ? result.items.flatMap(textsOf).map(fold) : [];
         return { result, query, marks: query === undefined ? [] : await markWords(db, query, texts) };
       },
