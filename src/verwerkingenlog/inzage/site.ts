@@ -60,7 +60,8 @@ export function frontPage(settings: Settings, notice: Notice, logoutAddress: str
   };
 }
 
-function loggedOut(address: string | undefined): Html {
+function loggedOut(logoutAddress: string | undefined): Html {
+  const address = safeUrl(logoutAddress);
   return html`U bent uitgelogd.${address !== undefined && html` Gebruiken meer mensen deze computer? ${link(address, 'Log dan ook uit waar u inlogde')}.`}`;
 }
 
