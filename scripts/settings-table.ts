@@ -15,6 +15,7 @@ const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
   tokens: 'Access tokens',
   gegevens: 'The data exchange (SHV, VS)',
   verwerkingenlog: 'The processing log',
+  inzage: 'Inspection by citizens',
   ldv: 'Logboek Dataverwerkingen (LDV)',
   ldvOut: 'LDV: reading and giving on',
   raadsfeed: 'The council feed',

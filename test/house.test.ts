@@ -161,6 +161,14 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|kernel|gegevens\/model)\//)).toEqual([]);
   });
 
+  it('keeps the pages for citizens to themselves: they read the log as the API does, and nothing of the area needs them', () => {
+    const may =
+      /^src\/(http|kernel|verwerkingenlog\/(inzage|domain|store))\/|verwerkingenlog\/(processing-log|routes\/person-page)\.ts$/;
+    expect(strays(/^src\/verwerkingenlog\/inzage\//, may)).toEqual([]);
+    expect(strays(/^src\/verwerkingenlog\/(?!inzage\/|area\.ts)/, /^src\/(?!verwerkingenlog\/inzage\/)/)).toEqual([]);
+    expect(users(/^src\/(?!verwerkingenlog\/inzage\/)/, /^(openid-client|@fastify\/cookie)/)).toEqual([]);
+  });
+
   it('lets the catalogues of problems import the kind of a problem only', () => {
     expect(strays(/^src\/\w+\/problems\.ts$/, /^src\/kernel\/problem\.ts$/)).toEqual([]);
   });
@@ -229,7 +237,8 @@ describe('one place for each thing', () => {
     const statement = /`\s*(select|insert into|update|delete from)\s/i;
     const found = source.filter(
       ({ path, text }) =>
-        /\/(routes|domain)\/|^src\/(http|gegevens\/(model|import|check|exchange))\//.test(path) && statement.test(text),
+        /\/(routes|domain|inzage)\/|^src\/(http|gegevens\/(model|import|check|exchange))\//.test(path) &&
+        statement.test(text),
     );
     expect(found.map(({ path }) => path)).toEqual([]);
   });

@@ -11,6 +11,7 @@ import {
   Provider,
 } from 'oidc-provider';
 import { type AuthorizationClient, allScopes, loadSigningKey } from './saved-secrets.ts';
+import { createSignInServer, type SignInServerOptions } from './sign-in-server.ts';
 
 // The authorization server of the demo: oidc-provider, configured for client credentials only. @see RFC 6749 section 4.4
 
@@ -27,6 +28,8 @@ export type AuthorizationServerOptions = {
   production: boolean;
   /** Life of a token in seconds; default 3600. */
   tokenSeconds?: number | undefined;
+  /** A stand-in for the national login, at `/digid`; absent: none. */
+  signIn?: Pick<SignInServerOptions, 'client' | 'returnPath' | 'clientUrl' | 'persons'> | undefined;
   log: AuthorizationServerLog;
 };
 
@@ -36,7 +39,13 @@ type AuthorizationServerLog = {
   error(fields: object, message: string): void;
 };
 
-export type AuthorizationServer = { issuer: string; tokenUrl: string; jwksUrl: string; close(): Promise<void> };
+export type AuthorizationServer = {
+  issuer: string;
+  tokenUrl: string;
+  jwksUrl: string;
+  signInIssuer: string;
+  close(): Promise<void>;
+};
 
 /** The door is as narrow as the job: the library has more endpoints than this server is for. */
 const paths = new Set([
@@ -61,15 +70,29 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     // Only now is the port known, and with it the name of the issuer.
     const address = `http://127.0.0.1:${portOf(server)}`;
     const issuer = options.issuer ?? address;
-    serve(server, issuer, signingKey, options);
-    return { issuer, tokenUrl: `${address}/token`, jwksUrl: `${address}/jwks`, close: () => close(server) };
+    serve(server, { issuer, address }, signingKey, options);
+    return {
+      issuer,
+      tokenUrl: `${address}/token`,
+      jwksUrl: `${address}/jwks`,
+      signInIssuer: `${address}${SIGN_IN_PATH}`,
+      close: () => close(server),
+    };
   } catch (error) {
     await close(server);
     throw error;
   }
 }
 
-function serve(server: Server, issuer: string, signingKey: JWK, options: AuthorizationServerOptions): void {
+/** Where the stand-in for the national login is mounted. */
+const SIGN_IN_PATH = '/digid';
+
+function serve(
+  server: Server,
+  { issuer, address }: { issuer: string; address: string },
+  signingKey: JWK,
+  options: AuthorizationServerOptions,
+): void {
   const provider = buildProvider({ ...options, issuer, signingKey, tokenSeconds: options.tokenSeconds ?? 3600 });
   provider.on('grant.success', (ctx) => {
     options.log.info({ clientId: ctx.oidc.client?.clientId }, 'access token issued');
@@ -81,7 +104,18 @@ function serve(server: Server, issuer: string, signingKey: JWK, options: Authori
   // What goes wrong below HTTP, such as a client that went away, would be printed.
   provider.onerror = (err) => options.log.error({ err }, 'the authorization server failed');
   const answer = provider.callback();
+  const signIn =
+    options.signIn === undefined
+      ? undefined
+      : createSignInServer({
+          ...options.signIn,
+          issuer: `${address}${SIGN_IN_PATH}`,
+          signingKey,
+          adapter: createMemoryAdapter,
+          failed: (err) => options.log.error({ err }, 'the stand-in for the national login failed'),
+        });
   server.on('request', (request, response) => {
+    if (signIn?.(request, response) === true) return;
     if (paths.has(URL.parse(request.url ?? '', issuer)?.pathname ?? '')) {
       void answer(request, response);
       return;
@@ -197,8 +231,8 @@ function metadataOf(client: AuthorizationClient): ClientMetadata {
 const maxEntries = 10_000;
 
 /**
- * What the library wants to keep: with JWT access tokens and client credentials only the `jti` of client assertions, to
- * refuse a second use. In memory, bounded, and gone when the server stops.
+ * What the library wants to keep: the `jti` of client assertions, to refuse a second use, and the sessions and codes of the stand-in for the
+ * national login. In memory, bounded, and gone when the server stops.
  */
 function createMemoryAdapter(): Adapter {
   const entries = new Map<string, { payload: AdapterPayload; until: number }>();
@@ -220,7 +254,10 @@ function createMemoryAdapter(): Adapter {
       }
     },
     find,
-    findByUid: none,
+    async findByUid(uid) {
+      for (const [id, { payload }] of entries) if (payload.uid === uid) return await find(id);
+      return undefined;
+    },
     findByUserCode: none,
     async consume(id) {
       const entry = entries.get(id);
@@ -229,6 +266,8 @@ function createMemoryAdapter(): Adapter {
     async destroy(id) {
       entries.delete(id);
     },
-    revokeByGrantId: none,
+    async revokeByGrantId(grantId) {
+      for (const [id, { payload }] of entries) if (payload.grantId === grantId) entries.delete(id);
+    },
   };
 }

@@ -14,6 +14,12 @@ export const leverancierscode = 'Voorbeeldpakket 1.0';
 /** Citizen service numbers for tests: they pass the eleven test and belong to nobody. */
 export const persons = { eerste: '999990019', tweede: '999991905' } as const;
 
+/** Whom a visitor of the demo can log in as. */
+export const signInPersons = [
+  { bsn: persons.eerste, name: 'Mevrouw E. de Eerste' },
+  { bsn: persons.tweede, name: 'De heer T. Tweede' },
+] as const;
+
 /** The n-th test number of a client: nine digits that pass the eleven test. */
 function testBsn(n: number): string {
   const digits = String(99999000 + n);
@@ -174,13 +180,62 @@ export interface VoorbeeldActie {
   readonly verwerkteObjecten: readonly object[];
 }
 
+/** What the register says of the activities of the examples; of the last one nobody may know. */
+export function verwerkingsactiviteiten(): { readonly id: string; readonly body: object }[] {
+  return VERWERKINGEN.map(({ naam, bron, soorten, doel, grondslag }, index) => ({
+    id: exampleUuid(9, index + 1),
+    body: {
+      naam,
+      doel,
+      grondslag: 'Publieke taak',
+      toelichtingGrondslag: grondslag,
+      verantwoordelijkeOrganisatie: uitvoerder,
+      bewaartermijn: 'P10Y',
+      herkomst: bron,
+      afnemendeCategorieOntvangers: ['medewerkers van de gemeente'],
+      verwerktePersoonsgegevens: soorten.map((soort) => ({ naam: soort })),
+      vertrouwelijkheid: index === VERWERKINGEN.length - 1 ? 'vertrouwelijk' : 'normaal',
+    },
+  }));
+}
+
 const ACTIES = ['Zoeken', 'Inzien', 'Wijzigen', 'Verstrekken'] as const;
 const VERWERKINGEN = [
-  { naam: 'Aanvraag bijzondere bijstand', bron: 'BRP', soorten: ['naam', 'adres', 'geboortedatum'] },
-  { naam: 'Verlening parkeervergunning', bron: 'RDW', soorten: ['naam', 'kenteken'] },
-  { naam: 'Schuldhulpverlening', bron: 'Schuldenregister', soorten: ['naam', 'schulden', 'inkomen'] },
-  { naam: 'Verhuizing', bron: 'BRP', soorten: ['naam', 'adres'] },
-  { naam: 'Onderzoek adresfraude', bron: 'BRP', soorten: ['naam', 'adres', 'medebewoners'] },
+  {
+    naam: 'Aanvraag bijzondere bijstand',
+    bron: 'BRP',
+    soorten: ['naam', 'adres', 'geboortedatum'],
+    doel: 'Beslissen of iemand extra geld krijgt voor kosten die hij of zij niet kan betalen',
+    grondslag: 'Participatiewet, artikel 35',
+  },
+  {
+    naam: 'Verlening parkeervergunning',
+    bron: 'RDW',
+    soorten: ['naam', 'kenteken'],
+    doel: 'Beslissen of iemand een parkeervergunning krijgt',
+    grondslag: 'Parkeerverordening',
+  },
+  {
+    naam: 'Schuldhulpverlening',
+    bron: 'Schuldenregister',
+    soorten: ['naam', 'schulden', 'inkomen'],
+    doel: 'Mensen met schulden helpen',
+    grondslag: 'Wet gemeentelijke schuldhulpverlening',
+  },
+  {
+    naam: 'Verhuizing',
+    bron: 'BRP',
+    soorten: ['naam', 'adres'],
+    doel: 'Opschrijven waar iemand woont',
+    grondslag: 'Wet basisregistratie personen',
+  },
+  {
+    naam: 'Onderzoek adresfraude',
+    bron: 'BRP',
+    soorten: ['naam', 'adres', 'medebewoners'],
+    doel: 'Nagaan of iemand woont waar hij of zij staat ingeschreven',
+    grondslag: 'Wet basisregistratie personen',
+  },
 ] as const;
 
 /** The OIN of the organisation that does the processing in the examples. */

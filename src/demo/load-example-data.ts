@@ -19,6 +19,7 @@ import {
   shvDelivery,
   type VoorbeeldActie,
   verwerkingsacties,
+  verwerkingsactiviteiten,
   vsDelivery,
 } from './example-data.ts';
 
@@ -63,6 +64,7 @@ async function loadDelivery(variant: 'shv' | 'vs', delivery: object, options: Lo
 }
 
 async function loadActies({ client, mounts }: LoadOptions): Promise<number> {
+  for (const { id, body } of verwerkingsactiviteiten()) await register(id, body);
   const logged = new Set<string>();
   for (const bsn of Object.values(persons)) {
     for (const { verwerkingId, tijdstip } of await actiesOf(bsn)) logged.add(`${verwerkingId} ${tijdstip}`);
@@ -82,6 +84,15 @@ async function loadActies({ client, mounts }: LoadOptions): Promise<number> {
       verwerkingId: String(verwerkingId),
       tijdstip: new Date(String(tijdstip)).toISOString(),
     }));
+  }
+
+  /** What a visitor made of an activity of the register stays as it is. */
+  async function register(id: string, body: object): Promise<void> {
+    const address = `${mounts.verwerkingenlog}/verwerkingsactiviteiten/${id}`;
+    if ((await client.call('GET', address, { as: 'privacy-officer' })).status === 200) return;
+    const { status, bytes } = await client.call('PUT', address, { as: 'privacy-officer', body });
+    if (status !== 200 && status !== 201)
+      throw new Error(`an example activity was refused: ${status} ${bytes.toString()}`);
   }
 
   async function log(actie: VoorbeeldActie): Promise<void> {

@@ -106,6 +106,10 @@ function describeRest(demo: Demo, transcript: Transcript, empty: boolean): void 
   transcript.section('What next');
   transcript.line('read the interfaces in a browser:');
   for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
+  if (demo.config.inzage.pages)
+    transcript.line(
+      `see as a citizen what was done with your data: ${file.baseUrl}/inzage (log in as one of two persons)`,
+    );
   transcript.line('read the data with the command line, while this runs:');
   transcript.command('npm run --silent koppelvlak -- --help');
   transcript.line('Ctrl-C stops everything; the data are kept for the next start.');

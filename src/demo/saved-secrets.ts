@@ -104,3 +104,26 @@ export async function loadDemoClients(directory: string): Promise<DemoClient[]> 
   if (changed) await saveJson(path, Object.fromEntries(clients.map(({ id, secret }) => [id, secret])));
   return clients;
 }
+
+/** What the pages for citizens have in secret: with the stand-in for the national login, and in their cookies. */
+interface InspectionSecrets {
+  readonly clientSecret: string;
+  /** Base64 of 32 bytes. */
+  readonly sessionKey: string;
+}
+
+/** These secrets, made at random and saved in the directory like those of the clients. */
+export async function loadInspectionSecrets(directory: string): Promise<InspectionSecrets> {
+  const path = join(directory, 'inspection.json');
+  const saved = await readSavedJson(path);
+  if (typeof saved === 'object' && saved !== null && 'clientSecret' in saved && 'sessionKey' in saved) {
+    const { clientSecret, sessionKey } = saved;
+    if (typeof clientSecret === 'string' && typeof sessionKey === 'string') return { clientSecret, sessionKey };
+  }
+  const made = {
+    clientSecret: randomBytes(32).toString('base64url'),
+    sessionKey: randomBytes(32).toString('base64'),
+  };
+  await saveJson(path, made);
+  return made;
+}

@@ -8,9 +8,9 @@ import { serve } from '../serve.ts';
 import { type Authority, createAuthority } from './authority/authority.ts';
 import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
-import { leverancierscode } from './example-data.ts';
+import { leverancierscode, signInPersons, uitvoerder } from './example-data.ts';
 import { createFscManager, type FscManager } from './fsc-manager.ts';
-import { loadDemoClients } from './saved-secrets.ts';
+import { loadDemoClients, loadInspectionSecrets } from './saved-secrets.ts';
 
 export interface Demo {
   readonly file: DemoFile;
@@ -50,6 +50,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     releases.push(() => authority.close());
     const fsc = await createFscManager(join(home, 'fsc'), authority);
     const clients = await loadDemoClients(join(home, 'clients'));
+    const inspection = await loadInspectionSecrets(join(home, 'clients'));
     const authorization = await orPortError(demo.authPort, 'DEMO_AUTH_PORT', (port) =>
       startAuthorizationServer({
         port,
@@ -57,11 +58,17 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         clients,
         keysDirectory: join(home, 'clients'),
         production: false,
+        signIn: {
+          client: { id: INSPECTION_CLIENT, secret: inspection.clientSecret },
+          returnPath: '/inzage/terug',
+          clientUrl: server.publicBaseUrl,
+          persons: signInPersons,
+        },
         log,
       }),
     );
     releases.push(() => authorization.close());
-    const chosen = serviceEnvironment(environment, { authority, authorization, fsc });
+    const chosen = serviceEnvironment(environment, { authority, authorization, fsc, inspection });
     const config = readConfig(chosen, 'serve');
     const service = await serve({ config, log });
     releases.push(service.stop);
@@ -127,12 +134,20 @@ async function orPortError<T>(port: number, variable: string, start: (port: numb
 /** The audience that the demo's access tokens name. */
 const audience = 'urn:koppelvlak:demo';
 
+/** The pages for citizens, as a client of the stand-in for the national login. */
+const INSPECTION_CLIENT = 'inzage-pagina';
+
 /** The environment of the service in the demo. What is given wins over what the demo would choose. */
 function serviceEnvironment(
   given: Environment,
-  parts: { authority: Authority; authorization: Pick<AuthorizationServer, 'issuer'>; fsc: FscManager },
+  parts: {
+    authority: Authority;
+    authorization: Pick<AuthorizationServer, 'issuer' | 'signInIssuer'>;
+    fsc: FscManager;
+    inspection: Awaited<ReturnType<typeof loadInspectionSecrets>>;
+  },
 ): Environment {
-  const { authority, authorization, fsc } = parts;
+  const { authority, authorization, fsc, inspection } = parts;
   const chosen = {
     OAUTH_ISSUER: authorization.issuer,
     OAUTH_AUDIENCE: audience,
@@ -155,6 +170,14 @@ function serviceEnvironment(
     VERWERKINGENLOG_RATE_LIMIT: '0',
     // Whoever tries it names an activity of its own.
     LDV_UNKNOWN_ACTIVITY: 'normaal',
+    VERWERKINGENLOG_PAGES: 'true',
+    INZAGE_OIDC_ISSUER: authorization.signInIssuer,
+    INZAGE_OIDC_CLIENT_ID: INSPECTION_CLIENT,
+    INZAGE_OIDC_CLIENT_SECRET: inspection.clientSecret,
+    INZAGE_SESSION_KEY: inspection.sessionKey,
+    INZAGE_ORGANISATION: 'Gemeente Voorbeeldstad',
+    INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad,${fsc.peerId}=Gemeente Voorbeeldstad`,
+    INZAGE_RATE_LIMIT: '0',
     RAADSFEED_PAGES: 'true',
     RAADSFEED_RATE_LIMIT: '0',
     RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',

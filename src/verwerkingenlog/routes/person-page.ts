@@ -12,7 +12,7 @@ import { countLocations, findLocations, type Location, type PersonFilter, readVe
 import { revealWithinBudget } from '../store/versions.ts';
 import { type RouteNeeds, refuse } from './request-reply.ts';
 
-interface PersonPage {
+export interface PersonPage {
   readonly count: number;
   readonly next: string | null;
   readonly previous: string | null;
@@ -27,7 +27,7 @@ interface PersonPage {
 export function preparePersonPage(
   request: FastifyRequest,
   query: PersonQuery,
-  needs: RouteNeeds,
+  needs: Pick<RouteNeeds, 'log'>,
   options: {
     readonly categorieen: readonly Categorie[];
     readonly address: string;
@@ -67,7 +67,7 @@ function onlyPerson(versie: Versie, { soortObjectId, objectId }: PersonQuery): V
 }
 
 /** The query of a person's list. */
-type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
+export type PersonQuery = operations['getVerwerkteObjecten']['parameters']['query'];
 
 /** A person whom a query may name, in full or in part. */
 type AskedPerson = NonNullable<operations['getVerwerktObject']['parameters']['query']>;

@@ -26,6 +26,16 @@ export async function readActiviteit(db: Db, id: string): Promise<Activiteit | u
   return rows[0] === undefined ? undefined : fromRow(rows[0]);
 }
 
+/** Those of these activities that are in the register, by their identity. */
+export async function readActiviteiten(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Activiteit>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.query<Row>(
+    `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten where verwerkingsactiviteit_id = any($1::uuid[])`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.verwerkingsactiviteitId, fromRow(row)]));
+}
+
 /** Activities by name, in the direction of the cursor; ask for one more than a page. */
 export async function listActiviteiten(
   db: Db,

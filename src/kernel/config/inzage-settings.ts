@@ -1,0 +1,83 @@
+import { duration, flag, integer, list, optionalText, pairs, text, url } from './kinds.ts';
+
+/** The pages on which a citizen sees what was done with his or her data. */
+export const inzageSettings = {
+  pages: flag('VERWERKINGENLOG_PAGES', {
+    default: false,
+    description:
+      'Pages under `/inzage` on which citizens see what was done with their data; needs the area `verwerkingenlog`.',
+  }),
+  issuer: url('INZAGE_OIDC_ISSUER', {
+    schemes: ['https', 'http'],
+    exact: true,
+    description: 'OpenID Connect provider that citizens log in with; in production with `https:`.',
+  }),
+  clientId: optionalText('INZAGE_OIDC_CLIENT_ID', { description: 'Client of the pages at that provider.' }),
+  clientSecret: optionalText('INZAGE_OIDC_CLIENT_SECRET', {
+    secret: true,
+    description: 'Its secret (`client_secret_basic`).',
+  }),
+  scope: text('INZAGE_OIDC_SCOPE', {
+    default: 'openid',
+    pattern: /^openid( [\x21\x23-\x5b\x5d-\x7e]+)*$/,
+    allowed: 'scopes with a blank between them, `openid` the first',
+    description: 'What is asked of the provider.',
+  }),
+  bsnClaim: text('INZAGE_OIDC_BSN_CLAIM', {
+    default: 'bsn',
+    pattern: /^[\x21-\x7e]{1,200}$/,
+    allowed: 'name of a claim',
+    description: 'Claim of the ID token with the citizen service number.',
+  }),
+  levels: list('INZAGE_OIDC_ACR', {
+    item: /^[\x21-\x2b\x2d-\x7e]{1,200}$/,
+    allowed: 'comma list of values of `acr`',
+    description: 'Levels of assurance that are accepted, the wanted one first. Absent: the provider decides.',
+  }),
+  timeoutMs: duration('INZAGE_OIDC_TIMEOUT', {
+    default: '5s',
+    min: '100ms',
+    max: '30s',
+    description: 'How long a call to the provider may take.',
+  }),
+  sessionKey: optionalText('INZAGE_SESSION_KEY', {
+    secret: true,
+    pattern: /^[A-Za-z0-9+/]{43}=$/,
+    allowed: 'base64 of 32 bytes',
+    description: 'Key of the session cookies, the same on every instance. Another key ends all sessions.',
+  }),
+  idleMs: duration('INZAGE_SESSION_IDLE', {
+    default: '15m',
+    min: '1m',
+    max: '15m',
+    description: 'A session ends after so long without a request.',
+  }),
+  sessionMs: duration('INZAGE_SESSION_MAX', {
+    default: '1h',
+    min: '1m',
+    max: '8h',
+    description: 'A session ends after so long, whatever happens.',
+  }),
+  rateLimit: integer('INZAGE_RATE_LIMIT', {
+    default: 120,
+    min: 0,
+    max: 10_000_000,
+    description: 'Requests per minute per address; 0 is no limit.',
+  }),
+  organisation: text('INZAGE_ORGANISATION', {
+    default: 'deze organisatie',
+    pattern: /^[^\p{Cc}]{1,100}$/u,
+    allowed: 'text of at most 100 characters',
+    description: 'Name of the organisation whose log this is, as its pages say it.',
+  }),
+  organisationNames: pairs('INZAGE_ORGANISATION_NAMES', {
+    item: /^(\d{20})=([^,\p{Cc}]{1,100})$/u,
+    allowed: 'comma list of `OIN=name`',
+    description: 'Names of organisations by OIN; others are shown by their number.',
+  }),
+  contact: url('INZAGE_CONTACT', {
+    schemes: ['https', 'mailto'],
+    exact: true,
+    description: 'Where a citizen asks about what he or she sees.',
+  }),
+};

@@ -1,0 +1,21 @@
+/** Sessions of citizens that were ended by logging out. */
+import type { Db } from '../../kernel/database/transaction.ts';
+
+/** Whether a session was ended. */
+export async function isEnded(db: Db, session: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'verwerkingenlog-session-ended',
+    text: 'select 1 from verwerkingenlog.inzage_beeindigd where sessie = $1::uuid',
+    values: [session],
+  });
+  return rows.length > 0;
+}
+
+/** Ends a session for good; those whose time is over anyway are forgotten. @param until when the session would have ended by itself */
+export async function endSession(db: Db, session: string, until: Date, now: Date): Promise<void> {
+  await db.query(
+    `insert into verwerkingenlog.inzage_beeindigd (sessie, tot) values ($1::uuid, $2::timestamptz) on conflict do nothing`,
+    [session, until],
+  );
+  await db.query('delete from verwerkingenlog.inzage_beeindigd where tot < $1::timestamptz', [now]);
+}
