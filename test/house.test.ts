@@ -139,11 +139,6 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/aggregator\/notubiz\//, may)).toEqual([]);
   });
 
-  it('lets the proof logs import http, the kernel and nothing of the areas, and no area import them', () => {
-    expect(strays(/^src\/proof\//, /^src\/(proof|http|kernel)\//)).toEqual([]);
-    expect(strays(/^src\/proof\/(store|tree)\//, /^src\/(proof\/(store|tree)|kernel)\//)).toEqual([]);
-  });
-
   it.each(AREAS)('keeps the stores of %s away from its routes and from http', (area) => {
     const may = new RegExp(`^src/(kernel/|feed-client/|contracts/|${area}/(?!routes/|exchange/|plugin|area\\.ts))`);
     expect(strays(new RegExp(`^src/${area}/store/`), may)).toEqual([]);

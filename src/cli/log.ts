@@ -21,20 +21,29 @@ function logHistoryCommand(terminal: Terminal): Command {
     .description('every version of one action: content, time and author')
     .argument('<actieId>', 'identity of the action', parseUuid)
     .option('--identifiers', 'show persons’ identifiers instead of hiding them')
+    .option('--proof', 'of each version all parts in clear and its proof, as one machine-readable result')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak log history 0198c0de-7c1e-7aa0-9b1c-3d5e7f900000')
-    .action((actieId: string, options: { identifiers?: boolean; json?: boolean }) =>
+    .action((actieId: string, options: { identifiers?: boolean; proof?: boolean; json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output }) => {
         const { isOrganisation, readHistory, reveal } = await import('../verwerkingenlog/store/versions.ts');
         const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
         const keys = await openIdentityKeys(platform.pool, platform.config.verwerkingenlog.key, 'read');
         const stored = await readHistory(platform.pool, actieId);
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
+        if (options.proof === true) {
+          const { provenVersions } = await import('../verwerkingenlog/store/proof.ts');
+          const writer = platform.proof('verwerkingen');
+          if (writer === undefined) throw new CommandError('the proof log verwerkingen is not kept: see PROOF_KEY');
+          const proven = await provenVersions(platform.pool, writer, stored, keys);
+          output.result(proven, () => output.line(JSON.stringify(proven, undefined, 2)));
+          return;
+        }
         const isHidden = ({ soortAfnemerId: kind, afnemerId: id }: (typeof stored)[number]): boolean =>
           id !== null && !isOrganisation(kind, id);
         const hide = options.identifiers !== true;
         const versions = stored.map((row) => {
-          const { sleutelnaam, ...plain } = row;
+          const { sleutelnaam, zaad: _, bewijsNr: __, ...plain } = row;
           const versie = hide
             ? { ...plain, objecten: row.objecten.map(({ nr, soort }) => ({ nr, soort })) }
             : reveal(row, keys);

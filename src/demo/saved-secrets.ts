@@ -46,6 +46,16 @@ export async function loadSigningKey(directory: string): Promise<JWK> {
   return made;
 }
 
+/** 32 random bytes in base64 for the service, saved in a directory under this name. */
+export async function loadServiceKey(directory: string, name: string): Promise<string> {
+  const path = join(directory, `${name}.json`);
+  const saved = await readSavedJson(path);
+  if (typeof saved === 'string') return saved;
+  const made = randomBytes(32).toString('base64');
+  await saveJson(path, made);
+  return made;
+}
+
 function isSigningKey(value: unknown): value is JWK {
   if (typeof value !== 'object' || value === null) return false;
   const texts = 'kid' in value && typeof value.kid === 'string' && 'd' in value && typeof value.d === 'string';

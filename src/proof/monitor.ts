@@ -2,8 +2,7 @@
 import { parseCheckpoint } from './tree/checkpoint.ts';
 import { HASH_BYTES, proveConsistency, rootHash, verifyConsistency } from './tree/merkle.ts';
 import { splitNote, type VerifierKey } from './tree/note.ts';
-import { policyForLog } from './tree/policy.ts';
-import { openCheckpoint } from './tree/proof-file.ts';
+import { openCheckpoint, policyForLog } from './tree/policy.ts';
 import { type ReadTiles, readHashesFromTiles, tilePath } from './tree/tiles.ts';
 
 /** Gets the bytes at an address below the log's prefix: `checkpoint`, `tile/0/000`. */
@@ -40,14 +39,7 @@ export async function observe(
   const result = { note, size: checkpoint.size, seen: last?.size ?? 0 };
   if (last === undefined) return { kind: 'first', ...result };
   const smaller = larger === last ? checkpoint : last;
-  const isContinued = verifyConsistency({
-    oldSize: smaller.size,
-    oldRoot: smaller.root,
-    newSize: larger.size,
-    newRoot: larger.root,
-    proof: await proveConsistency(smaller.size, larger.size, read),
-  });
-  if (!isContinued) {
+  if (!verifyConsistency(smaller, larger, await proveConsistency(smaller.size, larger.size, read))) {
     const reason = `its tree of ${larger.size} leaves does not continue the one of ${smaller.size}`;
     return { kind: 'conflict', note, reason };
   }

@@ -9,7 +9,7 @@ import type { Sequencer } from './sequencer.ts';
 import { checkpointIn } from './state.ts';
 import { ENTRY_BYTES, MissingTileError, readBundles, tileReader } from './store/leaves.ts';
 import { readOrigins, type StoredLog } from './store/logs.ts';
-import { encodeBundle, parseTilePath, TILE_WIDTH, type Tile } from './tree/tiles.ts';
+import { encodeBundle, hasTile, parseTilePath, type Tile } from './tree/tiles.ts';
 
 /** How long a checkpoint may be used from a cache, in seconds. */
 const CHECKPOINT_SECONDS = 5;
@@ -33,7 +33,7 @@ export function logRoutes(app: FastifyInstance, { pool, sequencers }: LogRoutes)
       if (path === 'key') return answerText(request, reply, `${log.verifierKey}\n`);
       if (path === 'checkpoint') return answerText(request, reply, note);
       const tile = parseTilePath(path);
-      if (tile === undefined || !isInTree(tile, checkpointIn(note).size)) throw new Problem(platformProblems.notFound);
+      if (tile === undefined || !hasTile(checkpointIn(note).size, tile)) throw new Problem(platformProblems.notFound);
       return answer(request, reply, {
         tag: `"${log.number}/${path}"`,
         cacheControl: IMMUTABLE,
@@ -56,12 +56,6 @@ async function noteOf(sequencer: Sequencer, log: StoredLog): Promise<string | un
   const present = await sequencer.checkpoint();
   if (present?.log.number === log.number) return present.note;
   return log.checkpoint ?? undefined;
-}
-
-/** A tile, full or partial, of the tree with this size or of any smaller one. */
-function isInTree({ level, index, width }: Tile, size: number): boolean {
-  const hashes = Math.floor(size / TILE_WIDTH ** (level === 'entries' ? 0 : level));
-  return index * TILE_WIDTH + width <= hashes;
 }
 
 async function readTile(pool: Pool, log: StoredLog, tile: Tile): Promise<Uint8Array> {

@@ -2,7 +2,7 @@
 import type { Db } from '../kernel/database/transaction.ts';
 import { MissingTileError, tileReader } from './store/leaves.ts';
 import type { StoredLog } from './store/logs.ts';
-import { TILE_WIDTH, tilesBetween } from './tree/tiles.ts';
+import { TILE_WIDTH, tilesOf } from './tree/tiles.ts';
 
 /** One thing in the database that is not as it was published. */
 export interface ProofFault {
@@ -69,7 +69,7 @@ async function readTile(
 export async function nameExtraTiles({ db, found }: TileCheckOptions, stored: StoredLog): Promise<void> {
   const { log, number, size } = stored;
   const widths = new Map<number, number>();
-  for (const { level, index, width } of tilesBetween(0, size))
+  for (const { level, index, width } of tilesOf(size))
     if (typeof level === 'number') widths.set(level, index * TILE_WIDTH + width);
   const { rows } = await db.query<{ level: number; hashes: number }>(
     `select niveau as level, max(tegel * ${TILE_WIDTH} + octet_length(hashes) / 32) as hashes from proof.tegels

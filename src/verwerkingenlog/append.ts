@@ -19,7 +19,7 @@ import {
 import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
-import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
 import { type SealedVersie, sealed } from './store/proof.ts';
 import { protect, protectWithinBudget, readVersie, revealWithinBudget } from './store/versions.ts';
 
@@ -107,7 +107,8 @@ export function createAppender(
     } catch (error) {
       if (!isMissingMonth(error)) throw error;
       log.info('making the partition of a month that was not made ahead');
-      for (const month of registrationMonths(appends)) await makeMonths(pool, month, MONTHS_AHEAD);
+      const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
+      for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
       return await appendVersies(pool, appends, forward);
     }
   }
@@ -213,9 +214,7 @@ function prepareAppend(request: AppendRequest, keys: IdentityKeys, writer: Proof
 }
 
 /** The same for an action about very many persons. */
-async function prepareLargeAppend(
-  ...[request, keys, writer]: Parameters<typeof prepareAppend>
-): Promise<PreparedAppend> {
+async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys, writer?: ProofWriter) {
   const versie = firstVersie(request);
   return prepared(request, sealed(writer, versie, await protectWithinBudget(versie, keys), keys), versie, keys);
 }
@@ -255,11 +254,6 @@ function idempotencyOf(
 /** An idempotency key belongs to one caller. */
 function callersKey({ door }: Auteur, key: string): string {
   return `${door}\n${key}`;
-}
-
-function registrationMonths(group: readonly Append[]): Date[] {
-  const months = new Set(group.map(({ versie }) => versie.tijdstipRegistratie.slice(0, 7)));
-  return [...months].map((month) => new Date(`${month}-01T00:00:00Z`));
 }
 
 function createCounters(metrics: Registry): (result: Appended) => void {

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json-value.ts';
 import { checkpointIn } from '../../src/proof/state.ts';
 import { leafHash } from '../../src/proof/tree/merkle.ts';
-import { decodeBundle } from '../../src/proof/tree/tiles.ts';
 import { PATIENT, publishLines, vergadering } from '../raadsfeed/support.ts';
 import { getText, hasLeaves, judge, type ProofFeed, startProofFeed } from './support.ts';
+import { decodeBundle } from './tree/grown-tree.ts';
 
 let feed: ProofFeed;
 let log: string;

@@ -104,6 +104,21 @@ it('proves the full view, the limited view and that of one of two persons, each 
   expect(judge(proof, partsOf(own.json), key)).toMatchObject({ isProven: true });
 });
 
+it('shows whoever runs the log all parts of every version with their proofs', async () => {
+  const kept = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
+  await proofOf(ALL, `/verwerkingsacties/${kept.actieId}/bewijs`);
+  const { json } = await koppelvlak(database.url, ['log', 'history', kept.actieId, '--proof', '--json'], {
+    ...state.env,
+    AREAS: 'verwerkingenlog',
+  });
+  const [shown] = Array.isArray(json) ? json.filter(isRecord) : [];
+  const parts = isRecord(shown?.parts) ? shown.parts : {};
+  expect(parts.intern).toMatchObject({ versie: 1, vervallen: false });
+  expect(judge(String(shown?.bewijs), parts, key)).toMatchObject({ isProven: true });
+  const changed = { ...parts, intern: { ...Object(parts.intern), door: 'x' } };
+  expect(judge(String(shown?.bewijs), changed, key)).toMatchObject({ isProven: false });
+});
+
 it('answers 404 with a time to wait while the entry has no place, and 410 for what was deleted', async () => {
   const kept = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
   const soon = await log.call(ALL, 'GET', `/verwerkingsacties/${kept.actieId}/bewijs`, undefined, HEADERS);

@@ -7,11 +7,14 @@ import { hash } from 'node:crypto';
 /** Bytes of a hash. */
 export const HASH_BYTES = 32;
 
-/** Root of the tree without leaves: the hash of nothing (RFC 6962 section 2.1). */
+/** Root of the tree without leaves: the hash of nothing. */
 export const EMPTY_ROOT: Uint8Array = hash('sha256', '', 'buffer');
 
-const LEAF_PREFIX = Uint8Array.of(0);
-const NODE_PREFIX = Uint8Array.of(1);
+/** A tree as a checkpoint says it is. */
+export interface Tree {
+  readonly size: number;
+  readonly root: Uint8Array;
+}
 
 /** The hash of a complete subtree: of the leaves `index * 2 ** level` up to `(index + 1) * 2 ** level`. Level 0 holds the leaves. */
 export interface StoredHash {
@@ -24,19 +27,17 @@ export type ReadHashes = (hashes: readonly StoredHash[]) => Promise<readonly Uin
 
 /** SHA-256(0x00 ‖ entry). */
 export function leafHash(entry: Uint8Array): Uint8Array {
-  return hash('sha256', Buffer.concat([LEAF_PREFIX, entry]), 'buffer');
+  return hash('sha256', Buffer.concat([Uint8Array.of(0), entry]), 'buffer');
 }
 
 /** SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return hash('sha256', Buffer.concat([NODE_PREFIX, left, right]), 'buffer');
+  return hash('sha256', Buffer.concat([Uint8Array.of(1), left, right]), 'buffer');
 }
 
 /** Root of the first `size` leaves. */
 export async function rootHash(size: number, read: ReadHashes): Promise<Uint8Array> {
-  assertSize(size);
-  if (size === 0) return EMPTY_ROOT;
-  return joined(await readAll(read, completeSubtrees({ low: 0, high: size })));
+  return (await Frontier.load(size, read)).root();
 }
 
 /**
@@ -44,38 +45,8 @@ export async function rootHash(size: number, read: ReadHashes): Promise<Uint8Arr
  * @throws {RangeError} when the leaf is not in the tree
  */
 export async function proveInclusion(index: number, size: number, read: ReadHashes): Promise<Uint8Array[]> {
-  assertSize(size);
-  if (!Number.isSafeInteger(index) || index < 0 || index >= size) throw new RangeError('the leaf is not in the tree');
-  const siblings: Range[] = [];
-  for (let low = 0, high = size; high - low > 1; ) {
-    const middle = low + powerBelow(high - low);
-    siblings.unshift(index < middle ? { low: middle, high } : { low, high: middle });
-    if (index < middle) high = middle;
-    else low = middle;
-  }
-  return await hashesOf(siblings, read);
-}
-
-/** Whether a path proves that `leaf` is the hash of leaf `index` in the tree with this size and root (RFC 9162 section 2.1.3.2). */
-export function verifyInclusion(claim: {
-  readonly index: number;
-  readonly size: number;
-  readonly leaf: Uint8Array;
-  readonly root: Uint8Array;
-  readonly proof: readonly Uint8Array[];
-}): boolean {
-  const { index, size, leaf, root, proof } = claim;
-  if (!isSize(size) || !isSize(index) || index >= size || !areHashes([leaf, root, ...proof])) return false;
-  let [position, last, found] = [index, size - 1, leaf];
-  for (const sibling of proof) {
-    if (last === 0) return false;
-    if (position % 2 === 1 || position === last) {
-      found = nodeHash(sibling, found);
-      while (position % 2 === 0 && position > 0) [position, last] = [half(position), half(last)];
-    } else found = nodeHash(found, sibling);
-    [position, last] = [half(position), half(last)];
-  }
-  return last === 0 && isSame(found, root);
+  if (!isSize(index) || !isSize(size) || index >= size) throw new RangeError('the leaf is not in the tree');
+  return await hashesOf(split(index, size, ({ low, high }) => high - low === 1).siblings, read);
 }
 
 /**
@@ -83,76 +54,50 @@ export function verifyInclusion(claim: {
  * @throws {RangeError} when the old tree is larger
  */
 export async function proveConsistency(oldSize: number, newSize: number, read: ReadHashes): Promise<Uint8Array[]> {
-  assertSize(oldSize);
-  assertSize(newSize);
-  if (oldSize > newSize) throw new RangeError('the old tree is larger than the new one');
+  if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize)
+    throw new RangeError('the old tree is larger than the new one');
   if (oldSize === 0) return [];
-  const parts: Range[] = [];
-  let [low, high] = [0, newSize];
-  while (high > oldSize) {
-    const middle = low + powerBelow(high - low);
-    parts.unshift(oldSize <= middle ? { low: middle, high } : { low, high: middle });
-    if (oldSize <= middle) high = middle;
-    else low = middle;
-  }
+  const { whole, siblings } = split(oldSize - 1, newSize, ({ high }) => high === oldSize);
   // The verifier knows the old root, so it is in the proof only where it is not the whole left side.
-  if (low > 0) parts.unshift({ low, high });
-  return await hashesOf(parts, read);
+  return await hashesOf(whole.low > 0 ? [whole, ...siblings] : siblings, read);
 }
 
-/** Whether a proof shows that the tree of the old size and root is the beginning of the new one (RFC 9162 section 2.1.4.2). */
-export function verifyConsistency(claim: {
-  readonly oldSize: number;
-  readonly oldRoot: Uint8Array;
-  readonly newSize: number;
-  readonly newRoot: Uint8Array;
-  readonly proof: readonly Uint8Array[];
-}): boolean {
-  const { oldSize, oldRoot, newSize, newRoot, proof } = claim;
-  if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize) return false;
-  if (!areHashes([oldRoot, newRoot, ...proof])) return false;
-  if (oldSize === newSize) return proof.length === 0 && isSame(oldRoot, newRoot);
-  if (oldSize === 0) return proof.length === 0 && isSame(oldRoot, EMPTY_ROOT);
-  let [position, last] = [oldSize - 1, newSize - 1];
-  while (position % 2 === 1) [position, last] = [half(position), half(last)];
-  const [seed, ...path] = position === 0 ? [oldRoot, ...proof] : proof;
-  if (seed === undefined) return false;
-  let [foundOld, foundNew] = [seed, seed];
-  for (const sibling of path) {
-    if (last === 0) return false;
-    if (position % 2 === 1 || position === last) {
-      foundOld = nodeHash(sibling, foundOld);
-      foundNew = nodeHash(sibling, foundNew);
-      while (position % 2 === 0 && position > 0) [position, last] = [half(position), half(last)];
-    } else foundNew = nodeHash(foundNew, sibling);
-    [position, last] = [half(position), half(last)];
-  }
-  return last === 0 && isSame(foundOld, oldRoot) && isSame(foundNew, newRoot);
+/** Whether a path proves that leaf `index` of a tree has this hash. */
+export function verifyInclusion(index: number, leaf: Uint8Array, tree: Tree, path: readonly Uint8Array[]): boolean {
+  if (!isSize(tree.size) || !isSize(index) || index >= tree.size || !areHashes([leaf, ...path])) return false;
+  const { siblings } = split(index, tree.size, ({ low, high }) => high - low === 1);
+  const isLeft = siblings.map(({ high }) => high <= index);
+  return siblings.length === path.length && isSame(rootOver(leaf, path, isLeft), tree.root);
+}
+
+/** Whether a proof shows that the old tree is the beginning of the new one. */
+export function verifyConsistency(old: Tree, now: Tree, proof: readonly Uint8Array[]): boolean {
+  if (!isSize(old.size) || !isSize(now.size) || old.size > now.size || !areHashes([old.root, ...proof])) return false;
+  if (old.size === now.size) return proof.length === 0 && isSame(old.root, now.root);
+  if (old.size === 0) return proof.length === 0 && isSame(old.root, EMPTY_ROOT);
+  const { whole, siblings } = split(old.size - 1, now.size, ({ high }) => high === old.size);
+  const [start, ...path] = whole.low > 0 ? proof : [old.root, ...proof];
+  if (start === undefined || path.length !== siblings.length) return false;
+  const isLeft = siblings.map(({ high }) => high < old.size);
+  const oldRoot = path.reduce((own, other, place) => (isLeft[place] ? nodeHash(other, own) : own), start);
+  return isSame(oldRoot, old.root) && isSame(rootOver(start, path, isLeft), now.root);
 }
 
 /** The right edge of a tree: enough to append leaves and to know the root. */
 export class Frontier {
   /** Roots of the complete subtrees from left to right, as many as the size has bits set. */
-  readonly #roots: { readonly level: number; readonly hash: Uint8Array }[];
-  #size: number;
-
-  private constructor(size: number, roots: { level: number; hash: Uint8Array }[]) {
-    this.#size = size;
-    this.#roots = roots;
-  }
+  #roots: { readonly level: number; readonly hash: Uint8Array }[] = [];
+  #size = 0;
 
   /** The edge of the tree with `size` leaves; reads one hash for each bit set in the size. */
   static async load(size: number, read: ReadHashes): Promise<Frontier> {
-    assertSize(size);
+    if (!isSize(size)) throw new RangeError('the size of a tree is a whole number from 0');
     const subtrees = completeSubtrees({ low: 0, high: size });
     const hashes = await readAll(read, subtrees);
-    return new Frontier(
-      size,
-      subtrees.flatMap(({ level }, place) => {
-        const found = hashes[place];
-        return found === undefined ? [] : [{ level, hash: found }];
-      }),
-    );
+    const frontier = new Frontier();
+    frontier.#size = size;
+    frontier.#roots = hashes.map((found, place) => ({ level: subtrees[place]?.level ?? 0, hash: found }));
+    return frontier;
   }
 
   get size(): number {
@@ -185,13 +130,30 @@ interface Range {
   readonly high: number;
 }
 
+/** Splits a tree towards a leaf until `isDone`: what is left, and what was split off, the last first. */
+function split(index: number, size: number, isDone: (range: Range) => boolean): { whole: Range; siblings: Range[] } {
+  const siblings: Range[] = [];
+  let whole: Range = { low: 0, high: size };
+  while (!isDone(whole)) {
+    const { low, high } = whole;
+    const middle = low + 2 ** levelOf(high - low - 1);
+    whole = index < middle ? { low, high: middle } : { low: middle, high };
+    siblings.unshift(index < middle ? { low: middle, high } : { low, high: middle });
+  }
+  return { whole, siblings };
+}
+
+/** The root over a hash and the siblings on its way up, each on its side. */
+function rootOver(start: Uint8Array, path: readonly Uint8Array[], isLeft: readonly boolean[]): Uint8Array {
+  return path.reduce((own, other, place) => (isLeft[place] ? nodeHash(other, own) : nodeHash(own, other)), start);
+}
+
 /** The complete subtrees of a range, left to right. `low` is a multiple of the power of two that fits, as in every proof. */
 function completeSubtrees({ low, high }: Range): StoredHash[] {
   const subtrees: StoredHash[] = [];
-  for (let from = low; from < high; ) {
+  for (let from = low; from < high; from += 2 ** levelOf(high - from)) {
     const level = levelOf(high - from);
     subtrees.push({ level, index: from / 2 ** level });
-    from += 2 ** level;
   }
   return subtrees;
 }
@@ -199,12 +161,8 @@ function completeSubtrees({ low, high }: Range): StoredHash[] {
 /** The hash of each range, all read at once. */
 async function hashesOf(ranges: readonly Range[], read: ReadHashes): Promise<Uint8Array[]> {
   const subtrees = ranges.map(completeSubtrees);
-  const hashes = await readAll(read, subtrees.flat());
-  let next = 0;
-  return subtrees.map(({ length }) => {
-    next += length;
-    return joined(hashes.slice(next - length, next));
-  });
+  const hashes = [...(await readAll(read, subtrees.flat()))];
+  return subtrees.map(({ length }) => joined(hashes.splice(0, length)));
 }
 
 async function readAll(read: ReadHashes, wanted: readonly StoredHash[]): Promise<readonly Uint8Array[]> {
@@ -219,11 +177,6 @@ function joined(hashes: readonly Uint8Array[]): Uint8Array {
   return hashes.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/** The largest power of two below a number from 2. */
-function powerBelow(count: number): number {
-  return 2 ** levelOf(count - 1);
-}
-
 /** The largest `level` with `2 ** level <= count`, for a count from 1 that may be over 32 bits. */
 function levelOf(count: number): number {
   const high = Math.floor(count / 2 ** 32);
@@ -236,10 +189,6 @@ function half(value: number): number {
 
 function isSize(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
-}
-
-function assertSize(size: number): void {
-  if (!isSize(size)) throw new RangeError('the size of a tree is a whole number from 0');
 }
 
 function areHashes(hashes: readonly Uint8Array[]): boolean {

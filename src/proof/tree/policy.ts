@@ -1,5 +1,15 @@
 /** Trust policies (C2SP tlog-policy): which logs are known, which witnesses, and how many of them must have cosigned a checkpoint. */
-import { LOG_KEY, parseVerifierKey, type VerifierKey, WITNESS_KEY } from './note.ts';
+import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
+import {
+  LOG_KEY,
+  NoteError,
+  openNote,
+  parseVerifierKey,
+  splitNote,
+  type VerifiedSignature,
+  type VerifierKey,
+  WITNESS_KEY,
+} from './note.ts';
 
 export interface PolicyLog {
   readonly key: VerifierKey;
@@ -33,6 +43,32 @@ type Rule = (cosigners: ReadonlySet<string>) => boolean;
 /** A policy that trusts one log and asks for no witness. */
 export function policyForLog(key: VerifierKey): Policy {
   return { logs: [{ key, url: undefined }], witnesses: [], isQuorum: () => true };
+}
+
+/** A checkpoint that a policy takes. */
+export interface TrustedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  /** Of witnesses that the policy knows. */
+  readonly cosignatures: readonly VerifiedSignature[];
+}
+
+/** A signed checkpoint with the signatures that a policy knows, or why the policy refuses it. Never throws. */
+export function openCheckpoint(note: string, policy: Policy): TrustedCheckpoint | { readonly reason: string } {
+  try {
+    const checkpoint = parseCheckpoint(splitNote(note).text);
+    // The name of a log's key is its origin, so a key speaks for its own log only.
+    const logKeys = policy.logs.map(({ key }) => key).filter(({ name }) => name === checkpoint.origin);
+    if (logKeys.length === 0) return { reason: 'the checkpoint is of another log than the key' };
+    const logSigned = openNote(note, logKeys);
+    const all = openNote(note, [...logKeys, ...policy.witnesses.map(({ key }) => key)]);
+    const cosignatures = all.verified.filter(({ key }) => !logSigned.verified.some((log) => log.key === key));
+    if (!policy.isQuorum(cosignatures.map(({ key }) => key)))
+      return { reason: 'too few witnesses cosigned the checkpoint' };
+    return { checkpoint, cosignatures };
+  } catch (error) {
+    if (error instanceof NoteError || error instanceof TypeError) return { reason: error.message };
+    throw error;
+  }
 }
 
 /**

@@ -1,11 +1,10 @@
 /** The tree and its entries as files (C2SP tlog-tiles): which there are, what they are called, what is in them. */
 import { HASH_BYTES, nodeHash, type ReadHashes } from './merkle.ts';
 
-/** Hashes in a full tile, and entries in a full bundle. */
-export const TILE_WIDTH = 256;
-
 /** Levels of the tree between a tile and the next one above. */
 const TILE_HEIGHT = 8;
+/** Hashes in a full tile, and entries in a full bundle. */
+export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
 /** A tile of hashes (level 0 holds leaf hashes) or a bundle of entries, full or partial (`width` below 256). */
 export interface Tile {
@@ -39,28 +38,16 @@ export function parseTilePath(path: string): Tile | undefined {
   return Number.isSafeInteger(tile.index) && tilePath(tile) === path ? tile : undefined;
 }
 
-/** The tiles of hashes of a tree, level by level. */
-export function tilesOf(size: number): Generator<Tile> {
-  return tilesBetween(0, size);
-}
-
-/** The tiles of hashes that a tree of the new size has and the old one did not, or not as wide. A grown tile comes whole. */
-export function* tilesBetween(oldSize: number, newSize: number): Generator<Tile> {
-  for (let level = 0; hashesAt(level, newSize) > 0; level += 1) {
-    yield* grown(level, hashesAt(level, oldSize), hashesAt(level, newSize));
+/** The tiles of hashes of a tree, level by level; the last of each level may be partial. */
+export function* tilesOf(size: number): Generator<Tile> {
+  for (let level = 0; hashesAt(level, size) > 0; level += 1) {
+    for (let index = 0; index * TILE_WIDTH < hashesAt(level, size); index += 1) yield widest(level, index, size);
   }
 }
 
-/** The bundles of entries that are new or wider, as `tilesBetween` for hashes. */
-export function bundlesBetween(oldSize: number, newSize: number): Generator<Tile> {
-  return grown('entries', oldSize, newSize);
-}
-
-function* grown(level: Tile['level'], oldCount: number, newCount: number): Generator<Tile> {
-  if (oldCount >= newCount) return;
-  for (let index = Math.floor(oldCount / TILE_WIDTH); index * TILE_WIDTH < newCount; index += 1) {
-    yield { level, index, width: Math.min(TILE_WIDTH, newCount - index * TILE_WIDTH) };
-  }
+/** Whether the tile is one of a tree of this size or of a smaller one. */
+export function hasTile(size: number, { level, index, width }: Tile): boolean {
+  return index * TILE_WIDTH + width <= hashesAt(level === 'entries' ? 0 : level, size);
 }
 
 /** How many hashes a tree has at a level of tiles. */
@@ -68,10 +55,9 @@ function hashesAt(level: number, size: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
 
-/** Whether a tree of this size has the tile: full, or the partial one at its right edge (tlog-tiles, Partial Tiles). */
-export function hasTile(size: number, { level, index, width }: Tile): boolean {
-  const there = hashesAt(level === 'entries' ? 0 : level, size) - index * TILE_WIDTH;
-  return width === TILE_WIDTH ? there >= TILE_WIDTH : there === width;
+/** A tile as wide as it is in a tree of this size. */
+function widest(level: number, index: number, size: number): Tile {
+  return { level, index, width: Math.min(TILE_WIDTH, hashesAt(level, size) - index * TILE_WIDTH) };
 }
 
 /** Reads tiles of hashes, in the order asked; rejects when one is not there. */
@@ -81,11 +67,8 @@ export type ReadTiles = (tiles: readonly Tile[]) => Promise<readonly Uint8Array[
 export function readHashesFromTiles(size: number, readTiles: ReadTiles): ReadHashes {
   return async (wanted) => {
     const places = wanted.map(({ level, index }) => {
-      const tileLevel = Math.floor(level / TILE_HEIGHT);
       const count = 2 ** (level % TILE_HEIGHT);
-      const tileIndex = Math.floor((index * count) / TILE_WIDTH);
-      const width = Math.min(TILE_WIDTH, hashesAt(tileLevel, size) - tileIndex * TILE_WIDTH);
-      const tile = { level: tileLevel, index: tileIndex, width };
+      const tile = widest(Math.floor(level / TILE_HEIGHT), Math.floor((index * count) / TILE_WIDTH), size);
       return { path: tilePath(tile), tile, first: (index * count) % TILE_WIDTH, count };
     });
     const needed = new Map(places.map(({ path, tile }) => [path, tile]));
@@ -105,31 +88,11 @@ function subtreeHash(hashes: Uint8Array): Uint8Array {
   return nodeHash(subtreeHash(hashes.subarray(0, hashes.length / 2)), subtreeHash(hashes.subarray(hashes.length / 2)));
 }
 
-/** Most bytes of an entry: its length is a uint16. */
-const MAX_ENTRY_BYTES = 0xffff;
-
-/** Entries as a bundle: each with its length before it, big-endian in two bytes (tlog-tiles, Log entries). */
-export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
-  const parts = entries.map((entry) => {
-    if (entry.length > MAX_ENTRY_BYTES) throw new RangeError('an entry is too long for a bundle');
-    return Buffer.concat([Uint8Array.of(entry.length >> 8, entry.length & 0xff), entry]);
-  });
-  return Buffer.concat(parts);
-}
-
 /**
- * The entries of a bundle.
- * @throws {RangeError} when the bundle breaks off
+ * Entries as a bundle: each with its length before it, big-endian in two bytes (tlog-tiles, Log entries).
+ * @throws {RangeError} when an entry is too long
  */
-export function decodeBundle(bundle: Uint8Array): Uint8Array[] {
-  const entries: Uint8Array[] = [];
-  for (let from = 0; from < bundle.length; ) {
-    const [high, low] = [bundle[from], bundle[from + 1]];
-    if (high === undefined || low === undefined) throw new RangeError('the bundle breaks off in a length');
-    const end = from + 2 + high * 256 + low;
-    if (end > bundle.length) throw new RangeError('the bundle breaks off in an entry');
-    entries.push(bundle.subarray(from + 2, end));
-    from = end;
-  }
-  return entries;
+export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
+  if (entries.some(({ length }) => length > 0xffff)) throw new RangeError('an entry is too long for a bundle');
+  return Buffer.concat(entries.flatMap((entry) => [Uint8Array.of(entry.length >> 8, entry.length), entry]));
 }

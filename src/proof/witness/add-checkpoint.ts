@@ -1,8 +1,7 @@
 /** What is asked of a witness and when it agrees (C2SP tlog-witness, add-checkpoint); who keeps its state is given. */
-import { type Checkpoint, parseCheckpoint, parseSize } from '../tree/checkpoint.ts';
-import { EMPTY_ROOT, HASH_BYTES, verifyConsistency } from '../tree/merkle.ts';
+import { type Checkpoint, parseCheckpoint, parseHash, parseSize } from '../tree/checkpoint.ts';
+import { EMPTY_ROOT, verifyConsistency } from '../tree/merkle.ts';
 import {
-  decodeBase64,
   formatNote,
   MAX_NOTE_BYTES,
   NoteError,
@@ -36,11 +35,7 @@ function parseAddCheckpoint(body: string): AddCheckpoint {
   const [old = '', ...path] = body.slice(0, end).split('\n');
   if (!old.startsWith('old ')) throw new TypeError('the request begins with the old size');
   if (path.length > MAX_HASHES) throw new TypeError(`the request has more than ${MAX_HASHES} hashes`);
-  const proof = path.map((line) => {
-    const bytes = decodeBase64(line);
-    if (bytes?.length !== HASH_BYTES) throw new TypeError('a line of the proof is not a hash in base64');
-    return bytes;
-  });
+  const proof = path.map((line) => parseHash(line, 'a line of the proof'));
   return { oldSize: parseSize(old.slice('old '.length), 'the old size'), proof, note: body.slice(end + 2) };
 }
 
@@ -108,10 +103,9 @@ function openedBy(note: string, keys: readonly VerifierKey[]) {
 }
 
 function judge({ oldSize, proof }: AddCheckpoint, checkpoint: Checkpoint, last: Checkpoint | undefined): WitnessAnswer {
-  const { size = 0, root: oldRoot = EMPTY_ROOT } = last ?? {};
-  if (oldSize !== size) return { status: 409, size };
-  const claim = { oldSize, oldRoot, newSize: checkpoint.size, newRoot: checkpoint.root, proof };
-  // Of the empty tree the root is known; the checks of RFC 6962 cover the rest.
-  if (!verifyConsistency(claim)) return { status: 422, reason: 'the checkpoint does not continue the last one' };
+  const known = last ?? { size: 0, root: EMPTY_ROOT };
+  if (oldSize !== known.size) return { status: 409, size: known.size };
+  if (!verifyConsistency(known, checkpoint, proof))
+    return { status: 422, reason: 'the checkpoint does not continue the last one' };
   return { status: 200, lines: '' };
 }

@@ -41,3 +41,8 @@ export async function makeMonths(db: Db, from: Date, count: number): Promise<num
 export function isMissingMonth(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.constraint === undefined;
 }
+
+/** The first days of the months of these moments (UTC texts), each once. */
+export function monthsOf(moments: readonly string[]): Date[] {
+  return [...new Set(moments.map((moment) => moment.slice(0, 7)))].map((month) => new Date(`${month}-01T00:00:00Z`));
+}

@@ -51,6 +51,37 @@ export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promi
   return rows.map(({ number }) => number);
 }
 
+/** A version with everything that its entry covers. */
+interface ProvenVersion {
+  readonly versie: number;
+  readonly parts: Readonly<Record<string, unknown>>;
+  /** `null`: from before the log was switched on, or in no published checkpoint yet. */
+  readonly bewijs: string | null;
+}
+
+/** Versions in clear with their proofs, all parts shown: for who runs the log. */
+export async function provenVersions(
+  db: Db,
+  writer: ProofWriter,
+  versions: readonly StoredVersie[],
+  keys: IdentityKeys,
+): Promise<ProvenVersion[]> {
+  const proven: ProvenVersion[] = [];
+  for (const stored of versions) {
+    const record = proofRecordOf(reveal(stored, keys));
+    const { parts } = record;
+    const bewijs =
+      stored.bewijsNr === null
+        ? undefined
+        : await writer.prove(db, {
+            ...{ record, seed: decryptSeed(stored, keys), number: stored.bewijsNr },
+            shown: new Set(Object.keys(parts)),
+          });
+    proven.push({ versie: stored.versie, parts, bewijs: bewijs ?? null });
+  }
+  return proven;
+}
+
 const BATCH = 500;
 
 /** Every version of the log for `proof verify`, a month at a time. */

@@ -36,3 +36,16 @@ export async function growTree(size: number, entryAt: (index: number) => Uint8Ar
     });
   return { read, readTiles, roots };
 }
+
+/** The entries of a bundle, as a reader takes it apart. */
+export function decodeBundle(bundle: Uint8Array): Uint8Array[] {
+  const bytes = Buffer.from(bundle);
+  const entries: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    const end = from + 2 + bytes.readUInt16BE(from);
+    if (end > bytes.length) throw new RangeError('the bundle breaks off in an entry');
+    entries.push(bytes.subarray(from + 2, end));
+    from = end;
+  }
+  return entries;
+}

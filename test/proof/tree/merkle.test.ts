@@ -13,17 +13,14 @@ import {
   verifyInclusion,
 } from '../../../src/proof/tree/merkle.ts';
 import {
-  bundlesBetween,
-  decodeBundle,
   encodeBundle,
   hasTile,
   parseTilePath,
   readHashesFromTiles,
   tilePath,
-  tilesBetween,
   tilesOf,
 } from '../../../src/proof/tree/tiles.ts';
-import { entry, type GrownTree, growTree } from './grown-tree.ts';
+import { decodeBundle, entry, type GrownTree, growTree } from './grown-tree.ts';
 import { askGo, hasGo, recorded, WITHOUT_GO } from './judge.ts';
 
 const LARGEST = 70_000;
@@ -35,6 +32,26 @@ beforeAll(async () => {
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 const root = (size: number): Uint8Array => tree.roots[size] ?? EMPTY_ROOT;
 const { question, answer } = recorded();
+
+interface Inclusion {
+  readonly index: number;
+  readonly size: number;
+  readonly leaf: Uint8Array;
+  readonly root: Uint8Array;
+  readonly proof: readonly Uint8Array[];
+}
+const isIncluded = ({ index, size, leaf, root, proof }: Inclusion): boolean =>
+  verifyInclusion(index, leaf, { size, root }, proof);
+
+interface Growth {
+  readonly oldSize: number;
+  readonly oldRoot: Uint8Array;
+  readonly newSize: number;
+  readonly newRoot: Uint8Array;
+  readonly proof: readonly Uint8Array[];
+}
+const isContinued = ({ oldSize, oldRoot, newSize, newRoot, proof }: Growth): boolean =>
+  verifyConsistency({ size: oldSize, root: oldRoot }, { size: newSize, root: newRoot }, proof);
 
 describe(`what Go answered${WITHOUT_GO}`, () => {
   it('has our roots', async () => {
@@ -129,21 +146,21 @@ describe('proofs', () => {
       for (const index of EDGES.filter((edge) => edge <= size).map((edge) => edge - 1)) {
         const proof = await proveInclusion(index, size, tree.read);
         const claim = { index, size, leaf: leafHash(entry(index)), root: root(size), proof };
-        expect(verifyInclusion(claim)).toBe(true);
-        expect(verifyInclusion({ ...claim, index: index + 1 })).toBe(false);
-        expect(verifyInclusion({ ...claim, leaf: leafHash(entry(index + 1)) })).toBe(false);
-        expect(verifyInclusion({ ...claim, root: root(size - 1) })).toBe(false);
-        expect(verifyInclusion({ ...claim, proof: [...proof, root(1)] })).toBe(false);
-        if (proof.length > 0) expect(verifyInclusion({ ...claim, proof: proof.slice(1) })).toBe(false);
+        expect(isIncluded(claim)).toBe(true);
+        expect(isIncluded({ ...claim, index: index + 1 })).toBe(false);
+        expect(isIncluded({ ...claim, leaf: leafHash(entry(index + 1)) })).toBe(false);
+        expect(isIncluded({ ...claim, root: root(size - 1) })).toBe(false);
+        expect(isIncluded({ ...claim, proof: [...proof, root(1)] })).toBe(false);
+        if (proof.length > 0) expect(isIncluded({ ...claim, proof: proof.slice(1) })).toBe(false);
       }
       for (const oldSize of EDGES.filter((edge) => edge <= size)) {
         const proof = await proveConsistency(oldSize, size, tree.read);
         const claim = { oldSize, oldRoot: root(oldSize), newSize: size, newRoot: root(size), proof };
-        expect(verifyConsistency(claim)).toBe(true);
-        expect(verifyConsistency({ ...claim, oldRoot: root(oldSize - 1) })).toBe(false);
-        expect(verifyConsistency({ ...claim, newRoot: root(size - 1) })).toBe(false);
-        expect(verifyConsistency({ ...claim, proof: [...proof, root(1)] })).toBe(false);
-        if (proof.length > 0) expect(verifyConsistency({ ...claim, proof: proof.slice(0, -1) })).toBe(false);
+        expect(isContinued(claim)).toBe(true);
+        expect(isContinued({ ...claim, oldRoot: root(oldSize - 1) })).toBe(false);
+        expect(isContinued({ ...claim, newRoot: root(size - 1) })).toBe(false);
+        expect(isContinued({ ...claim, proof: [...proof, root(1)] })).toBe(false);
+        if (proof.length > 0) expect(isContinued({ ...claim, proof: proof.slice(0, -1) })).toBe(false);
       }
     }
   });
@@ -154,15 +171,15 @@ describe('proofs', () => {
         const index = first % size;
         const proof = await proveInclusion(index, size, tree.read);
         const claim = { index, size, leaf: leafHash(entry(index)), root: root(size), proof };
-        expect(verifyInclusion(claim)).toBe(true);
+        expect(isIncluded(claim)).toBe(true);
         const changed = proof.map((hash) => Buffer.from(hash));
         const hit = changed[bit % changed.length];
         hit?.writeUInt8(hit.readUInt8(bit % 32) ^ (1 << (bit % 8)), bit % 32);
-        expect(verifyInclusion({ ...claim, proof: changed })).toBe(false);
+        expect(isIncluded({ ...claim, proof: changed })).toBe(false);
         const oldSize = index + 1;
         const consistency = await proveConsistency(oldSize, size, tree.read);
         const grown = { oldSize, oldRoot: root(oldSize), newSize: size, newRoot: root(size), proof: consistency };
-        expect(verifyConsistency(grown)).toBe(true);
+        expect(isContinued(grown)).toBe(true);
       }),
       { numRuns: 300 },
     );
@@ -171,9 +188,9 @@ describe('proofs', () => {
   it('from the empty tree are empty, and none goes back', async () => {
     expect(await proveConsistency(0, 5, tree.read)).toEqual([]);
     const claim = { oldSize: 0, oldRoot: EMPTY_ROOT, newSize: 5, newRoot: root(5), proof: [] };
-    expect(verifyConsistency(claim)).toBe(true);
-    expect(verifyConsistency({ ...claim, proof: [root(1)] })).toBe(false);
-    expect(verifyConsistency({ ...claim, oldRoot: root(1) })).toBe(false);
+    expect(isContinued(claim)).toBe(true);
+    expect(isContinued({ ...claim, proof: [root(1)] })).toBe(false);
+    expect(isContinued({ ...claim, oldRoot: root(1) })).toBe(false);
     await expect(proveConsistency(6, 5, tree.read)).rejects.toThrow(RangeError);
     await expect(proveInclusion(5, 5, tree.read)).rejects.toThrow(RangeError);
     await expect(rootHash(-1, tree.read)).rejects.toThrow(RangeError);
@@ -222,12 +239,12 @@ describe('tiles', () => {
       'tile/1/001.p/17',
       'tile/2/000.p/1',
     ]);
-    expect([...bundlesBetween(69_990, 70_000)].map(tilePath)).toEqual(['tile/entries/273.p/112']);
-    expect([...tilesBetween(65_535, 65_536)].map(tilePath)).toEqual(['tile/0/255', 'tile/1/000', 'tile/2/000.p/1']);
-    expect([...tilesBetween(256, 256)]).toEqual([]);
+    expect([...tilesOf(65_536)].slice(-3).map(tilePath)).toEqual(['tile/0/255', 'tile/1/000', 'tile/2/000.p/1']);
+    expect([...tilesOf(0)]).toEqual([]);
     expect(hasTile(256, { level: 1, index: 0, width: 1 })).toBe(true);
     expect(hasTile(256, { level: 0, index: 1, width: 1 })).toBe(false);
-    expect(hasTile(70_000, { level: 'entries', index: 273, width: 111 })).toBe(false);
+    expect(hasTile(70_000, { level: 'entries', index: 273, width: 112 })).toBe(true);
+    expect(hasTile(70_000, { level: 'entries', index: 273, width: 113 })).toBe(false);
   });
 
   it('have one address each', () => {
@@ -269,8 +286,6 @@ describe('tiles', () => {
     const entries = [Buffer.alloc(0), Buffer.from('a'), Buffer.alloc(0x1234, 7)];
     expect(decodeBundle(encodeBundle(entries))).toEqual(entries);
     expect(Buffer.from(encodeBundle([Buffer.from('ab')])).toString('hex')).toBe('00026162');
-    expect(() => decodeBundle(Buffer.from('000261', 'hex'))).toThrow(RangeError);
-    expect(() => decodeBundle(Buffer.from('00', 'hex'))).toThrow(RangeError);
     expect(() => encodeBundle([Buffer.alloc(0x10000)])).toThrow(RangeError);
   });
 });
