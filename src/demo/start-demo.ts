@@ -156,6 +156,7 @@ function serviceEnvironment(
     // Whoever tries it names an activity of its own.
     LDV_UNKNOWN_ACTIVITY: 'normaal',
     RAADSFEED_PAGES: 'true',
+    RAADSFEED_DIWOO: 'true',
     RAADSFEED_RATE_LIMIT: '0',
     RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
     RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',

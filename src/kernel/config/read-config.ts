@@ -313,13 +313,14 @@ function contradictions(config: Config): Contradiction[] {
     config.ldv.prefix,
     config.raadsfeed.prefix,
     ...(config.raadsfeed.pages ? ['/raad'] : []),
+    ...(config.raadsfeed.diwoo ? ['/woo'] : []),
   ];
   const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
   if (nested) {
     fault(
       ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'LDV_PREFIX', 'RAADSFEED_PREFIX'],
       'overlaps with another mount',
-      'five paths, none inside another, and none at or below `/raad` when RAADSFEED_PAGES is on',
+      'five paths, none inside another, and none at or below `/raad` with RAADSFEED_PAGES or `/woo` with RAADSFEED_DIWOO',
     );
   }
   return found;
