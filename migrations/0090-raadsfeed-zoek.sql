@@ -41,7 +41,20 @@ create table raadsfeed_zoek.stuk (
 alter table raadsfeed_zoek.stuk
   alter column titel set statistics 0, alter column kort set statistics 0, alter column woorden set statistics 0;
 
+-- The half year and the year of a day as words that nobody can type. A search for a common word begins with the newest half years: the
+-- index of words then finds both together, without a look at all rows that have the word.
+create function raadsfeed_zoek.periode(datum timestamptz) returns tsvector
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select case when datum is null then ''::tsvector else array_to_tsvector(array[
+    '_' || extract(year from datum at time zone 'UTC')::integer,
+    '_' || extract(year from datum at time zone 'UTC')::integer || case when extract(month from datum at time zone 'UTC') <= 6 then 'a' else 'b' end])
+  end
+$$;
+revoke execute on function raadsfeed_zoek.periode(timestamptz) from public;
+grant execute on function raadsfeed_zoek.periode(timestamptz) to koppelvlak_dienst;
+
 create index stuk_woorden on raadsfeed_zoek.stuk using gin (woorden);
+create index stuk_alles on raadsfeed_zoek.stuk (datum desc nulls last, nummer desc);
 create index stuk_datum on raadsfeed_zoek.stuk (resource_type, datum desc nulls last, nummer desc);
 create index stuk_organisatie on raadsfeed_zoek.stuk (organisatiecode, resource_type, datum desc nulls last, nummer desc);
 create index stuk_vergadering on raadsfeed_zoek.stuk (organisatiecode, vergadering, resource_type) where vergadering is not null;

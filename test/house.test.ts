@@ -74,6 +74,19 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/http\//, /^src\/(http|kernel)\//)).toEqual([]);
   });
 
+  it('lets the search index import the kernel, and of the feed its domain, store and head', () => {
+    expect(
+      strays(
+        /^src\/raadsfeed\/search\//,
+        /^src\/(kernel\/|raadsfeed\/(search|domain|store)\/|raadsfeed\/feed\/head\.ts)/,
+      ),
+    ).toEqual([]);
+  });
+
+  it('lets only the area import the pages', () => {
+    expect(strays(/^src\/(?!raadsfeed\/(area\.ts|pages\/))/, /^src\/(?!raadsfeed\/pages\/)/)).toEqual([]);
+  });
+
   it('lets the reader of feeds import the kernel and the domain of the feed only', () => {
     expect(strays(/^src\/feed-client\//, /^src\/(feed-client|kernel|raadsfeed\/domain)\//)).toEqual([]);
   });

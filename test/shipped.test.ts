@@ -8,7 +8,7 @@ import { isRecord } from '../src/kernel/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Licences that a product under the EUPL 1.2 may contain, and that ask for no more than that their text goes along. */
-const ASSESSED = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD'];
+const ASSESSED = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD', 'EUPL-1.2'];
 
 const shipped = readShipped();
 const names = [...new Set(shipped.map(({ name, version }) => `${name}@${version}`))];

@@ -1,5 +1,5 @@
 /** The frame of every page for people: head, banner, path, footer. The class names are those of Utrecht's components. */
-import { type Html, type HtmlValue, html, shorten, trusted } from './template.ts';
+import { type Html, type HtmlValue, html, shorten, stripControls, trusted } from './template.ts';
 
 /** A link in a menu or a path. */
 export interface PageLink {
@@ -88,7 +88,9 @@ function breadcrumbs(path: readonly PageLink[]): HtmlValue {
 
 /** A data block: it runs nothing, so no policy has to allow it. `<` is written so that no text in it ends the block. */
 function jsonLd(data: object): Html {
-  const text = JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (character) => {
+  const text = JSON.stringify(data, (_name, value: unknown) =>
+    typeof value === 'string' ? stripControls(value) : value,
+  ).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
   return html`<script type="application/ld+json">${trusted(text)}</script>`;

@@ -13,7 +13,7 @@ import { platformProblems } from '../problems.ts';
 
 const COMPONENTS = [
   ...['document', 'page-layout', 'page-header', 'page-body', 'page-footer', 'skip-link', 'breadcrumb-nav'],
-  ...['heading-1', 'heading-2', 'heading-3', 'paragraph', 'link', 'mark', 'unordered-list', 'data-list', 'table'],
+  ...['heading-1', 'heading-2', 'heading-3', 'paragraph', 'link', 'mark', 'data-list', 'table'],
   ...['alert', 'status-badge', 'button', 'form-field', 'form-label', 'textbox', 'select', 'pagination'],
 ];
 

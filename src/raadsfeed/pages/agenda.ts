@@ -1,4 +1,5 @@
 /** The agenda of a meeting as a tree: items with their sub-items, in the order of their numbers. */
+import { createHash } from 'node:crypto';
 import { count, time } from '../../http/html/format.ts';
 import { badge, link } from '../../http/html/page.ts';
 import { type Html, type HtmlValue, html, shorten, withinBytes } from '../../http/html/template.ts';
@@ -21,9 +22,10 @@ interface View {
 const DEPTH = 5;
 const BYTES = 90_000;
 
-/** The anchor of an item on the page of its meeting. */
+/** The anchor of an item on the page of its meeting: its identification where that can be one, else a hash of it. */
 export function anchorOf({ bronidentificatie }: Pick<Item, 'bronidentificatie'>): string {
-  return `punt-${bronidentificatie.replace(/[^A-Za-z0-9_-]/g, (character) => `.${character.codePointAt(0)?.toString(16)}`)}`;
+  const isPlain = /^[A-Za-z0-9_-]{1,80}$/.test(bronidentificatie);
+  return `punt-${isPlain ? bronidentificatie : createHash('sha256').update(bronidentificatie).digest('hex').slice(0, 16)}`;
 }
 
 /**

@@ -92,13 +92,13 @@ ${boundedList(
 </div><div>
 ${bodies.length > 0 && [heading(2, 'Raad en commissies'), bodyList(path, bodies, gremium)]}
 ${heading(2, 'Meenemen')}
-<ul class="utrecht-unordered-list">
-<li class="utrecht-unordered-list__item">${link(webcal(baseUrl(), agenda), 'Agenda in uw kalender zetten')}</li>
-<li class="utrecht-unordered-list__item">${link(agenda, 'Agenda als bestand')}</li>
-<li class="utrecht-unordered-list__item">${link(atom, 'Nieuwe documenten volgen (Atom)')}</li>
-<li class="utrecht-unordered-list__item">${link(withQuery(`${path}/vergaderingen.csv`, { gremium }), 'Vergaderingen als CSV')}</li>
-<li class="utrecht-unordered-list__item">${link(withQuery(`${path}/informatieobjecten.csv`, { gremium }), 'Documenten als CSV')}</li>
-<li class="utrecht-unordered-list__item">${link(`${path}/gremia.csv`, 'Raad en commissies als CSV')}</li>
+<ul class="kv-facets">
+<li>${link(webcal(baseUrl(), agenda), 'Agenda in uw kalender zetten')}</li>
+<li>${link(agenda, 'Agenda als bestand')}</li>
+<li>${link(atom, 'Nieuwe documenten volgen (Atom)')}</li>
+<li>${link(withQuery(`${path}/vergaderingen.csv`, { gremium }), 'Vergaderingen als CSV')}</li>
+<li>${link(withQuery(`${path}/informatieobjecten.csv`, { gremium }), 'Documenten als CSV')}</li>
+<li>${link(`${path}/gremia.csv`, 'Raad en commissies als CSV')}</li>
 </ul>
 ${heading(2, 'Hoe actueel')}
 ${facts([

@@ -20,7 +20,7 @@ import { readOrganisations } from '../store/state.ts';
 import { anchorOf } from './agenda.ts';
 import { organisationPath, type PagesContext, pagePath } from './context.ts';
 import { documentPage, documentsPage, LAST_PAGE } from './document.ts';
-import { exportRoutes } from './export-routes.ts';
+import { exportRoutes } from './export/routes.ts';
 import { frontPage } from './front.ts';
 import { removedPage } from './history.ts';
 import { meetingPage } from './meeting.ts';

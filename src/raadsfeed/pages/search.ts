@@ -89,9 +89,11 @@ export function searchPath(address: SearchAddress, change: Partial<SearchAddress
   });
 }
 
+const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [], bodies: [] };
+
 /** Runs a search within its time. @throws {Problem} when it takes longer */
 export async function runSearch(
-  { pool }: PagesContext,
+  { pool, clock }: PagesContext,
   address: SearchAddress,
   page: { readonly offset: number; readonly limit: number; readonly marks: boolean },
 ): Promise<{
@@ -100,6 +102,8 @@ export async function runSearch(
   readonly query: SearchQuery | undefined;
 }> {
   const query = readQuery(address.q);
+  // Typed, but no word to find: everything would be the wrong answer.
+  if (address.q !== '' && query === undefined) return { result: NOTHING, query, marks: [] };
   const { organisatie: organisatiecode, gremium, soort, van: from, tot: to, sorteer: sort } = address;
   const request = { organisatiecode, gremium, resourceType: typeOf(soort), from, to, query, sort, ...page };
   try {
@@ -107,7 +111,7 @@ export async function runSearch(
       pool,
       async (client) => {
         const db: Db = await allowLongStatements(client, SEARCH_MS);
-        const result = await search(db, request);
+        const result = await search(db, request, clock.now());
         const texts = page.marks && query !== undefined ? result.items.flatMap(textsOf).map(fold) : [];
         return { result, query, marks: query === undefined ? [] : await markWords(db, query, texts) };
       },
@@ -152,7 +156,7 @@ export async function searchPage(
     body: [
       heading(1, 'Zoeken'),
       form(address, organisations),
-      html`<div class="kv-columns kv-columns--filter"><div>${facets(address, result, names)}</div><div>
+      html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result.total, isSearch))}
 ${sortLinks(address, result.total)}
 ${result.total === 0 && paragraph('Probeer andere of minder woorden, of haal een filter weg. Zet woorden tussen aanhalingstekens om ze samen te zoeken.')}
@@ -160,7 +164,7 @@ ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
 ${result.total > 0 && hits.length === 0 && paragraph('Op deze pagina staan geen resultaten meer.')}
 ${pager(pagina, result.total > pagina * RESULTS_PAGE && pagina < MOST_FOUND / RESULTS_PAGE, (page) => searchPath(address, { pagina: page }))}
 ${result.total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {}, '.csv'), 'Resultaten als CSV')}</li><li>${link(searchPath(address, {}, '.atom'), 'Nieuwe resultaten volgen (Atom)')}</li></ul>`}
-</div></div>`,
+</div><div>${facets(address, result, names)}</div></div>`,
     ],
   };
 }

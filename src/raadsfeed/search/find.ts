@@ -62,9 +62,47 @@ export interface SearchResult {
 }
 
 /** Of more results the newest so many are ranked, counted and shown. */
-export const MOST_FOUND = 2000;
+export const MOST_FOUND = 1000;
 
-export async function search(db: Db, request: SearchRequest): Promise<SearchResult> {
+/**
+ * Searches. A common word is looked for in the newest half years first, then in three years, then in all: each step is exact, because
+ * what is newer than its beginning is all in it.
+ * @param now which half years are the newest
+ */
+export async function search(db: Db, request: SearchRequest, now: Date): Promise<SearchResult> {
+  const { query, from, to } = request;
+  if (query === undefined) return await searchIn(db, request, undefined);
+  if (from !== undefined || to !== undefined) return await searchIn(db, request, yearsBetween(from, to, now));
+  for (const period of newestPeriods(now)) {
+    const found = await searchIn(db, request, period);
+    if (found.total > MOST_FOUND) return found;
+  }
+  return await searchIn(db, request, undefined);
+}
+
+/** Years after this one that something may be planned in. */
+const YEARS_AHEAD = 3;
+
+function newestPeriods(now: Date): string[] {
+  const year = now.getUTCFullYear();
+  const ahead = Array.from({ length: YEARS_AHEAD }, (_, i) => `'_${year + 1 + i}'`);
+  const half = now.getUTCMonth() < 6 ? [`'_${year}'`, `'_${year - 1}b'`] : [`'_${year}'`];
+  const recent = [year, year - 1, year - 2].map((one) => `'_${one}'`);
+  return [half, recent].map((lexemes) => [...ahead, ...lexemes].join(' | '));
+}
+
+/** The years that two days lie in, as lexemes; `undefined` when they are too many to help. */
+function yearsBetween(from: string | undefined, to: string | undefined, now: Date): string | undefined {
+  const first = Number(from?.slice(0, 4) ?? 0);
+  const last = Number(to?.slice(0, 4) ?? now.getUTCFullYear() + YEARS_AHEAD);
+  // A day in Amsterdam may be the day before in UTC.
+  const count = last - first + 2;
+  if (count > 20 || count < 1) return undefined;
+  return Array.from({ length: count }, (_, i) => `'_${first - 1 + i}'`).join(' | ');
+}
+
+/** @param period lexemes, in the form of a tsquery */
+async function searchIn(db: Db, request: SearchRequest, period: string | undefined): Promise<SearchResult> {
   const { query, sort, offset, limit } = request;
   const { conditions, values } = filterOf(request);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -73,7 +111,7 @@ export async function search(db: Db, request: SearchRequest): Promise<SearchResu
     const web = `websearch_to_tsquery('dutch', ${parameter(query.web)}::text)`;
     words =
       query.beginnings === undefined ? web : `(${web} || to_tsquery('simple', ${parameter(query.beginnings)}::text))`;
-    conditions.push(`s.woorden @@ ${words}`);
+    conditions.push(`s.woorden @@ ${period === undefined ? words : `(${words} && ${parameter(period)}::tsquery)`}`);
   }
   const rank = sort === 'relevantie' && words !== '' ? `ts_rank(woorden, ${words})` : '0';
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;

@@ -2,19 +2,26 @@
 
 /** Letters without their accents and everything else a blank, of the same length as the text: so that a place in one is that in the other. */
 export function fold(text: string): string {
-  let folded = '';
-  for (const character of text.toWellFormed()) {
-    const bare = character.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-    const kept = /^[\p{L}\p{N}]+$/u.test(bare) ? bare : ' ';
-    // A letter that takes more or less room than its bare form is kept as it is, so that places stay the same.
-    folded +=
-      kept.length === character.length
-        ? kept
-        : /^[\p{L}\p{N}]$/u.test(character)
-          ? character
-          : ' '.repeat(character.length);
-  }
-  return folded;
+  // Nearly every text is nearly only ASCII: letter by letter, indexing would take most of its time here.
+  return text
+    .toWellFormed()
+    .replace(/[^a-z0-9 ]/g, (unit) => (unit >= 'A' && unit <= 'Z' ? unit.toLowerCase() : unit < '\u0080' ? ' ' : unit))
+    .replace(/[^a-z0-9 ]/gu, foldCharacter);
+}
+
+/** Folded characters outside ASCII; texts have few different ones, but nobody promises that. */
+const folded = new Map<string, string>();
+const MOST_FOLDED = 5000;
+
+function foldCharacter(character: string): string {
+  const known = folded.get(character);
+  if (known !== undefined) return known;
+  const bare = character.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  const isWord = /^[\p{L}\p{N}]+$/u.test(bare);
+  // A letter that takes more or less room than its bare form is kept as it is, so that places stay the same.
+  const result = !isWord ? ' '.repeat(character.length) : bare.length === character.length ? bare : character;
+  if (folded.size < MOST_FOLDED) folded.set(character, result);
+  return result;
 }
 
 /** A query: both are parameters of the search. */

@@ -48,7 +48,7 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
            select n, o, t, b, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort::jsonb,
                   setweight(to_tsvector('dutch', a), 'A') || setweight(to_tsvector('simple', a), 'A')
                   || setweight(to_tsvector('dutch', w), 'B') || setweight(to_tsvector('simple', w), 'B')
-                  || setweight(to_tsvector('dutch', x), 'D') || setweight(to_tsvector('simple', x), 'D')
+                  || setweight(to_tsvector('dutch', x), 'D') || raadsfeed_zoek.periode(datum)
              from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::text[], $7::timestamptz[], $8::text[],
                          $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
                   as g (o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x)
@@ -131,6 +131,7 @@ async function settleMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
                     join raadsfeed_zoek.stuk s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van)
            update raadsfeed_zoek.stuk s
               set gremium = m.gremium, gremiumnaam = m.gremiumnaam,
+                  woorden = case when s.resource_type = 'Agendapunt' then s.woorden || raadsfeed_zoek.periode(m.datum) else s.woorden end,
                   datum = case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd']) then m.datum else s.datum end
              from raakt r, raadsfeed_zoek.stuk m
             where s.nummer = r.nummer and s.vergadering is not null

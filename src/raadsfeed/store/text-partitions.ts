@@ -80,7 +80,9 @@ export async function vacuumFeed(ownerUrl: string): Promise<void> {
   });
   await client.connect();
   try {
-    await client.query('vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst');
+    await client.query(
+      'vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst, raadsfeed_zoek.stuk, raadsfeed_zoek.verwijzing',
+    );
   } finally {
     await client.end();
   }

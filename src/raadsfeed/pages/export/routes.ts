@@ -1,17 +1,17 @@
 /** The same lists to take along: calendars, Atom, CSV; and the sitemaps. */
 import type { FastifyInstance } from 'fastify';
-import { sendText } from '../../http/html/mount.ts';
-import { platformProblems } from '../../http/problems.ts';
-import { Problem } from '../../kernel/problem.ts';
-import type { Item } from '../search/find.ts';
-import { listBodies, listDocuments, listItems, listMeetings, listSitemap, listSitemaps } from '../search/lists.ts';
-import { readOrganisations } from '../store/state.ts';
+import { sendText } from '../../../http/html/mount.ts';
+import { platformProblems } from '../../../http/problems.ts';
+import { Problem } from '../../../kernel/problem.ts';
+import type { Item } from '../../search/find.ts';
+import { listBodies, listDocuments, listItems, listMeetings, listSitemap, listSitemaps } from '../../search/lists.ts';
+import { readOrganisations } from '../../store/state.ts';
+import { organisationPath, type PagesContext, pagePath, withQuery } from '../context.ts';
+import { findOrganisation, type PagesRequest, readText } from '../request.ts';
+import { readSearchAddress, resultPath, runSearch, searchPath } from '../search.ts';
 import { atom } from './atom.ts';
-import { organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
 import { agendaCsv, csv, itemsCsv } from './csv.ts';
 import { icalendar } from './icalendar.ts';
-import { findOrganisation, type PagesRequest, readText } from './request.ts';
-import { readSearchAddress, resultPath, runSearch, searchPath } from './search.ts';
 import { organisationsSitemap, sitemap, sitemapIndex } from './sitemap.ts';
 
 /** Seconds that these may be kept: programs fetch them again and again. */

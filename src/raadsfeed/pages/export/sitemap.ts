@@ -1,7 +1,7 @@
 /** What search engines are offered (sitemaps.org 0.9): an index, and below it the pages by the numbers of the feed. */
-import { html } from '../../http/html/template.ts';
-import type { listSitemap, listSitemaps } from '../search/lists.ts';
-import { HOME, organisationPath, pagePath } from './context.ts';
+import { html } from '../../../http/html/template.ts';
+import type { listSitemap, listSitemaps } from '../../search/lists.ts';
+import { HOME, organisationPath, pagePath } from '../context.ts';
 
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 

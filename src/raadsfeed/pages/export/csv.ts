@@ -1,9 +1,9 @@
 /** Lists as CSV that opens in a spreadsheet with Dutch settings: semicolons, and a mark that says UTF-8. */
-import { isoDay, time } from '../../http/html/format.ts';
-import { stripControls } from '../../http/html/template.ts';
-import type { Item } from '../search/find.ts';
-import { hasPlannedNumbers, numberText } from './agenda.ts';
-import { hasTime, TYPE_NAMES, textIn } from './rows.ts';
+import { isoDay, time } from '../../../http/html/format.ts';
+import { stripControls } from '../../../http/html/template.ts';
+import type { Item } from '../../search/find.ts';
+import { hasPlannedNumbers, numberText } from '../agenda.ts';
+import { hasTime, TYPE_NAMES, textIn } from '../rows.ts';
 
 type Cell = string | number | null | undefined;
 

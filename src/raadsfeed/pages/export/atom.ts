@@ -1,7 +1,7 @@
 /** Lists to follow as an Atom feed (RFC 4287). The templates escape for XML as for HTML. */
-import { html, safeUrl, shorten } from '../../http/html/template.ts';
-import type { Item } from '../search/find.ts';
-import { TYPE_NAMES, textIn } from './rows.ts';
+import { html, safeUrl, shorten } from '../../../http/html/template.ts';
+import type { Item } from '../../search/find.ts';
+import { TYPE_NAMES, textIn } from '../rows.ts';
 
 interface AtomFeed {
   readonly title: string;

@@ -1,0 +1,27 @@
+/** A Chromium of this machine, for the tests of pages and their pictures. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import process from 'node:process';
+import { type Browser, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Path of the first that is on PATH; `undefined` when there is none. */
+export function findChromium(): string | undefined {
+  const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
+  return directories.flatMap((directory) => NAMES.map((name) => join(directory, name))).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Without its sandbox where this process is root, as in a container: there it does not start with it. */
+export async function launchChromium(executablePath: string): Promise<Browser> {
+  return await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: ['--disable-gpu'] });
+}
