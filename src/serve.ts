@@ -70,6 +70,9 @@ async function listen(
   const management = buildManagement({
     metrics: platform.metrics,
     checks: [...open.checks, ...checks, ...areas.flatMap((area) => area.checks)],
+    sections: areas.flatMap((area) => area.sections ?? []),
+    clock: platform.clock,
+    log: platform.log,
     stopping: () => draining || platform.stopping.aborted,
   });
   const managementConnections = trackConnections(management.server);

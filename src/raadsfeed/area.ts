@@ -15,6 +15,7 @@ import { createFeedReader, createHeadCache, type HeadCache } from './feed/head.t
 
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
+import { feedSections } from './operator-sections.ts';
 import { createSite, HOME, type PagesContext } from './pages/context.ts';
 import { pagesRoutes } from './pages/routes.ts';
 import { raadsfeedProblems } from './problems.ts';
@@ -97,6 +98,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   return {
     problems: raadsfeedProblems,
     checks: replicaPool === undefined ? [] : [{ name: 'read-replica', vital: false, check: reader.checkReplica }],
+    sections: [...feedSections(readPool, platform.clock), ...(aggregator === undefined ? [] : [aggregator.section])],
     start: async () => {
       // Finishes the redaction of a process that died after its commit.
       finishRewrites();

@@ -5,10 +5,11 @@ import { followStep } from '../../../src/raadsfeed/diwoo/follow-feed.ts';
 import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/settle.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
+import { generateHistory } from '../generate-history.ts';
 import { type FeedServer, removal, startFeed } from '../support.ts';
 import { faultsOf, file, listed, readerOf, withFile } from './support.ts';
 
-const SOON = { timeout: 60_000, interval: 100 };
+const SOON = { timeout: 60_000, interval: 500 };
 const BATCH = 2000;
 
 let feed: FeedServer | undefined;
@@ -64,30 +65,33 @@ it('places of 10 000 documents stay while they change, go and come', async () =>
   expect(after.index[0]?.lastmod).not.toBe(before.index[0]?.lastmod);
 }, 60_000);
 
-it('120 000 documents of one organisation, from a feed that was there before', async () => {
+it('120 000 documents of twenty organisations, from a feed that was there before', async () => {
   const started = await startFeed();
   feed = started;
-  await publishMany(
-    started,
-    Array.from({ length: 120_000 }, (_, i) => withFile(`d-${i}`)),
+  await generateHistory(started.pool, 1, 120_000);
+  await started.pool.query(
+    `update raadsfeed.tekst set rest = split_part(rest, ',"data":', 1) || ',"data":{"titel":"Raadsvoorstel ' || sequence_number ||
+       '","bestandsurl":"https://bestanden.example/' || sequence_number || '.pdf","formaat":"application/pdf",' ||
+       '"wooinformatiecategorie":"c_db4862c3","datumingediend":"2026-01-08"}}'`,
   );
   const begun = performance.now();
   for (let outcome = ''; outcome !== 'done'; ) outcome = await followStep(started.pool);
   const indexed = performance.now();
   const { server } = await started.another({ RAADSFEED_DIWOO: 'true' });
   const index = listed(await (await fetch(`${server.url}/woo/sitemapindex-diwoo-infocat008.xml`)).text());
-  expect(index).toHaveLength(120_000 / SITEMAP_PLACES);
+  expect(index).toHaveLength(20 * Math.ceil(6000 / SITEMAP_PLACES));
   let count = 0;
+  let last = '';
+  const reading = performance.now();
   for (const { loc } of index) {
     const xml = await (await fetch(`${server.url}/woo/${loc.split('/').at(-1)}`)).text();
     expect(Buffer.byteLength(xml)).toBeLessThan(52_428_800);
     count += listed(xml).length;
-    if (count === SITEMAP_PLACES) expect(await faultsOf(xml)).toEqual([]);
+    last = xml;
   }
   expect(count).toBe(120_000);
   // Generous: the machine may be busy.
-  expect({ index: indexed - begun < 60_000, sitemaps: performance.now() - indexed < 20_000 }).toEqual({
-    index: true,
-    sitemaps: true,
-  });
+  expect(indexed - begun).toBeLessThan(60_000);
+  expect(performance.now() - reading).toBeLessThan(20_000);
+  expect(await faultsOf(last)).toEqual([]);
 }, 120_000);
