@@ -1,6 +1,9 @@
 /** The operator's page over HTTP, with conditions that are broken on purpose. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { HtmlValidate } from 'html-validate';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { OperatorSection, ReadinessResult } from '../../src/kernel/platform.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -31,6 +34,8 @@ afterAll(async () => {
   await server.stop();
   await database.drop();
 });
+
+const PATIENT = { timeout: 15_000, interval: 200 };
 
 async function page(): Promise<string> {
   const answer = await fetch(`${server.managementUrl}/`);
@@ -84,5 +89,64 @@ describe("the operator's page", () => {
     const text = await page();
     expect(text).not.toContain('postgres://');
     if (password !== '') expect(text).not.toContain(password);
+  });
+});
+
+describe('real conditions', () => {
+  it('of a service with sources, deliveries and a database that goes away', async () => {
+    const own = await createDatabase();
+    const real = await startServer({
+      env: {
+        ...{ AREAS: 'raadsfeed', RAADSFEED_ROL: 'aggregator', AGGREGATOR_ALLOW_PRIVATE: 'true' },
+        ...{ DATABASE_CONNECT_TIMEOUT_MS: '1000' },
+      },
+      databaseUrl: own.url,
+    });
+    try {
+      const read = async (): Promise<string> => await (await fetch(`${real.managementUrl}/`)).text();
+      const well = await read();
+      for (const title of [
+        'Council feed',
+        'Organisations of the feed',
+        'Sources',
+        'Statements that have been running',
+      ]) {
+        expect(well).toContain(`<h2>${title}`);
+      }
+      expect(well).not.toContain('Not known now');
+      await own.drop();
+      const started = performance.now();
+      await vi.waitFor(async () => {
+        const text = await read();
+        expect(text).toContain('Not ready');
+        expect(text).toMatch(/database<\/th><td><span class="state">failed<\/span><\/td><td>[^<]+/);
+        expect(text).toContain('Not known now');
+      }, PATIENT);
+      expect(performance.now() - started).toBeLessThan(10_000);
+    } finally {
+      await real.stop();
+    }
+  });
+});
+
+const CHROMIUM = '/usr/bin/chromium';
+
+describe.skipIf(!existsSync(CHROMIUM))('in Chromium', () => {
+  it('has no finding of axe, at 320 pixels either', async () => {
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    try {
+      const view = await browser.newPage({ bypassCSP: true, viewport: { width: 320, height: 800 } });
+      await view.goto(`${server.managementUrl}/`);
+      await view.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+      const findings = await view.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`);
+      expect(findings).toEqual([]);
+      const widths = await view.evaluate('[document.documentElement.scrollWidth, innerWidth]');
+      expect(widths).toEqual([320, 320]);
+      const shot = process.env.OPERATOR_SCREENSHOT;
+      if (shot !== undefined) await view.screenshot({ path: shot, fullPage: true });
+      await view.close();
+    } finally {
+      await browser.close();
+    }
   });
 });

@@ -74,7 +74,16 @@ export function createSamples(metrics: Registry): Samples {
 
 async function readSums(metrics: Registry): Promise<Sums> {
   const sums = new Map<string, number>();
-  for (const { name, values } of await metrics.getMetricsAsJSON()) {
+  const found = await Promise.all(
+    // One by one: a metric that is read from a database which is away must not hide the others.
+    metrics.getMetricsAsArray().map(({ name }) =>
+      metrics
+        .getSingleMetric(name)
+        ?.get()
+        .catch(() => undefined),
+    ),
+  );
+  for (const { name, values } of found.filter((metric) => metric !== undefined)) {
     for (const one of values) {
       const part = 'metricName' in one && typeof one.metricName === 'string' ? one.metricName : name;
       sums.set(part, (sums.get(part) ?? 0) + one.value);

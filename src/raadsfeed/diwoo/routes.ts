@@ -107,7 +107,7 @@ function createSitemapServer({ platform, pool, responses }: DiwooContext) {
     const encoding = acceptedEncoding(request.headers['accept-encoding'], ENCODINGS);
     const key = `${encoding} ${etag}`;
     const make = async (): Promise<Buffer> => {
-      const plain = Buffer.from(renderSitemap(await readDocuments(pool, name), state.naam));
+      const plain = Buffer.from(await renderSitemap(await readDocuments(pool, name), state.naam));
       const bytes = encoding === 'identity' ? plain : await compress(plain, encoding);
       if (encoding !== 'identity') bodies.set(key, { bytes });
       return bytes;

@@ -1,4 +1,5 @@
 /** The sitemaps that the national harvester reads: an index per category, and below it the documents of each organisation. */
+import { setImmediate } from 'node:timers/promises';
 import { type Html, html } from '../../http/html/template.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
 import { categoryTerm, fileTypeTerm, organisationAddress, RECEIPT, type Term } from './value-lists.ts';
@@ -126,13 +127,18 @@ export async function readDocuments(
   return rows;
 }
 
-export function renderSitemap(documents: readonly Offered[], publisher: string): string {
-  return [
-    `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${SITEMAP}" xmlns:diwoo="${DIWOO}" `,
-    `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMAS}">\n`,
-    ...documents.map((document) => renderDocument(document, publisher)),
-    '</urlset>\n',
-  ].join('');
+/** Documents that are written in one go, before others get their turn. */
+const BATCH = 250;
+
+export async function renderSitemap(documents: readonly Offered[], publisher: string): Promise<string> {
+  let text =
+    `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${SITEMAP}" xmlns:diwoo="${DIWOO}" ` +
+    `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMAS}">\n`;
+  for (let at = 0; at < documents.length; at += BATCH) {
+    if (at > 0) await setImmediate();
+    for (const document of documents.slice(at, at + BATCH)) text += renderDocument(document, publisher);
+  }
+  return `${text}</urlset>\n`;
 }
 
 /** Most bytes of one document as `renderDocument` writes it: so many that `SITEMAP_PLACES` of them stay below 50 MB (52 428 800 bytes). */
