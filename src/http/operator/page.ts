@@ -18,7 +18,7 @@ h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}caption{text-align:left}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top;overflow-wrap:anywhere}
 .verdict{padding:.6rem 1rem;border-left:.5rem solid #2d6a1f;background:#eef6ea}.verdict.warning{border-color:#8a5a00;background:#fff6e0}
-.verdict.failed{border-color:#a80000;background:#fdeaea}.state{font-weight:600}
+.verdict.failed{border-color:#a80000;background:#fdeaea}.state{font-weight:600;white-space:nowrap}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(16rem,1fr));gap:1rem;padding:0;list-style:none}
 .charts svg{width:100%;height:5rem;background:#f5f6f8}.charts polyline{fill:none;stroke:#154273;stroke-width:1.5;vector-effect:non-scaling-stroke}
 @media print{body{max-width:none}}`;
