@@ -6,6 +6,7 @@ import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
 import { buildServer } from './http/server.ts';
 import type { Config } from './kernel/config/read-config.ts';
+import { slowStatements } from './kernel/database/slow-statements.ts';
 import { type Logger, portError } from './kernel/log.ts';
 import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
 import type { Terminal } from './kernel/terminal.ts';
@@ -74,6 +75,9 @@ async function listen(
   const management = buildManagement({
     metrics: platform.metrics,
     checks: [...open.checks, ...checks, ...areas.flatMap((area) => area.checks)],
+    sections: [...areas.flatMap((area) => area.sections ?? []), slowStatements(platform.pool)],
+    clock: platform.clock,
+    log: platform.log,
     stopping: () => draining || platform.stopping.aborted,
   });
   const managementConnections = trackConnections(management.server);

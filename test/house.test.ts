@@ -118,6 +118,13 @@ describe('the direction of imports', () => {
     ).toEqual([]);
   });
 
+  it('lets what is offered to DiWoo import the feed that it follows, and no pages or search', () => {
+    const may = /^src\/(http|kernel|raadsfeed\/(diwoo|domain|feed|store))\//;
+    expect(strays(/^src\/raadsfeed\/diwoo\//, may)).toEqual([]);
+    // What decides is pure.
+    expect(strays(/^src\/raadsfeed\/diwoo\/settle\.ts/, /^src\/raadsfeed\/diwoo\/offer\.ts/)).toEqual([]);
+  });
+
   it('lets the aggregator import the kernel, the reader of feeds, and of the feed what publishes to it', () => {
     const may = /^src\/(aggregator|kernel|feed-client|raadsfeed\/(domain|writer|store))\//;
     expect(strays(/^src\/aggregator\//, may)).toEqual([]);

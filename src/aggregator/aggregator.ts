@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Platform } from '../kernel/platform.ts';
+import type { OperatorSection, Platform } from '../kernel/platform.ts';
 import { limitYoungGeneration } from '../kernel/scheduling.ts';
 import { rewritePartitions } from '../raadsfeed/store/text-partitions.ts';
 import { closeDependencies, openDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
+import { readSourceHealth } from './store/faults.ts';
 import { readSupplier } from './supplier/read-supplier.ts';
 import { createScheduler, runSource, type WorkerDependencies } from './worker.ts';
 
 /** Follows the sources for as long as the service runs. */
 export interface Aggregator {
+  /** How the sources go, for the operator's page. */
+  readonly section: OperatorSection;
   start(): void;
   close(): Promise<void>;
 }
@@ -62,6 +65,7 @@ export function createAggregator(platform: Platform): Aggregator {
       });
   };
   return {
+    section: { title: 'Sources', read: async () => await sourcesTable(pool) },
     start() {
       limitYoungGeneration();
       for (const scheduler of schedulers) scheduler.start();
@@ -72,5 +76,19 @@ export function createAggregator(platform: Platform): Aggregator {
       await Promise.all(schedulers.map((scheduler) => scheduler.close()));
       await closeDependencies(deps);
     },
+  };
+}
+
+async function sourcesTable(pool: Platform['pool']): ReturnType<OperatorSection['read']> {
+  const sources = await readSourceHealth(pool);
+  return {
+    columns: ['source', 'state', 'read whole', 'records behind', 'records refused', 'last fault'],
+    rows: sources.map(({ adres, toestand, bijgewerkt, achter, geweigerd, fout, foutSinds }) => [
+      // Whatever an address carries beside its place is not for a page.
+      adres.replace(/[?#].*$/, '').replace(/\/\/[^/@]*@/, '//'),
+      toestand === 'actief' ? 'active' : 'paused',
+      ...[bijgewerkt?.toISOString() ?? 'never', String(achter ?? ''), String(geweigerd)],
+      fout === null ? '' : `${fout} (since ${foutSinds?.toISOString() ?? 'unknown'})`,
+    ]),
   };
 }

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { isRecord } from '../kernel/json-value.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { bronCommand } from './bron.ts';
+import { diwooCommand } from './diwoo.ts';
 import { feedCommand } from './feed.ts';
 import { gegevensCommand } from './gegevens.ts';
 import { verwerkingenlogCommand } from './log.ts';
@@ -43,6 +44,7 @@ export function createProgram(terminal: Terminal): Command {
     verwerkingenlogCommand(terminal),
     feedCommand(terminal),
     bronCommand(terminal),
+    diwooCommand(terminal),
     registerCommand(terminal),
     proofCommand(terminal),
   ])

@@ -185,6 +185,7 @@ function serviceEnvironment(
     INZAGE_ORGANISATION_NAMES: `${uitvoerder}=Gemeente Voorbeeldstad,${fsc.peerId}=Gemeente Voorbeeldstad`,
     INZAGE_RATE_LIMIT: '0',
     RAADSFEED_PAGES: 'true',
+    RAADSFEED_DIWOO: 'true',
     RAADSFEED_RATE_LIMIT: '0',
     RAADSFEED_CONTACT: 'mailto:raadsfeed@voorbeeld.example',
     RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',

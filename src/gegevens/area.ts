@@ -15,6 +15,7 @@ import { loadModel, type Model } from './model/model.ts';
 import { createOwnSigner } from './own-signer.ts';
 import { gegevensProblems } from './problems.ts';
 import { postGegevens, rawJsonBody, verifyExchange } from './routes/post-gegevens.ts';
+import { deliveriesSection } from './store/deliveries.ts';
 import { fillTraits } from './store/fill-traits.ts';
 import { lastRemoval, REMOVED_CHANNEL } from './store/manage-leveringen.ts';
 import { variantContract } from './variant-contract.ts';
@@ -140,6 +141,7 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     return {
       problems: gegevensProblems,
       checks: [ownSigner.check],
+      sections: [deliveriesSection(platform.pool)],
       mounts,
       close: async () => {
         stopListening();

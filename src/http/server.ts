@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
-import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
+import type { OperatorSection, Platform, ReadinessCheck } from '../kernel/platform.ts';
 import type { ProblemKind } from '../kernel/problem.ts';
 import { limitBodies, limitUnreadAnswers, strictJsonBody } from './bodies.ts';
 import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './contract.ts';
@@ -151,6 +151,8 @@ export interface Area {
   readonly root?: (app: FastifyInstance) => void;
   readonly problems: Readonly<Record<string, ProblemKind>>;
   readonly checks: readonly ReadinessCheck[];
+  /** What it adds to the operator's page. */
+  readonly sections?: readonly OperatorSection[];
   /** Starts background work; called once the server listens. */
   readonly start?: () => Promise<void>;
   /** Releases what the area opened; called after the last request was answered. */

@@ -100,6 +100,13 @@ export interface ReadinessCheck {
   readonly check: () => Promise<ReadinessResult>;
 }
 
+/** A part of the operator's page that an area gives: a table of words, without secrets and without personal data. */
+export interface OperatorSection {
+  readonly title: string;
+  /** Reads it now; one that fails or takes too long is shown with the reason instead. */
+  readonly read: () => Promise<{ readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }>;
+}
+
 /** Measures the process (processor, memory, event loop) under the usual names, and the connection pools. */
 export function measureProcess(platform: Platform): void {
   const { metrics } = platform;

@@ -8,10 +8,14 @@ import { buildStylesheet } from '../http/html/style.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { type Area, mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { followStep } from './diwoo/follow-feed.ts';
+import { diwooMount, robotsRoute } from './diwoo/routes.ts';
+import { createFollower } from './feed/follower.ts';
 import { createFeedReader, createHeadCache, type HeadCache } from './feed/head.ts';
 
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
+import { feedSections } from './operator-sections.ts';
 import { createSite, HOME, type PagesContext } from './pages/context.ts';
 import { pagesRoutes } from './pages/routes.ts';
 import { raadsfeedProblems } from './problems.ts';
@@ -80,6 +84,10 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     });
     registerRoute(app, contract, services, register ?? ownRegister);
   };
+  const diwoo = settings.diwoo
+    ? createFollower({ heads, log, name: 'what is offered to DiWoo', step: () => followStep(pool) })
+    : undefined;
+  const diwooContext = { platform, pool: readPool, responses };
   const pages = settings.pages ? createPages(platform, heads, mountUrl) : undefined;
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
@@ -90,6 +98,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   return {
     problems: raadsfeedProblems,
     checks: replicaPool === undefined ? [] : [{ name: 'read-replica', vital: false, check: reader.checkReplica }],
+    sections: [...feedSections(readPool, platform.clock), ...(aggregator === undefined ? [] : [aggregator.section])],
     start: async () => {
       // Finishes the redaction of a process that died after its commit.
       finishRewrites();
@@ -97,19 +106,25 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
       aggregator?.start();
       ownRegister?.start();
       pages?.follower.start();
+      diwoo?.start();
     },
     close: async () => {
       clearInterval(rewriting);
       await pages?.follower.close();
+      await diwoo?.close();
       await aggregator?.close();
       await ownRegister?.close();
       streams.close();
       heads.close();
     },
-    root: (app) => wellKnownRoutes(app, mountUrl),
+    root: (app) => {
+      wellKnownRoutes(app, mountUrl);
+      if (settings.diwoo) robotsRoute(app, diwooContext);
+    },
     mounts: [
       mount({ platform, prefix, contract, rateLimit: settings.rateLimit, routes }),
       ...(pages === undefined ? [] : [pages.mount]),
+      ...(settings.diwoo ? [diwooMount(diwooContext)] : []),
     ],
   };
 }

@@ -49,8 +49,8 @@ describe('the management listener', () => {
   });
 
   it('has nothing else, and is not on the public listener', async () => {
-    expect((await ask(`${server.managementUrl}/`)).status).toBe(404);
-    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+    expect((await ask(`${server.managementUrl}/anders`)).status).toBe(404);
+    for (const path of ['/', '/health/live', '/health/ready', '/metrics']) {
       expect((await ask(server.url + path)).status).toBe(404);
     }
   });

@@ -194,6 +194,7 @@ export function contradictions(config: Config): Contradiction[] {
     config.raadsfeed.prefix,
     ...(config.proof.key === undefined ? [] : ['/proof/v1']),
     ...(config.raadsfeed.pages ? ['/raad'] : []),
+    ...(config.raadsfeed.diwoo ? ['/woo'] : []),
     ...(servesInzage ? ['/inzage'] : []),
   ];
   const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
@@ -201,7 +202,7 @@ export function contradictions(config: Config): Contradiction[] {
     fault(
       ['GEGEVENS_SHV_PREFIX', 'GEGEVENS_VS_PREFIX', 'VERWERKINGENLOG_PREFIX', 'LDV_PREFIX', 'RAADSFEED_PREFIX'],
       'overlaps with another mount',
-      'five paths, none inside another, and none at or below `/raad` or `/inzage` when their pages are on',
+      'five paths, none inside another, and none at or below `/raad`, `/inzage` or `/woo` when those are on',
     );
   }
   return found;

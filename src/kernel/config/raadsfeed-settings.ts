@@ -172,5 +172,9 @@ export const raadsfeedSettings = {
     default: false,
     description: 'Serve the council information as pages for people, with search, at `/raad`.',
   }),
+  diwoo: flag('RAADSFEED_DIWOO', {
+    default: false,
+    description: 'Offer the documents to the national index (DiWoo): sitemaps at `/woo`, named by `/robots.txt`.',
+  }),
   ...notubizSettings,
 };
