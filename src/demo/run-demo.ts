@@ -3,6 +3,7 @@ import process from 'node:process';
 import { readConfig } from '../kernel/config/read-config.ts';
 import { openPlatform, type Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { createProofWriters } from '../proof/writer.ts';
 import { stopOnSignals } from '../serve.ts';
 import { createDemoClient, type DemoClient } from './demo-client.ts';
 import { loadExampleData } from './load-example-data.ts';
@@ -12,6 +13,7 @@ import { tourGegevens } from './tour/tour-gegevens.ts';
 import { tourLdv } from './tour/tour-ldv.ts';
 import { tourLog } from './tour/tour-log.ts';
 import { tourPreflight } from './tour/tour-preflight.ts';
+import { tourProof } from './tour/tour-proof.ts';
 
 interface RunDemoOptions {
   /** End after the tour. */
@@ -70,7 +72,7 @@ async function loadAndPlay(demo: Demo, transcript: Transcript, terminal: Termina
   const open = await openPlatform({ config: readConfig(environment, 'tool'), log, purpose: 'command' });
   try {
     describeStart(demo, transcript);
-    const platform = { ...open.platform, config };
+    const platform = { ...open.platform, config, proof: createProofWriters(config) };
     const directory = join(home, 'voorbeelden');
     const loaded = await loadExampleData({ platform, client, mounts: file.mounts, directory });
     transcript.section(`Example data (files in ${shortPath(directory)})`);
@@ -132,6 +134,7 @@ async function playTour(needs: TourNeeds): Promise<void> {
   if (areas.includes('verwerkingenlog')) {
     await tourLog(needs);
     await tourLdv(needs);
+    await tourProof(needs);
   }
   if (areas.includes('raadsfeed')) await tourFeed(needs);
   if (areas.includes('shv') || areas.includes('vs')) await tourPreflight(needs);

@@ -10,7 +10,7 @@ import { type AuthorizationServer, startAuthorizationServer } from './authorizat
 import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
 import { leverancierscode } from './example-data.ts';
 import { createFscManager, type FscManager } from './fsc-manager.ts';
-import { loadDemoClients } from './saved-secrets.ts';
+import { loadDemoClients, loadServiceKey } from './saved-secrets.ts';
 
 export interface Demo {
   readonly file: DemoFile;
@@ -61,7 +61,13 @@ export async function startDemo(environment: Environment): Promise<Demo> {
       }),
     );
     releases.push(() => authorization.close());
-    const chosen = serviceEnvironment(environment, { authority, authorization, fsc });
+    const chosen = {
+      VERWERKINGENLOG_KEY: `demo:${await loadServiceKey(join(home, 'clients'), 'log-key')}`,
+      PROOF_KEY: await loadServiceKey(join(home, 'clients'), 'proof-key'),
+      PROOF_STATE: join(home, 'proof-state.json'),
+      PROOF_INTERVAL_SECONDS: '5',
+      ...serviceEnvironment(environment, { authority, authorization, fsc }),
+    };
     const config = readConfig(chosen, 'serve');
     const service = await serve({ config, log });
     releases.push(service.stop);

@@ -109,7 +109,7 @@ export async function tourLog(needs: TourNeeds): Promise<void> {
   });
 }
 
-function voorbeeldActie(): object {
+export function voorbeeldActie(): object {
   return {
     actieNaam: 'Inzien gegevens',
     handelingNaam: 'Rondleiding',

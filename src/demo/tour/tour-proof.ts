@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { transaction } from '../../kernel/database/transaction.ts';
+import { checkRecord } from '../../proof/check.ts';
+import { openPublishedCheckpoints, statePath } from '../../proof/state.ts';
+import { parseVerifierKey } from '../../proof/tree/note.ts';
+import { policyForLog } from '../../proof/tree/policy.ts';
+import { verifyLog } from '../../proof/verify.ts';
+import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
+import { storedVersions } from '../../verwerkingenlog/store/proof.ts';
+import { processingHeaders } from '../demo-client.ts';
+import { uitvoerder } from '../example-data.ts';
+import type { TourNeeds } from '../run-demo.ts';
+import { voorbeeldActie } from './tour-log.ts';
+
+/** Milliseconds until a proof must be there: a few checkpoints. */
+const PATIENCE_MS = 20_000;
+
+/** An action is logged, proven and checked; then somebody changes it in the database, which is found, and is put back. */
+export async function tourProof(needs: TourNeeds): Promise<void> {
+  const { transcript, demo, client } = needs;
+  const { verwerkingenlog } = demo.file.mounts;
+  transcript.section('Proof: nobody changes the log unseen, not even who runs the database');
+  await transcript.part('an action was proven, and a change was found', async () => {
+    const headers = processingHeaders(uitvoerder);
+    const logged = await client.call('POST', `${verwerkingenlog}/verwerkingsacties`, {
+      as: 'applicatie',
+      body: { ...voorbeeldActie(), vertrouwelijkheid: 'normaal' },
+    });
+    const address = `${verwerkingenlog}/verwerkingsacties/${logged.body.actieId}`;
+    const read = (path: string) => client.call('GET', address + path, { as: 'applicatie', headers });
+    let proof = await read('/bewijs');
+    for (
+      const until = Date.now() + PATIENCE_MS;
+      proof.status !== 200 && Date.now() < until;
+      proof = await read('/bewijs')
+    )
+      await sleep(500);
+    transcript.line(`GET ${address}/bewijs -> ${proof.status}, once its checkpoint was published`);
+    const key = await client.call('GET', `${demo.file.baseUrl}/proof/v1/verwerkingen/key`);
+    const policy = policyForLog(parseVerifierKey(key.bytes.toString().trim()));
+    const action = await read('');
+    const check = (record: object): boolean => checkRecord(proof.bytes.toString(), record, () => policy).isProven;
+    transcript.check('proof: the action is proven with its file and the key alone', check(action.body));
+    transcript.check('proof: the same action with another user is not', !check({ ...action.body, gebruiker: 'ander' }));
+
+    const owner = new pg.Client(demo.file.databaseUrl);
+    await owner.connect();
+    try {
+      const put = (gebruiker: string) =>
+        owner.query('update verwerkingenlog.versies set gebruiker = $2 where actie_id = $1', [
+          logged.body.actieId,
+          gebruiker,
+        ]);
+      await put('ander');
+      const faults = await verify(needs);
+      transcript.line(
+        `the owner of the database changes its user; \`koppelvlak proof verify\` names: ${faults.join(', ')}`,
+      );
+      transcript.check(
+        'proof: a change in the database is found, and the record is named',
+        faults.length === 1 && faults[0] === `version 1 of ${logged.body.actieId}`,
+        faults.join(', '),
+      );
+      await put('demo');
+    } finally {
+      await owner.end();
+    }
+    const left = await verify(needs);
+    transcript.check('proof: put back, everything is as it was published', left.length === 0, left.join(', '));
+    transcript.command('koppelvlak proof verify verwerkingen');
+  });
+}
+
+/** What `koppelvlak proof verify verwerkingen` names. */
+async function verify({ platform }: TourNeeds): Promise<string[]> {
+  const { config, pool } = platform;
+  const writer = platform.proof('verwerkingen');
+  if (writer === undefined) throw new Error('the demo keeps no proof log');
+  const published = await openPublishedCheckpoints(statePath(config));
+  const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'read');
+  const names: string[] = [];
+  await transaction(
+    pool,
+    (db) =>
+      verifyLog({
+        db,
+        log: 'verwerkingen',
+        proofKey: Buffer.from(config.proof.key ?? '', 'base64'),
+        records: storedVersions(db, writer, keys),
+        published: published.get,
+        found: ({ name }) => names.push(name),
+        signal: platform.stopping,
+      }),
+    { isolation: 'repeatable read', readOnly: true },
+  );
+  return names;
+}
