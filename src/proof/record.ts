@@ -2,7 +2,7 @@
  * What of a record goes into the log: 33 bytes that tell nothing about it, until whoever may see a part is given its salt. Parts are
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
-import { createHash, createHmac, hkdfSync } from 'node:crypto';
+import { createHash, createHmac, hash, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import { decodeBase64 } from './tree/note.ts';
@@ -191,8 +191,21 @@ export function paddingEntry(proofKey: Uint8Array, origin: string, index: number
   return entryOf(createHmac('sha256', key).update(origin).update(place).digest());
 }
 
+/** Bytes of a block of SHA-256. */
+const BLOCK_BYTES = 64;
+
+/** HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than twice as long, and every append makes ten. */
 function hmac(key: Uint8Array, text: string): Uint8Array {
-  return createHmac('sha256', key).update(text).digest();
+  if (key.length > BLOCK_BYTES) throw new TypeError('a key has at most 64 bytes');
+  const inner = Buffer.alloc(BLOCK_BYTES + Buffer.byteLength(text), 0x36);
+  const outer = Buffer.alloc(BLOCK_BYTES + SECRET_BYTES, 0x5c);
+  for (const [place, byte] of key.entries()) {
+    inner[place] = byte ^ 0x36;
+    outer[place] = byte ^ 0x5c;
+  }
+  inner.write(text, BLOCK_BYTES);
+  outer.set(hash('sha256', inner, 'buffer'), BLOCK_BYTES);
+  return hash('sha256', outer, 'buffer');
 }
 
 function base64(bytes: Uint8Array): string {
