@@ -88,7 +88,10 @@ describe('the installed package', { timeout: LIMIT }, () => {
   });
 
   it('serves from a Postgres elsewhere, migrated by its own command', async () => {
-    const env = environment({ DATABASE_URL: database.url, AREAS: 'raadsfeed', SHUTDOWN_DRAIN_MS: '0' });
+    const env = environment({
+      ...{ DATABASE_URL: database.url, AREAS: 'raadsfeed', SHUTDOWN_DRAIN_MS: '0' },
+      PROOF_KEY: Buffer.alloc(32, 9).toString('base64'),
+    });
     await run(program(), ['migrate'], { cwd: application, env });
     const child = spawn(program(), ['serve'], {
       cwd: application,
@@ -107,6 +110,8 @@ describe('the installed package', { timeout: LIMIT }, () => {
       const reply = await fetch(`${url}/ori/v1/feed`);
       expect(reply.status).toBe(200);
       expect((await fetch(`${url}/ori/v1/docs`)).status).toBe(200);
+      for (const part of ['', '/controleer.js', '/controleer.css'])
+        expect((await fetch(`${url}/proof/v1/controleer${part}`)).status, part).toBe(200);
     } finally {
       child.kill('SIGTERM');
     }
