@@ -112,8 +112,7 @@ beforeAll(async () => {
   const key = createSigner(ORIGIN, deriveSeed(log.proofKey, ORIGIN)).key.text;
   policy = [`log ${key}`, ...lines, 'group two 2 w0 w1 liar', 'quorum two', ''].join('\n');
   await writeFile(join(directory, 'policy'), policy);
-  await Promise.all([steady.start(watching), wavering.start(watching)]);
-  await log.start(witnessed());
+  await Promise.all([steady.start(watching), wavering.start(watching), log.start(witnessed())]);
 });
 afterAll(async () => {
   for (const one of [log, steady, wavering]) {
@@ -156,8 +155,7 @@ it('has a quorum of two of three: one that lies does not count, one that was awa
 
   // A log that was started anew does not know what its witnesses saw: they say so with status 409.
   await log.kill();
-  await wavering.start(watching);
-  await log.start(witnessed());
+  await Promise.all([wavering.start(watching), log.start(witnessed())]);
   await expect.poll(judged).toEqual({ size: 10, by: BOTH });
   await expect.poll(() => log.ready()).not.toContain('too few witnesses');
   const { text } = await getText(`${wavering.management}/metrics`);
