@@ -92,6 +92,7 @@ async function kill(): Promise<number> {
     writers: 16,
     longestLoadMs: 1500,
     env: own,
+    second: { PROOF_STATE: join(dir, 'second.json') },
     judge: (databaseUrl) => verifyProcessing(databaseUrl, own, state),
     report: (line) => console.log(line),
   });

@@ -24,6 +24,8 @@ export interface DrillOptions {
   readonly report?: (line: string) => void;
   /** Further settings of the server. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Settings beside those of a second instance on the same database, which is killed with the first; absent: there is one. */
+  readonly second?: Readonly<Record<string, string>>;
   /** Looks for further faults when all is over, with the database still there. */
   readonly judge?: (databaseUrl: string) => Promise<readonly string[]>;
 }
@@ -54,11 +56,19 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
   let changes = 0;
   let postgres = await startEmbedded({ dir: options.dir, log: createLogger('silent') });
   const env = { ...tokens.env, ...options.env };
-  let server = await startServer(postgres, env);
+  const startServers = (): Promise<Child[]> =>
+    Promise.all(
+      [env, ...(options.second === undefined ? [] : [{ ...env, ...options.second }])].map((own) =>
+        startServer(postgres, own),
+      ),
+    );
+  let servers = await startServers();
   try {
     for (let kill = 1; kill <= options.kills; kill += 1) {
-      const { url } = Object(await server.ask({}));
-      const actions = `${url}/verwerkingenlog/v1/verwerkingsacties`;
+      const addresses = await Promise.all(
+        servers.map(async (server) => `${Object(await server.ask({})).url}/verwerkingenlog/v1/verwerkingsacties`),
+      );
+      const anyAddress = (): string => addresses[randomInt(addresses.length)] ?? '';
       let stopped = false;
       const send = (address: string, method: string, body: string, key?: string): Promise<unknown> =>
         answer(
@@ -73,7 +83,7 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
           }),
         );
       const write = async (one: Written): Promise<void> => {
-        one.actieId = String(Object(await send(actions, 'POST', one.body, one.key)).actieId);
+        one.actieId = String(Object(await send(anyAddress(), 'POST', one.body, one.key)).actieId);
         one.version = Math.max(one.version, 1);
       };
       // What was under way at the last kill is sent again, as a client would.
@@ -91,23 +101,20 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
           written.push(one);
           await write(one);
           if (randomInt(4) > 0) continue;
-          await send(`${actions}/${one.actieId}`, 'PUT', complete(one.body));
+          await send(`${anyAddress()}/${one.actieId}`, 'PUT', complete(one.body));
           one.version = 2;
           changes += 1;
         }
       }).map((writer) => writer.catch(() => undefined));
       await sleep(randomInt(options.longestLoadMs));
-      const [first, second] =
-        randomInt(2) === 0
-          ? [server.kill, () => killPostgres(options.dir)]
-          : [() => killPostgres(options.dir), server.kill];
-      await first();
-      await second();
+      // In an order that nobody knows before.
+      const victims = [...servers.map((server) => server.kill), () => killPostgres(options.dir)];
+      while (victims.length > 0) await victims.splice(randomInt(victims.length), 1)[0]?.();
       stopped = true;
       await Promise.all(writers);
       await postgres.exited;
       postgres = await startEmbedded({ dir: options.dir, log: createLogger('silent') });
-      server = await startServer(postgres, env);
+      servers = await startServers();
       options.report?.(
         `kill ${kill}: ${written.filter(({ actieId }) => actieId !== undefined).length} actions acknowledged`,
       );
@@ -116,7 +123,7 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
     const acknowledged = written.filter(({ actieId }) => actieId !== undefined).length;
     return { acknowledged, replayed, changes, faults };
   } finally {
-    await server.stop();
+    await Promise.all(servers.map((server) => server.stop()));
     await postgres.stop();
     await tokens.close();
   }

@@ -22,7 +22,10 @@ const OPERATIONS = {
     'deleteVerwerkingsactiviteit',
   ],
   'ldv.yaml': ['postTraces'],
-  'proof.yaml': ['getKey', 'getCheckpoint', 'getTile', 'getRecordBewijs'],
+  'proof.yaml': [
+    ...['getKey', 'getCheckpoint', 'getTile', 'getRecordBewijs'],
+    ...['getWitnessKey', 'getWitnessCheckpoint', 'postAddCheckpoint'],
+  ],
   'ldv-lezen.yaml': ['postDataProcessingOperations', 'postDataProcessingOperationsBatch'],
   'raadsfeed.yaml': [
     ...['getServicedocument', 'getFeed', 'getFeedStream', 'getSnapshot', 'getVergaderingen', 'getVergadering'],

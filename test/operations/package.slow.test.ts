@@ -106,6 +106,7 @@ describe('the installed package', { timeout: LIMIT }, () => {
       SHUTDOWN_DRAIN_MS: '0',
       // A busy machine is no reason for 503 here.
       OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
+      PROOF_KEY: Buffer.alloc(32, 9).toString('base64'),
     });
     await run(program(), ['migrate'], { cwd: application, env });
     const collector = await startCollector();
@@ -127,6 +128,8 @@ describe('the installed package', { timeout: LIMIT }, () => {
       expect(reply.status).toBe(200);
       expect((await fetch(`${url}/ori/v1/docs`)).status).toBe(200);
       expect((await fetch(`${url}/ori/v1/register`)).status).toBe(200);
+      for (const part of ['', '/controleer.js', '/controleer.css'])
+        expect((await fetch(`${url}/proof/v1/controleer${part}`)).status, part).toBe(200);
     } finally {
       child.kill('SIGTERM');
     }

@@ -76,7 +76,7 @@ describe.runIf(isThere)(`fsck of tessera${WITHOUT}`, () => {
                   where log = 'raadsfeed' and ${where}`;
     await supplier.asOwner(flip);
     const said = await fsck('raadsfeed', 10_000);
-    expect(said).toMatch(/fsck|fetch|root/i);
+    expect(said).toContain('fsck failed');
     expect(said).not.toContain('Successfully');
     await supplier.asOwner(flip);
   });

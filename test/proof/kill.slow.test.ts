@@ -1,13 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { expect, it } from 'vitest';
 import { runKillDrill } from '../../bench/support/kill-drill.ts';
 import { verifyProcessing } from '../../bench/support/proof-drill.ts';
 import { PROOF_KEY } from './support.ts';
 
-it('gives every acknowledged entry one leaf, however the sequencer and Postgres are killed', {
-  timeout: 120_000,
+/** Fifty: `PROOF_KILLS=50 npm run test:slow -- test/proof/kill.slow.test.ts`. */
+const KILLS = Number(process.env.PROOF_KILLS ?? 1);
+
+it('gives every acknowledged entry one leaf, however two sequencers and Postgres are killed', {
+  timeout: 60_000 + KILLS * 20_000,
 }, async () => {
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-proof-kill-'));
   const state = join(dir, 'state.json');
@@ -21,10 +25,11 @@ it('gives every acknowledged entry one leaf, however the sequencer and Postgres 
   try {
     const { acknowledged, faults } = await runKillDrill({
       dir: join(dir, 'database'),
-      kills: 1,
+      kills: KILLS,
       writers: 8,
       longestLoadMs: 1500,
       env,
+      second: { PROOF_STATE: join(dir, 'state-of-the-second.json') },
       judge: (databaseUrl) => verifyProcessing(databaseUrl, env, state),
     });
     expect(faults).toEqual([]);

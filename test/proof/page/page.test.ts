@@ -1,13 +1,21 @@
 /** The page on which anybody checks a record, in a real browser. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { isRecord } from '../../../src/kernel/json-value.ts';
+import { checkRecord } from '../../../src/proof/check.ts';
 import { controlePage } from '../../../src/proof/page/routes.ts';
-import { createSigner, WITNESS_KEY } from '../../../src/proof/tree/note.ts';
+import { createSigner, parseVerifierKey, WITNESS_KEY } from '../../../src/proof/tree/note.ts';
+import { policyForLog } from '../../../src/proof/tree/policy.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { ACTIE, logKey, type Proven, proveRecord } from '../proven-record.ts';
+import { realAnswers } from './real-answers.ts';
 
 const witness = createSigner('buurgemeente.example/w', Buffer.alloc(32, 3), WITNESS_KEY);
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 let server: TestServer;
 let whole: Proven;
 const executable = findChromium();
@@ -174,6 +182,69 @@ describe.runIf(executable !== undefined)(`in Chromium${WITHOUT_CHROMIUM}`, () =>
     }
     await page.fill('#sleutels', given);
     expect(await check(ACTIE, whole.proof)).toMatchObject({ outcome: 'bewezen' });
+  });
+
+  it('proves what the service answers, as the command line does', async () => {
+    const given = await page.inputValue('#sleutels');
+    await page.evaluate("document.querySelector('details').open = true");
+    for (const { what, record, proof, key } of await realAnswers()) {
+      const policy = policyForLog(parseVerifierKey(key));
+      await page.fill('#sleutels', key);
+      expect(
+        checkRecord(proof, record, () => policy),
+        what,
+      ).toMatchObject({ isProven: true });
+      expect(await check(record, proof), what).toMatchObject({ outcome: 'bewezen' });
+      const changed = { ...Object(record), meer: 1 };
+      expect(
+        checkRecord(proof, changed, () => policy),
+        what,
+      ).toMatchObject({ isProven: false });
+      expect(await check(changed, proof), what).toMatchObject({ outcome: 'niet-bewezen' });
+    }
+    await page.fill('#sleutels', given);
+  });
+
+  it.each([1280, 320])('has no fault of accessibility at %s pixels, and scrolls down only', async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    const faults: string[] = [];
+    // With what is proven on it, with a refusal, and with the keys shown.
+    for (const record of [ACTIE, { ...ACTIE, actieNaam: 'Anders' }]) {
+      await check(record, whole.proof);
+      await page.evaluate("document.querySelector('details').open = true");
+      await page.evaluate(AXE);
+      const found: unknown = await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(AXE_RULES)} })`);
+      const violations = isRecord(found) && Array.isArray(found.violations) ? found.violations.filter(isRecord) : [{}];
+      faults.push(...violations.map(({ id, nodes }) => `${String(id)} ${JSON.stringify(nodes).slice(0, 400)}`));
+    }
+    expect(faults).toEqual([]);
+    // 1.4.10: nothing scrolls sideways at 320 pixels, which is also 400 % zoom.
+    const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect(await page.evaluate(sideways)).toBe(0);
+  });
+
+  it('is reached in the order of reading with the Tab key, and each stop is seen', async () => {
+    await page.evaluate(
+      "document.getElementById('uitslag').hidden = true; document.querySelector('details').open = false",
+    );
+    await page.evaluate('document.activeElement.blur(); window.scrollTo(0, 0)');
+    const stops: unknown[] = [];
+    for (let stop = 0; stop < 4; stop += 1) {
+      await page.keyboard.press('Tab');
+      stops.push(
+        await page.evaluate(`(() => {
+          const here = document.activeElement;
+          const { outlineStyle, outlineWidth } = getComputedStyle(here);
+          return [here.id || here.localName, outlineStyle !== 'none' && outlineWidth !== '0px'];
+        })()`),
+      );
+    }
+    expect(stops).toEqual([
+      ['gegeven', true],
+      ['bewijs', true],
+      ['summary', true],
+      ['button', true],
+    ]);
   });
 
   it('says which file is missing, works by keyboard, and called nothing at all', async () => {

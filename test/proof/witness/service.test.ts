@@ -68,7 +68,7 @@ it('publishes checkpoints with the cosignatures of its neighbours, who show them
     const { text } = await getText(`${server.url}/proof/v1/witness/${hash('sha256', ORIGIN, 'hex')}/checkpoint`);
     expect(text.split('\n\n')[0]).toBe(note.split('\n\n')[0]);
   }
-  const ready = await fetch(`${feed.server.managementUrl}/ready`).then((answer) => answer.text());
+  const ready = await fetch(`${feed.server.managementUrl}/health/ready`).then((answer) => answer.text());
   expect(ready).not.toContain('too few witnesses');
 });
 
