@@ -3,11 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { bronCommand } from '../../src/cli/bron.ts';
-import { feedCommand } from '../../src/cli/feed.ts';
-import { gegevensCommand } from '../../src/cli/gegevens.ts';
-import { verwerkingenlogCommand } from '../../src/cli/log.ts';
-import { registerCommand } from '../../src/cli/register.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { createLogger } from '../../src/kernel/log.ts';
@@ -29,7 +25,10 @@ import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerking
 const ROLES = join(import.meta.dirname, '../../deploy/sql/roles.sql');
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 /** They reach no database. */
-const WITHOUT_DATABASE = ['gegevens request', 'gegevens convert', 'feed follow'];
+const WITHOUT_DATABASE = [
+  ...['gegevens request', 'gegevens convert', 'feed follow'],
+  ...['proof key', 'proof check', 'proof monitor'],
+];
 
 let dir: string;
 let server: EmbeddedPostgres;
@@ -54,6 +53,13 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
+/** All three logs are kept. */
+const proof = (): Record<string, string> => ({
+  PROOF_KEY: Buffer.alloc(32, 7).toString('base64'),
+  PROOF_STATE: join(dir, 'proof-state.json'),
+  PROOF_INTERVAL_SECONDS: '1',
+});
+
 /** Runs a command with the addresses that docs/operations.md gives it; what the database refuses is shown. */
 async function koppelvlak(words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   ran.add(words.slice(0, 2).join(' '));
@@ -62,6 +68,7 @@ async function koppelvlak(words: readonly string[], env: Record<string, string> 
     DATABASE_PRUNE_URL: as('koppelvlak_retentie'),
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
     VERWERKINGENLOG_KEY: KEY,
+    ...proof(),
     RAADSFEED_ROL: 'aggregator',
     AGGREGATOR_ALLOW_PRIVATE: 'true',
     NOTUBIZ_URL: supplier.base,
@@ -121,6 +128,9 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
         LDV_UNKNOWN_ACTIVITY: 'normaal',
         LDV_READ: 'true',
         LDV_FORWARD_URL: logbook.url,
+        RAADSFEED_PAGES: 'true',
+        RAADSFEED_DIWOO: 'true',
+        ...proof(),
       },
     });
     try {
@@ -159,6 +169,14 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
       await expect
         .poll(() => service.server.logged.map(({ msg }) => msg))
         .toContain('actions past their term were removed');
+      for (const path of ['/raad', '/raad/zoeken?q=brief']) {
+        expect((await fetch(`${service.server.url}${path}`)).status, path).toBe(200);
+      }
+      const sizeOf = async (name: string): Promise<number> => {
+        const checkpoint = await (await fetch(`${service.server.url}/proof/v1/${name}/checkpoint`)).text();
+        return Number(checkpoint.split('\n')[1]);
+      };
+      for (const name of ['verwerkingen', 'leveringen']) await expect.poll(() => sizeOf(name)).toBeGreaterThan(0);
       const ready = await fetch(`${service.server.managementUrl}/health/ready`);
       expect(ready.status, await ready.text()).toBe(200);
       const refused = service.server.logged.filter((line) => /permission denied|42501/.test(JSON.stringify(line)));
@@ -204,6 +222,15 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['feed', 'verify']);
   });
 
+  it('what is beside the feed is made anew and reported, and the proof logs are verified', async () => {
+    await works(['feed', 'reindex'], { RAADSFEED_PAGES: 'true' });
+    await works(['diwoo', 'report', '--list'], { RAADSFEED_DIWOO: 'true' });
+    await works(['diwoo', 'robots'], { RAADSFEED_DIWOO: 'true' });
+    await works(['proof', 'verify']);
+    // Without a conflict there is nothing to begin anew.
+    await koppelvlak(['proof', 'new-origin', 'raadsfeed']);
+  });
+
   it('sources are followed, inspected and left', async () => {
     const notubiz = ['notubiz:281', '--organisatie', 'gm0363', '--naam', 'Gemeente Amsterdam', '--from', '2025-01-01'];
     await works(['bron', 'add', source.url]);
@@ -225,10 +252,9 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
   });
 
   it('no command was left out', () => {
-    const groups = [gegevensCommand, verwerkingenlogCommand, feedCommand, bronCommand, registerCommand];
     expect([...ran].sort()).toEqual(
-      groups
-        .flatMap((group) => namesOf(group(process)))
+      createProgram(process)
+        .commands.flatMap(namesOf)
         .filter((name) => !WITHOUT_DATABASE.includes(name))
         .sort(),
     );
