@@ -108,6 +108,7 @@ function describeRest(demo: Demo, transcript: Transcript, empty: boolean): void 
   transcript.section('What next');
   transcript.line('read the interfaces in a browser:');
   for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
+  if (demo.config.raadsfeed.pages) transcript.line(`look at the council information: ${file.baseUrl}/raad`);
   if (demo.config.inzage.pages)
     transcript.line(
       `see as a citizen what was done with your data: ${file.baseUrl}/inzage (log in as one of two persons)`,
