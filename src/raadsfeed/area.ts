@@ -24,7 +24,7 @@ import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute, snapshotRoute } from './routes/feed.ts';
 import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
-import { createIndexFollower } from './search/follow-feed.ts';
+import { followStep as followSearchStep } from './search/follow-feed.ts';
 import type { RaadsfeedServices } from './services.ts';
 import { rewritePartitions } from './store/text-partitions.ts';
 
@@ -145,7 +145,7 @@ function createPages(platform: Platform, heads: HeadCache, apiUrl: () => string)
     apiUrl,
   };
   return {
-    follower: createIndexFollower({ pool, heads, log }),
+    follower: createFollower({ heads, log, name: 'the search index', step: () => followSearchStep(pool) }),
     mount: mountPages({
       ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
       routes: (app) => pagesRoutes(app, context, stylesheet),

@@ -14,7 +14,7 @@ import { Problem } from '../../kernel/problem.ts';
 import { compress, ENCODINGS } from '../feed/compression.ts';
 import { createByteCache, type ResponseCache } from '../feed/response-cache.ts';
 import { isComplete } from './follow-feed.ts';
-import { SITEMAP_PLACES } from './settle.ts';
+import { SITEMAP_PLACES } from './place-documents.ts';
 import {
   indexPath,
   listCategories,

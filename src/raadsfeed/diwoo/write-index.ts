@@ -6,11 +6,11 @@ import {
   type Document,
   documentKey,
   type Place,
+  placeDocuments,
   SITEMAP_PLACES,
-  settle,
   type TouchedSitemap,
   touchedSitemaps,
-} from './settle.ts';
+} from './place-documents.ts';
 
 interface Changed {
   readonly resource: Resource;
@@ -49,7 +49,7 @@ export async function writeIndex(db: Db, changes: readonly IndexChange[]): Promi
     documents.flatMap(({ offer }) => offer?.loc ?? []),
   );
   const at = new Date(Math.max(...latest.map(({ storedAt }) => storedAt.getTime())));
-  const { gone, written, placeless } = settle({
+  const { gone, written, placeless } = placeDocuments({
     ...{ before, changed, at },
     judged: new Set(affected.map(documentKey)),
     closed: await closedDocuments(db, affected),

@@ -33,7 +33,7 @@ export async function writeIndex(db: Db, changes: readonly IndexChange[]): Promi
   if (present.length === 0) return;
   await writeEntries(db, present);
   await writeReferences(db, present);
-  await settleMeetings(db, keysOf(present));
+  await fillInMeetings(db, keysOf(present));
 }
 
 type Present = Omit<IndexChange, 'entry'> & { readonly entry: Entry };
@@ -97,7 +97,7 @@ async function writeReferences(db: Db, present: readonly Present[]): Promise<voi
  * Gives documents the meeting of their item, and items and documents the body and the day of their meeting, in whatever order the feed has
  * them: what is in the batch looks up, and what refers to something in the batch is looked up.
  */
-async function settleMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
+async function fillInMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
   await db.query({
     name: 'raadsfeed-zoek-agendapunt',
     text: `with g as materialized (select * from unnest($1::text[], $2::text[], $3::text[]) as g (o, t, b)),

@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/kernel/time.ts';
 import { followStep } from '../../../src/raadsfeed/diwoo/follow-feed.ts';
-import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/settle.ts';
+import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/place-documents.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';
 import { generateHistory } from '../generate-history.ts';

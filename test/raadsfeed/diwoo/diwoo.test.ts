@@ -1,7 +1,7 @@
 /** What is offered to the national index, over HTTP: each organisation of these tests has a municipality of its own. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/kernel/time.ts';
-import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/settle.ts';
+import { SITEMAP_PLACES } from '../../../src/raadsfeed/diwoo/place-documents.ts';
 import { MAX_ENTRY_BYTES, renderDocument } from '../../../src/raadsfeed/diwoo/sitemaps.ts';
 import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
 import { createPublisher } from '../../../src/raadsfeed/writer/publisher.ts';

@@ -33,7 +33,7 @@ export interface ChangedDocument {
   readonly offer: Offer | undefined;
 }
 
-export interface Settling {
+export interface Batch {
   /** Documents as they are, by key: those that change, those of items that changed, and those with the addresses of both. */
   readonly before: ReadonlyMap<string, Document>;
   readonly changed: readonly ChangedDocument[];
@@ -44,7 +44,7 @@ export interface Settling {
   readonly at: Date;
 }
 
-export interface Settled {
+export interface Placement {
   readonly gone: readonly Document[];
   readonly written: readonly Document[];
   /** Offered now, and still without a place; in the order in which they get one. */
@@ -67,7 +67,7 @@ function isOwn(reason: Reason): reason is OwnReason {
 
 type Candidate = Document & { readonly own: OwnReason | undefined; readonly isClosed: boolean };
 
-export function settle({ before, changed, judged, closed, at }: Settling): Settled {
+export function placeDocuments({ before, changed, judged, closed, at }: Batch): Placement {
   const gone = changed.flatMap(({ key, offer }) => (offer === undefined ? (before.get(key) ?? []) : []));
   const candidates = new Map<string, Candidate>();
   for (const [key, document] of before) {

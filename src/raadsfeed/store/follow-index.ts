@@ -1,0 +1,100 @@
+/**
+ * Keeps an index beside the feed up with it. Each step is one transaction: the changes, and how far the index has come. The records after
+ * the position come first, because a redaction must reach the index within a second; the current state of a feed that is new to the index,
+ * or that is indexed anew, is taken in between them.
+ */
+import type { Pool } from '../../kernel/database/pool.ts';
+import { type Db, transaction } from '../../kernel/database/transaction.ts';
+import { joinRecord } from '../domain/record-text.ts';
+import { readFeedHead } from './feed-row.ts';
+import { readRange } from './read-log.ts';
+import { readSnapshot } from './read-texts.ts';
+
+/** An index in a schema of its own, which has a table `positie` with one row. */
+export interface FeedIndex {
+  readonly schema: 'raadsfeed_zoek' | 'raadsfeed_diwoo';
+  /** Records of one step: few, so that no step holds its rows for long. */
+  readonly stepRecords: number;
+  /** Takes records in, given as the feed has them. */
+  readonly write: (db: Db, texts: readonly string[]) => Promise<void>;
+  /** Prepares for taking in the current state from the beginning. */
+  readonly begin: (db: Db) => Promise<void>;
+  /** Called when all of the current state was taken in. */
+  readonly scanned?: (db: Db) => Promise<void>;
+}
+
+/** How far an index is. */
+export interface IndexPosition {
+  /** Empty: of no feed yet. */
+  readonly feedId: string;
+  /** Number of the last record that was taken in. */
+  readonly nummer: number;
+  /** The current state is taken in up to the first of these numbers, and is to be up to the second. */
+  readonly scanNa: number;
+  readonly scanTot: number;
+}
+
+const select = (schema: FeedIndex['schema']): string =>
+  `select feed_id as "feedId", nummer, scan_na as "scanNa", scan_tot as "scanTot" from ${schema}.positie`;
+
+export async function readIndexPosition(
+  db: Db,
+  { schema }: Pick<FeedIndex, 'schema'>,
+): Promise<IndexPosition | undefined> {
+  const { rows } = await db.query<IndexPosition>({ name: `${schema}-position`, text: select(schema) });
+  return rows[0];
+}
+
+/**
+ * Takes the next records in.
+ * @returns what there was to do: `busy` when another process does it
+ */
+export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed' | 'done' | 'busy'> {
+  const { schema, stepRecords, write } = index;
+  return await transaction(pool, async (db) => {
+    const { rows } = await db.query<IndexPosition>({
+      name: `${schema}-position-lock`,
+      text: `${select(schema)} for update skip locked`,
+    });
+    const [found] = rows;
+    if (found === undefined) return 'busy';
+    const head = await readFeedHead(db);
+    const top = head.head.sequenceNumber;
+    // Another feed, a restored backup, or history that was pruned before it was read: from the current state.
+    if (found.feedId !== head.feedId || found.nummer > top || found.nummer < head.historyAfter.sequenceNumber) {
+      await index.begin(db);
+      await move(db, schema, { feedId: head.feedId, nummer: top, scanNa: 0, scanTot: top });
+      return 'changed';
+    }
+    if (found.nummer < top) {
+      const { records } = await readRange(db, found.nummer, stepRecords, '');
+      await write(db, records);
+      await move(db, schema, { ...found, nummer: found.nummer + records.length });
+      return 'changed';
+    }
+    if (found.scanNa < found.scanTot) {
+      const { records, isAll } = await readSnapshot(db, found.scanNa, found.scanTot, stepRecords, {});
+      const last = records.at(-1)?.sequenceNumber ?? found.scanTot;
+      await write(
+        db,
+        records.map((record) => joinRecord(record, '')),
+      );
+      await move(db, schema, { ...found, scanNa: isAll ? found.scanTot : last });
+      if (isAll) await index.scanned?.(db);
+      return 'changed';
+    }
+    return 'done';
+  });
+}
+
+async function move(
+  db: Db,
+  schema: FeedIndex['schema'],
+  { feedId, nummer, scanNa, scanTot }: IndexPosition,
+): Promise<void> {
+  await db.query({
+    name: `${schema}-position-move`,
+    text: `update ${schema}.positie set feed_id = $1::text, nummer = $2::bigint, scan_na = $3::bigint, scan_tot = $4::bigint`,
+    values: [feedId, nummer, scanNa, scanTot],
+  });
+}
