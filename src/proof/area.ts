@@ -6,10 +6,11 @@ import { readOpenapi } from '../http/openapi-document.ts';
 import { type Area, mount } from '../http/server.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { isProofLogOn, type NumberedRecords, PROOF_LOGS } from '../kernel/proof-log.ts';
+import { createInstances } from './instances.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer, type SequencerOptions } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
-import { readLog, readQueue } from './store/logs.ts';
+import { readLog, readQueue, type StoredLog } from './store/logs.ts';
 import { logsOf } from './writer.ts';
 
 const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
@@ -22,7 +23,8 @@ interface ProofNeeds {
   readonly feed?: NumberedRecords | undefined;
   /** Further routes below the prefix: proofs of the feed, witnesses. */
   readonly routes?: (app: FastifyInstance) => void | Promise<void>;
-  readonly witnessed?: SequencerOptions['witnessed'];
+  /** The newest checkpoint that witnesses saw of an origin. */
+  readonly witnessed?: ((origin: string) => Promise<string | undefined>) | undefined;
   readonly cosign?: SequencerOptions['cosign'];
 }
 
@@ -43,6 +45,11 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
   const proofKey = Buffer.from(config.proof.key, 'base64');
   const { intervalSeconds, pad } = config.proof;
   const published = await openPublishedCheckpoints(statePath(config));
+  const instances = createInstances(platform);
+  const seen = async (stored: StoredLog): Promise<readonly string[]> => {
+    const [witnessed, notes] = await Promise.all([needs.witnessed?.(stored.origin), instances?.latest(stored)]);
+    return [...(witnessed === undefined ? [] : [witnessed]), ...(notes ?? [])];
+  };
   const sequencers = logs.map((name) =>
     createSequencer({
       pool,
@@ -53,7 +60,7 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
       pad,
       intervalSeconds,
       numbered: name === 'raadsfeed' ? needs.feed : undefined,
-      witnessed: needs.witnessed,
+      seen,
       cosign: needs.cosign,
     }),
   );
@@ -110,6 +117,7 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
     close: async () => {
       clearInterval(timer);
       await running;
+      await instances?.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Switching a log on later, several instances, a late commit, a restored backup, and going on after it. */
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
@@ -84,6 +84,61 @@ it('has one sequencer over two instances, and gives what is committed late a lat
     await database.drop();
     state.remove();
     second.remove();
+  }
+});
+
+it('takes what the other instances published last: for a state that was lost, and before it signs', async () => {
+  const database = await createDatabase();
+  const [state, lost, alone, old] = [stateFile(), stateFile(), stateFile(), stateFile()];
+  const log = await startLog({ env: state.env, databaseUrl: database.url });
+  const started = [log.server];
+  const another = async ({ env }: typeof state, more: Record<string, string> = {}) => {
+    const { server } = await startLog({ env: { ...env, ...more }, databaseUrl: database.url, tokens: log.tokens });
+    started.push(server);
+    return server;
+  };
+  const others = { PROOF_INSTANCES: `http://127.0.0.1:9/,${log.server.url}` };
+  const owner = new pg.Client(database.url);
+  await owner.connect();
+  try {
+    const post = () => log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS);
+    const address = `${log.server.url}/proof/v1/verwerkingen`;
+    await post();
+    await hasLeaves(address, 1);
+    copyFileSync(state.path, old.path);
+    for (const table of ['logs', 'tegels', 'bladen'])
+      await owner.query(`create table kopie_${table} as table proof.${table}`);
+    await post();
+    const last = await hasLeaves(address, 2);
+
+    const first = await another(lost, others);
+    expect(await warnings(first.managementUrl)).not.toContain('nothing is signed');
+    expect(JSON.parse(readFileSync(lost.path, 'utf8'))).toEqual({ '127.0.0.1/proof/v1/verwerkingen': last });
+    const second = await another(alone);
+    expect(await warnings(second.managementUrl)).toContain('PROOF_STATE has no checkpoint');
+    await Promise.all([first.stop(), second.stop()]);
+
+    // Database and state of the same backup: only the instance that went on running knows better.
+    await owner.query('begin');
+    for (const table of ['logs', 'tegels', 'bladen'])
+      await owner
+        .query(`delete from proof.${table}`)
+        .then(() => owner.query(`insert into proof.${table} table kopie_${table}`));
+    await owner.query('commit');
+    await post();
+    const third = await another(old, others);
+    await expect
+      .poll(() => warnings(third.managementUrl), PATIENT)
+      .toContain('2 leaves was published and the database has 1');
+    const { rows } = await owner.query(`select grootte::int as size from proof.logs where log = 'verwerkingen'`);
+    expect(rows).toEqual([{ size: 1 }]);
+    expect((await getText(`${address}/checkpoint`)).text).toBe(last);
+  } finally {
+    await owner.end();
+    for (const server of started.toReversed()) await server.stop();
+    await log.stop();
+    await database.drop();
+    for (const file of [state, lost, alone, old]) file.remove();
   }
 });
 

@@ -1,4 +1,4 @@
-import { choices, integer, optionalText } from './kinds.ts';
+import { choices, integer, list, optionalText } from './kinds.ts';
 
 /** Settings of the logs that prove what was recorded. */
 export const proofSettings = {
@@ -21,6 +21,12 @@ export const proofSettings = {
   state: optionalText('PROOF_STATE', {
     description:
       'File with the last published checkpoint of each proof log, outside the database; keep it where a restored backup does not reach. Absent: in `KOPPELVLAK_HOME`, which production refuses.',
+  }),
+  instances: list('PROOF_INSTANCES', {
+    item: /^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/,
+    allowed: 'comma list of addresses with `http:` or `https:`',
+    description:
+      'Addresses of the other instances of this service: each is asked for the last checkpoint that it published, before a new one is signed. This instance’s own may be among them.',
   }),
   pad: integer('PROOF_PAD', {
     default: 0,
