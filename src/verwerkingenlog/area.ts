@@ -70,7 +70,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
       ? undefined
       : createForwarder({ platform, keys: log.keys, address: forwardUrl, base: mountAddress(platform, prefix) });
   const inzage = platform.config.inzage.pages
-    ? createInzage(platform, { log, loggedRead: routeNeeds.loggedRead, base: routeNeeds.base })
+    ? createInzage(platform, { log, loggedRead: routeNeeds.loggedRead })
     : undefined;
   const lines = createLineStore(platform, log);
   const ldvContract = createContract<LdvOperations>(readOpenapi(LDV_CONTRACT));

@@ -131,6 +131,9 @@ it('answers 404 with a time to wait while the entry has no place, and 410 for wh
   await log.call(ALL, 'DELETE', `/verwerkingsacties/${kept.actieId}`, undefined, HEADERS);
   const gone = await log.call(ALL, 'GET', `/verwerkingsacties/${kept.actieId}/bewijs`, undefined, HEADERS);
   expect(gone.json).toMatchObject({ status: 410, code: 'bewijs-verwijderd' });
+  const [object] = Array.isArray(kept.verwerkteObjecten) ? kept.verwerkteObjecten.filter(isRecord) : [];
+  const path = `/verwerkte-objecten/${object?.verwerktObjectId}/bewijs`;
+  expect((await log.call(ALL, 'GET', path, undefined, HEADERS)).json).toMatchObject({ status: 410 });
 });
 
 it('has an entry of every version: changed, changed with its whole processing, odd in every member, of LDV', async () => {

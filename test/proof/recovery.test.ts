@@ -9,7 +9,7 @@ import { PATIENT, publishLines, servicePool, startFeed, vergadering } from '../r
 import { createDatabase } from '../support/database.ts';
 import { startServer } from '../support/server.ts';
 import { koppelvlak } from '../verwerkingenlog/cli.ts';
-import { actie, HEADERS, KEY, newPerson, startLog } from '../verwerkingenlog/support.ts';
+import { actie, actieIn, HEADERS, KEY, newPerson, startLog } from '../verwerkingenlog/support.ts';
 import { getText, hasLeaves, startProofFeed, stateFile } from './support.ts';
 
 async function verify(url: string, name: string, env: Record<string, string>): Promise<unknown> {
@@ -139,6 +139,57 @@ it('takes what the other instances published last: for a state that was lost, an
     await log.stop();
     await database.drop();
     for (const file of [state, lost, alone, old]) file.remove();
+  }
+});
+
+it('ends on the word of an operator only: nothing new is entered, what was stays proven, and a gap before that is named', async () => {
+  const database = await createDatabase();
+  const state = stateFile();
+  const log = await startLog({ env: state.env, databaseUrl: database.url });
+  const all = ['create:normal', 'update:normal', 'read:normal'];
+  const ended = { ...state.env, PROOF_ENDED: 'verwerkingen' };
+  const env = { ...ended, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
+  const owner = new pg.Client(database.url);
+  await owner.connect();
+  const post = async (one: typeof log) =>
+    actieIn(await one.call(all, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
+  try {
+    const [first, second] = [await post(log), await post(log)];
+    await hasLeaves(`${log.server.url}/proof/v1/verwerkingen`, 2);
+    await log.server.stop();
+    const start = (more: Record<string, string>) =>
+      startLog({ env: { ...state.env, ...more }, databaseUrl: database.url, tokens: log.tokens });
+    await expect(start({ PROOF_LOGS: 'leveringen' })).rejects.toThrow(/PROOF_ENDED/);
+
+    const later = await start(ended);
+    try {
+      expect(await warnings(later.server.managementUrl)).toContain('PROOF_ENDED');
+      const { actieId } = await post(later);
+      const processing = `/verwerkingsacties?verwerkingId=${second.verwerkingId}`;
+      expect((await later.call(all, 'PATCH', processing, { bewaartermijn: 'P2Y' }, HEADERS)).status).toBe(204);
+      const proofOf = (id: string) => later.call(all, 'GET', `/verwerkingsacties/${id}/bewijs`, undefined, HEADERS);
+      expect((await proofOf(first.actieId)).status).toBe(200);
+      for (const id of [second.actieId, actieId])
+        expect((await proofOf(id)).json).toMatchObject({ status: 404, code: 'zonder-bewijs' });
+      const well = await verify(database.url, 'verwerkingen', env);
+      expect(well).toMatchObject({ code: 0, logs: [{ leaves: 2, faults: [] }] });
+
+      await owner.query(
+        `update verwerkingenlog.versies set tijdstip_registratie = (
+           select max(tijdstip_registratie) from verwerkingenlog.versies where bewijs_nr is not null) where actie_id = $1`,
+        [actieId],
+      );
+      expect(await verify(database.url, 'verwerkingen', env)).toMatchObject({
+        logs: [{ faults: [{ name: `version 1 of ${actieId}`, fault: 'was recorded without an entry' }] }],
+      });
+    } finally {
+      await later.server.stop();
+    }
+  } finally {
+    await owner.end();
+    await log.stop();
+    await database.drop();
+    state.remove();
   }
 });
 

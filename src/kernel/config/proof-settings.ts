@@ -12,6 +12,11 @@ export const proofSettings = {
     default: ['verwerkingen', 'leveringen', 'raadsfeed'],
     description: 'Which logs are kept; those of interfaces that are not in `AREAS` do not count.',
   }),
+  ended: choices('PROOF_ENDED', ['verwerkingen', 'leveringen'], {
+    default: [],
+    description:
+      'Logs of `PROOF_LOGS` that get no new entries any more: what is recorded is not proven from then on. What was entered stays proven.',
+  }),
   intervalSeconds: integer('PROOF_INTERVAL_SECONDS', {
     default: 60,
     min: 1,

@@ -6,10 +6,9 @@ import { heading, link, type Page, paragraph } from '../../http/html/page.ts';
 import { html } from '../../http/html/template.ts';
 import type { ProofWriter } from '../../kernel/proof-log.ts';
 import { categorieOf } from '../domain/access.ts';
-import { BASIS, objectPart } from '../domain/proof-parts.ts';
+import { BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../processing-log.ts';
-import { actieAnswer } from '../routes/request-reply.ts';
 import { proveVersion, type VersionProof } from '../store/proof.ts';
 import { readCurrent, revealWithinBudget } from '../store/versions.ts';
 import { namesAnother, READER } from './read-overview.ts';
@@ -26,8 +25,6 @@ export interface ProofPages {
   readonly writer: ProofWriter;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
-  /** Address of area B, as it stands in its answers. */
-  readonly base: () => string;
   /** Seconds between two checkpoints. */
   readonly intervalSeconds: number;
   /** Undefined after the browser was sent to the front page. */
@@ -68,7 +65,7 @@ function asFile(reply: FastifyReply, name: string, type: string, text: string): 
 }
 
 interface OwnProof {
-  /** What the citizen sees of the action, as the API answers it. */
+  /** The action in the limited set, with this person's objects only; as the API answers it, without addresses. */
   readonly record: object;
   readonly proof: VersionProof;
 }
@@ -79,7 +76,7 @@ async function readProof(
   reply: FastifyReply,
   { bsn }: Session,
   actieId: string,
-  { writer, log, loggedRead, base }: ProofPages,
+  { writer, log, loggedRead }: ProofPages,
 ): Promise<OwnProof | undefined> {
   const reader = {
     context: {},
@@ -89,29 +86,24 @@ async function readProof(
   };
   return await loggedRead(reader, async (db) => {
     const stored = await readCurrent(db, actieId);
-    const versie =
-      stored === undefined || categorieOf(stored) !== 'normaal'
-        ? undefined
-        : ownVersion(await revealWithinBudget(stored, log.keys), bsn);
     const persons = [{ soortObjectId: 'BSN', objectId: bsn }];
-    if (stored === undefined || versie === undefined) return { result: undefined, persons, confidential: false };
-    const shown = [BASIS, ...versie.own.objecten.map(({ nummer }) => objectPart(actieId, nummer))];
-    return {
-      result: {
-        record: actieAnswer(versie.own, base(), true),
-        proof: await proveVersion(db, writer, { stored, versie: versie.whole, shown }, log.keys),
-      },
-      persons,
-      confidential: false,
-    };
+    const nothing = { result: undefined, persons, confidential: false };
+    if (stored === undefined || categorieOf(stored) !== 'normaal') return nothing;
+    const versie = await revealWithinBudget(stored, log.keys);
+    const own = ownObjects(versie, bsn);
+    if (own.length === 0) return nothing;
+    const { parts } = proofRecordOf(versie);
+    const proof = await proveVersion(db, writer, { stored, versie, shown: [BASIS, ...own] }, log.keys);
+    const record = { ...Object(parts[BASIS]), verwerkteObjecten: own.map((name) => parts[name]) };
+    return { ...nothing, result: { record, proof } };
   });
 }
 
-/** The version with only this person's objects; undefined when there are none, or when it names another person as who received the data. */
-function ownVersion(whole: Versie, bsn: string): { readonly whole: Versie; readonly own: Versie } | undefined {
-  const objecten = whole.objecten.filter(({ soortObjectId, objectId }) => soortObjectId === 'BSN' && objectId === bsn);
-  if (objecten.length === 0 || namesAnother(whole, bsn)) return undefined;
-  return { whole, own: { ...whole, objecten } };
+/** The parts of this person's objects; none when the action names another person as who received the data. */
+function ownObjects(versie: Versie, bsn: string): string[] {
+  if (namesAnother(versie, bsn)) return [];
+  const own = versie.objecten.filter(({ soortObjectId, objectId }) => soortObjectId === 'BSN' && objectId === bsn);
+  return own.map(({ nummer }) => objectPart(versie.actieId, nummer));
 }
 
 const PATH = [

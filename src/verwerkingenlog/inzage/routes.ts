@@ -32,8 +32,6 @@ import {
 export interface InzageNeeds {
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
-  /** Address of area B, as it stands in its answers. */
-  readonly base: () => string;
 }
 
 const PER_PAGE = 50;
@@ -68,8 +66,8 @@ export function createInzage(
     ...{ clock, pool, path: HOME, idleMs: settings.idleMs, maxMs: settings.sessionMs, key: settings.sessionKey ?? '' },
     isSecure: () => publicBaseUrl().startsWith('https:'),
   });
-  const writer = platform.proof('verwerkingen');
-  const { log: actieLog, loggedRead, base } = needs;
+  const writer = platform.proof('verwerkingen', 'kept');
+  const { log: actieLog, loggedRead } = needs;
   const overviewNeeds: OverviewNeeds = {
     ...{ settings, pool, log: actieLog, loggedRead },
     proofAddress: writer === undefined ? undefined : proofAddress,
@@ -186,7 +184,7 @@ export function createInzage(
 
     if (writer !== undefined) {
       proofPages(app, {
-        ...{ writer, log: actieLog, loggedRead, base, requireSession },
+        ...{ writer, log: actieLog, loggedRead, requireSession },
         intervalSeconds: config.proof.intervalSeconds,
         send: (reply, page, status) => send(reply, site, page, status),
       });

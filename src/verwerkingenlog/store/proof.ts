@@ -106,6 +106,14 @@ export async function provenVersions(
   return proven;
 }
 
+/** The moment of the last version that has an entry; undefined: none has. */
+export async function lastProven(db: Db): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date | null }>(
+    'select max(tijdstip_registratie) as at from verwerkingenlog.versies where bewijs_nr is not null',
+  );
+  return rows[0]?.at ?? undefined;
+}
+
 const BATCH = 500;
 
 /** Every version of the log for `proof verify`, a month at a time. */
