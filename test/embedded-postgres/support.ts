@@ -37,7 +37,10 @@ async function initialise(): Promise<string> {
 }
 
 afterAll(async () => {
-  if (initialised !== undefined) await rm(await initialised, { recursive: true, force: true });
+  if (initialised === undefined) return;
+  await rm(await initialised, { recursive: true, force: true });
+  // The next file of this process makes its own.
+  initialised = undefined;
 });
 
 /** Another process with an embedded Postgres. */
