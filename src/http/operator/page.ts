@@ -15,7 +15,7 @@ const SECTION_TIMEOUT_MS = 3000;
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:70rem;color:#1b1b1b;background:#fff}
 h1{font-size:1.6rem;margin:0 0 .5rem}h2{font-size:1.2rem;margin:2rem 0 .5rem}
-table{border-collapse:collapse;width:100%}time{white-space:nowrap}.ago{color:#555}
+table{border-collapse:collapse;width:100%}time,.ago{white-space:nowrap}.ago{color:#555}td:has(time){white-space:nowrap}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d5d9de;vertical-align:top;overflow-wrap:anywhere;min-width:4.5rem}
 thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
 .verdict{padding:.6rem 1rem;border-left:.5rem solid #2d6a1f;background:#eef6ea}.verdict.warning{border-color:#8a5a00;background:#fff6e0}
@@ -25,7 +25,7 @@ thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
 .charts li{break-inside:avoid}.charts svg{display:block;width:100%;height:5rem;background:#f5f6f8}
 .charts polyline{fill:none;stroke:#154273;stroke-width:1.5;vector-effect:non-scaling-stroke}
 @media (max-width:45rem){table,tbody,tr,tbody th,td{display:block;min-width:0}thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
-tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:0}td:empty{display:none}td[data-label]::before{content:attr(data-label) ": ";color:#555}}
+tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:0}td:empty{display:none}td:has(time){white-space:normal}td[data-label]::before{content:attr(data-label) ": ";color:#555}}
 @media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
@@ -177,6 +177,7 @@ function ago(date: Date, now: Date): string {
   const [unit, length] = SPANS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   const number = Math.floor(Math.abs(seconds) / length);
   const span = `${number} ${unit}${number === 1 ? '' : 's'}`;
+  if (seconds === 0) return 'just now';
   return seconds < 0 ? `in ${span}` : `${span} ago`;
 }
 
