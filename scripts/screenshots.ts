@@ -2,7 +2,7 @@
  * Pictures of every page in every state, at three widths and on paper, for docs/screenshots.md, which is written too: `npm run screenshots`.
  * The data are those of the demo, one real meeting, and what no example has: a meeting that was called off, a source that is behind.
  */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -23,6 +23,10 @@ const WIDTHS = [320, 768, 1440];
 /** What is below it (pixels) is not in a picture. */
 const LONGEST = 2400;
 const QUALITY = 55;
+
+const home = await mkdtemp(join(tmpdir(), 'koppelvlak-screenshots-'));
+/** They replace the old ones when all have been taken. */
+const made = join(home, 'pictures');
 
 /** A state of a page: what it shows, and where it is. */
 type State = readonly [name: string, what: string, path: string];
@@ -147,7 +151,7 @@ async function shoot(tab: Page, name: string): Promise<void> {
     clip: { x: 0, y: 0, width, height: Math.min(height, LONGEST), scale: 1 },
   });
   await session.detach();
-  await writeFile(join(OUTPUT, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
+  await writeFile(join(made, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
 }
 
 /** At every width; each has cookies of its own. */
@@ -176,7 +180,7 @@ async function spoilSession(tab: Page): Promise<void> {
 async function printAll(tab: Page, base: string): Promise<void> {
   for (const [name, , path] of PRINTED) {
     await tab.goto(base + path);
-    await tab.pdf({ path: join(OUTPUT, `${name}.pdf`), format: 'A4' });
+    await tab.pdf({ path: join(made, `${name}.pdf`), format: 'A4' });
   }
 }
 
@@ -242,16 +246,17 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
 
 const executable = findChromium();
 if (executable === undefined) throw new Error('there is no Chromium on PATH');
-const home = await mkdtemp(join(tmpdir(), 'koppelvlak-screenshots-'));
-await rm(OUTPUT, { recursive: true, force: true });
-await mkdir(OUTPUT, { recursive: true });
 const demo = await startDemo({
   ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0', DEMO_PKI_PORT: '0', DEMO_AUTH_PORT: '0' },
-  ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator' },
+  // However busy the machine is.
+  ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator', OVERLOAD_EVENT_LOOP_DELAY_MS: '0' },
 });
 const browser = await launchChromium(executable);
 try {
+  await mkdir(made);
   await takePictures(browser, demo);
+  await rm(OUTPUT, { recursive: true, force: true });
+  await cp(made, OUTPUT, { recursive: true });
 } finally {
   await browser.close();
   await demo.stop();

@@ -26,6 +26,7 @@ thead th{color:#555;font-weight:400}tbody th{min-width:9rem}
 .charts polyline{fill:none;stroke:#154273;stroke-width:1.5;vector-effect:non-scaling-stroke}
 @media (max-width:45rem){table,tbody,tr,tbody th,td{display:block;min-width:0}thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 tr{padding:.5rem 0;border-bottom:1px solid #d5d9de}tbody th,td{border:0;padding:0}td:empty{display:none}td:has(time){white-space:normal}td[data-label]::before{content:attr(data-label) ": ";color:#555}}
+@media (min-width:45.01rem) and (max-width:65rem){.ago{display:block}td:has(time){white-space:normal}}
 @media print{body{max-width:none;font-size:11pt}tr{break-inside:avoid}}`;
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
