@@ -183,6 +183,11 @@ function bodyList(path: string, bodies: readonly Body[], chosen: string | undefi
   return html`${boundedList(rows, 25_000, '')}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
 }
 
+/** Marks where the long words of meetings may be broken: not every browser knows how to hyphenate Dutch. */
+function breakable(text: string): string {
+  return text.replaceAll(/(raads|staten|begrotings|informatie|commissie|gemeente)(?=\p{L}{5})/giu, '$1\u00ad');
+}
+
 const WEEKDAYS = ['maandag', 'dinsdag', 'woensdag', 'donderdag', 'vrijdag', 'zaterdag', 'zondag'];
 
 /** A month as a table of weeks; narrow screens show only the list below it. */
@@ -199,7 +204,7 @@ function calendar(month: string, meetings: readonly Item[]): Html {
       .slice(0, 6)
       .map(
         (item) =>
-          html`<li>${item.datum !== null && hasTime(item.kort) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), shorten(item.titel, 50))} ${stateBadge(textIn(item.kort, 'vergaderstatus'))}</li>`,
+          html`<li>${item.datum !== null && hasTime(item.kort) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.kort, 'vergaderstatus'))}</li>`,
       );
     return html`<td><span class="kv-calendar__day">${number}</span>${items.length > 0 && html`<ul>${items}${found.length > 6 && html`<li>en nog ${found.length - 6}</li>`}</ul>`}</td>`;
   });
