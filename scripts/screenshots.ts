@@ -1,73 +1,265 @@
-/** Pictures of the pages for docs/screenshots, at three widths, with the data of the demo and one real meeting: `npm run screenshots`. */
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+/**
+ * Pictures of every page in every state, at three widths and on paper, for docs/screenshots.md, which is written too: `npm run screenshots`.
+ * The data are those of the demo, one real meeting, and what no example has: a meeting that was called off, a source that is behind.
+ */
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { raadsinformatie } from '../src/demo/example-data.ts';
-import { publish } from '../src/demo/load-example-data.ts';
-import { readConfig } from '../src/kernel/config/read-config.ts';
-import { createLogger } from '../src/kernel/log.ts';
+import pg from 'pg';
+import type { Browser, Page } from 'playwright-core';
+import { createDemoClient } from '../src/demo/demo-client.ts';
+import { raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
+import { loadExampleData, publish } from '../src/demo/load-example-data.ts';
+import { type Demo, startDemo } from '../src/demo/start-demo.ts';
 import { openPlatform } from '../src/kernel/platform.ts';
+import { createProofWriters } from '../src/proof/writer.ts';
 import { followStep } from '../src/raadsfeed/search/follow-feed.ts';
-import { createLineValidator } from '../src/raadsfeed/writer/line-validator.ts';
-import { publishLines } from '../src/raadsfeed/writer/publish-lines.ts';
-import { createPublisher } from '../src/raadsfeed/writer/publisher.ts';
-import { serve } from '../src/serve.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUTPUT = join(ROOT, 'docs/screenshots');
 const MEETING = join(ROOT, 'test/fixtures/raadsfeed/vergadering-2018-02-08.ndjson');
 const WIDTHS = [320, 768, 1440];
-const PAGES = {
-  begin: '/raad',
-  organisatie: '/raad/gm0363',
-  vergadering: '/raad/gm0363/vergaderingen/meeting-458902',
-  document: '/raad/gm0363/informatieobjecten/document-6160186',
-  zoeken: '/raad/zoeken?q=brief+wethouder',
-  verwijderd: '/raad/ws9902/informatieobjecten/document-2026-03-05-2',
+/** What is below it (pixels) is not in a picture. */
+const LONGEST = 2400;
+const QUALITY = 55;
+
+const home = await mkdtemp(join(tmpdir(), 'koppelvlak-screenshots-'));
+/** They replace the old ones when all have been taken. */
+const made = join(home, 'pictures');
+
+/** A state of a page: what it shows, and where it is. */
+type State = readonly [name: string, what: string, path: string];
+
+const EMPTY: State[] = [['begin-leeg', 'Front, before anything was published', '/raad']];
+
+const removedAs = (op: string): string => {
+  const { organisatiecode, bronidentificatie } = Object(
+    Object(raadsinformatie().find((one) => one.op === op)).resource,
+  );
+  const collection = op === 'redact' ? 'informatieobjecten' : 'agendapunten';
+  return `/raad/${organisatiecode}/${collection}/${bronidentificatie}`;
 };
+const COUNCIL: State[] = [
+  ['begin', 'Front', '/raad'],
+  ['organisatie', 'Organisation with its calendar', '/raad/gm0363'],
+  ['organisatie-commissie', 'One committee', '/raad/gm0363?gremium=4972'],
+  ['organisatie-leeg', 'A month without meetings', '/raad/gm9901?maand=2020-01'],
+  ['organisatie-achter', 'A source that is behind and cannot be read', '/raad/gm9902'],
+  ['vergadering', 'Meeting with many items (real data)', '/raad/gm0363/vergaderingen/meeting-458902'],
+  ['vergadering-kort', 'Meeting with few items', '/raad/gm9901/vergaderingen/vergadering-2026-02-12'],
+  [
+    'vergadering-gaat-niet-door',
+    'Called off; one item closed, one below another',
+    '/raad/gm9902/vergaderingen/afgelast',
+  ],
+  ['vergadering-zonder-agenda', 'Meeting without an agenda', '/raad/gm9902/vergaderingen/leeg'],
+  ['document', 'Document', '/raad/gm0363/informatieobjecten/document-6160186'],
+  ['document-zonder-bestand', 'Document without a file', '/raad/gm9902/informatieobjecten/kaal'],
+  ['documenten', 'All documents of an organisation', '/raad/gm0363/informatieobjecten'],
+  ['zoeken-leeg', 'Search without words', '/raad/zoeken'],
+  ['zoeken', 'Search', '/raad/zoeken?q=brief+wethouder'],
+  ['zoeken-niets', 'Search that finds nothing', '/raad/zoeken?q=nietsditvindt'],
+  ['zoeken-fout', 'Search with a fault', '/raad/zoeken?soort=iets'],
+  ['ingetrokken', 'Withdrawn', removedAs('delete')],
+  ['verwijderd', 'Redacted: personal data', removedAs('redact')],
+  ['niet-gevonden', 'Not there', '/raad/gm9901/vergaderingen/bestaat-niet'],
+];
+const BEFORE_LOGIN: State[] = [
+  ['inzage', 'Inspection: front', '/inzage'],
+  ['inzage-inloggen', 'The stand-in for the national login', '/inzage/inloggen'],
+  ['inzage-mislukt', 'Login that failed', '/inzage/terug'],
+];
+const OVERVIEW: State[] = [
+  ['inzage-overzicht', 'What was done with my data', '/inzage/overzicht'],
+  ['inzage-niets', 'Nothing in this period', '/inzage/overzicht?van=2020-01-01&tot=2020-01-02'],
+  ['inzage-fout', 'A fault in what was filled in', '/inzage/overzicht?van=x'],
+];
+const ENDED: State[] = [['inzage-verlopen', 'Session that ended', '/inzage/overzicht']];
+const LOGGED_OUT: State[] = [['inzage-uitgelogd', 'Logged out', '/inzage/uitgelogd']];
+const OPERATOR: State[] = [['beheer', "The operator's page", '/']];
+const BROKEN: State[] = [['beheer-storing', "The operator's page, with things that are wrong", '/']];
+/** As printed, A4; the first page is in the picture. */
+const PRINTED: State[] = [
+  ['druk-vergadering', 'Meeting, printed', '/raad/gm0363/vergaderingen/meeting-458902'],
+  ['druk-inzage', 'What was done with my data, printed', '/inzage/overzicht?alles=ja'],
+];
+
+/** What no example has. */
+async function publishOddities(platform: Parameters<typeof publish>[0]): Promise<void> {
+  const organisatie = { gemeente: 'gm9902', naam: 'Gemeente Waterrijk' };
+  const upsert = (resourceType: string, bronidentificatie: string, more: object) => ({
+    op: 'upsert' as const,
+    resourceType,
+    data: { bronidentificatie, dossiertype: resourceType.toLowerCase(), organisatie, ...more },
+  });
+  const of = { vergadering: { bronidentificatie: 'afgelast' } };
+  await publish(platform, [
+    upsert('Vergadering', 'afgelast', {
+      ...{ naam: 'Commissie Ruimte', geplandeaanvang: '2026-03-19T18:30:00Z', vergaderstatus: 'Geannuleerd' },
+      ...{ locatie: 'Raadzaal', vergadertoelichting: 'De stukken worden in april behandeld.' },
+    }),
+    upsert('Agendapunt', 'a-1', { ...of, agendapuntnaam: 'Opening en mededelingen', volgnummer: '1' }),
+    upsert('Agendapunt', 'a-1a', {
+      ...{ ...of, agendapuntnaam: 'Mededelingen van het college', volgnummer: '1a' },
+      hoofdagendapunt: { bronidentificatie: 'a-1' },
+    }),
+    upsert('Agendapunt', 'a-2', { ...of, agendapuntnaam: 'Grondzaken', volgnummer: '2', indicatiebesloten: true }),
+    upsert('Vergadering', 'leeg', { naam: 'Werkbezoek aan de haven', geplandedatum: '2026-03-26' }),
+    upsert('Informatieobject', 'kaal', {
+      ...{ titel: 'Brief van een bewoner over het Havenkwartier', wooinformatiecategorie: 'c_db4862c3' },
+      ...{ datumingediend: '2026-03-20', webpaginalink: 'https://gm9902.example/brieven/1' },
+    }),
+  ]);
+}
+
+const BEHIND = `
+  with bron as (
+    insert into aggregator.bron (adres, soort, toestand, organisatiecodes, bijgewerkt, mislukt, fout, fout_sinds)
+    values ('notubiz:9902', 'leveranciers-api', 'gepauzeerd', '{gm9902}', now() - interval '3 days', 4,
+      'the supplier answers 503', now() - interval '2 days') returning id),
+  gebonden as (
+    insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam) select 'gm9902', id, 'Gemeente Waterrijk' from bron),
+  gemeten as (
+    insert into aggregator.dekking (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
+    select id, '2026-03', 412, 405, 0, '{}', now() - interval '3 days' from bron)
+  update raadsfeed.organisatie set herkomst_soort = 'leveranciers-api', laatst_bijgewerkt = now() - interval '3 days'
+   where organisatiecode = 'gm9902'`;
+
+/** A run of retention that failed, and a database that a newer program has migrated. */
+const TROUBLE = [
+  `insert into verwerkingenlog.opschoningen (begonnen_op, door, geeindigd_op, fout) values (now(), session_user, now(), 'the disk is full')`,
+  `insert into koppelvlak.migraties (name, run_on) values ('9999-later', now())`,
+];
+
+async function asOwner(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function shoot(tab: Page, name: string): Promise<void> {
+  const size: unknown = await tab.evaluate('[innerWidth, document.documentElement.scrollHeight]');
+  const [width = 0, height = 0] = Array.isArray(size) ? size.map(Number) : [];
+  const session = await tab.context().newCDPSession(tab);
+  const { data } = await session.send('Page.captureScreenshot', {
+    ...{ format: 'webp', quality: QUALITY, captureBeyondViewport: true },
+    clip: { x: 0, y: 0, width, height: Math.min(height, LONGEST), scale: 1 },
+  });
+  await session.detach();
+  await writeFile(join(made, `${name}-${width}.webp`), Buffer.from(data, 'base64'));
+}
+
+/** At every width; each has cookies of its own. */
+async function takeAll(tabs: readonly Page[], base: string, states: readonly State[]): Promise<void> {
+  for (const [name, , path] of states) {
+    for (const tab of tabs) {
+      await tab.goto(base + path);
+      await shoot(tab, name);
+    }
+  }
+}
+
+async function logIn(tab: Page, base: string): Promise<void> {
+  await tab.goto(`${base}/inzage/inloggen`);
+  await tab.getByText(signInPersons[0].name).click();
+  await tab.waitForURL(/overzicht/);
+}
+
+/** The session of another service: it cannot be read here. */
+async function spoilSession(tab: Page): Promise<void> {
+  const context = tab.context();
+  const cookies = await context.cookies();
+  await context.addCookies(cookies.map((cookie) => ({ ...cookie, value: `${cookie.value.slice(0, -8)}AAAAAAAA` })));
+}
+
+async function printAll(tab: Page, base: string): Promise<void> {
+  for (const [name, , path] of PRINTED) {
+    await tab.goto(base + path);
+    await tab.pdf({ path: join(made, `${name}.pdf`), format: 'A4' });
+  }
+}
+
+function document(): string {
+  const states = [EMPTY, COUNCIL, BEFORE_LOGIN, OVERVIEW, ENDED, LOGGED_OUT, OPERATOR, BROKEN].flat();
+  const picture = (name: string, width: number): string =>
+    `[![${name}, ${width} pixels wide](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
+  return [
+    '# The pages in pictures',
+    '',
+    'Every page and every state of it, at three widths, as `npm run screenshots` takes them: with the data of the demo and one real meeting.',
+    'Long pages are cut. What they are for: [pages](pages.md), [inspection by citizens](inzage.md), [operations](operations.md).',
+    '',
+    `| state | ${WIDTHS.join(' | ')} |`,
+    `|---|${WIDTHS.map(() => '---|').join('')}`,
+    ...states.map(([name, what]) => `| ${what} | ${WIDTHS.map((width) => picture(name, width)).join(' | ')} |`),
+    '',
+    `Printed: ${PRINTED.map(([name, what]) => `[${what.replace(', printed', '').toLowerCase()}](screenshots/${name}.pdf)`).join(', ')}.`,
+    '',
+  ].join('\n');
+}
+
+async function takePictures(browser: Browser, demo: Demo): Promise<void> {
+  const { baseUrl: base, managementUrl, databaseUrl } = demo.file;
+  const tabs = await Promise.all(
+    WIDTHS.map((width) => browser.newPage({ viewport: { width, height: 900 }, locale: 'nl-NL' })),
+  );
+  const [first] = tabs;
+  if (first === undefined) return;
+  await takeAll(tabs, base, EMPTY);
+  const open = await openPlatform({
+    config: demo.config,
+    log: demo.log,
+    purpose: 'command',
+    proof: createProofWriters,
+  });
+  try {
+    const { platform } = open;
+    const options = { client: createDemoClient(demo.file), mounts: demo.file.mounts, directory: demo.home };
+    await loadExampleData({ platform, ...options });
+    const lines = (await readFile(MEETING, 'utf8')).trim().split('\n');
+    await publish(
+      platform,
+      lines.map((line) => JSON.parse(line)),
+    );
+    await publishOddities(platform);
+    for (let outcome = await followStep(platform.pool); outcome !== 'done'; outcome = await followStep(platform.pool));
+  } finally {
+    open.beginStop();
+    await open.close();
+  }
+  await takeAll(tabs, managementUrl, OPERATOR);
+  await asOwner(databaseUrl, BEHIND);
+  await takeAll(tabs, base, [...COUNCIL, ...BEFORE_LOGIN]);
+  for (const tab of tabs) await logIn(tab, base);
+  await takeAll(tabs, base, OVERVIEW);
+  await printAll(first, base);
+  for (const tab of tabs) await spoilSession(tab);
+  await takeAll(tabs, base, [...ENDED, ...LOGGED_OUT]);
+  await asOwner(databaseUrl, ...TROUBLE);
+  await takeAll(tabs, managementUrl, BROKEN);
+}
 
 const executable = findChromium();
 if (executable === undefined) throw new Error('there is no Chromium on PATH');
-const home = await mkdtemp(join(tmpdir(), 'koppelvlak-screenshots-'));
-const log = createLogger('error');
-const env = { AREAS: 'raadsfeed', RAADSFEED_PAGES: 'true', PORT: '0', MANAGEMENT_PORT: '0', KOPPELVLAK_HOME: home };
-const config = readConfig(env, 'serve');
-const service = await serve({ config, log });
+const demo = await startDemo({
+  ...{ KOPPELVLAK_HOME: home, PORT: '0', MANAGEMENT_PORT: '0', DEMO_PKI_PORT: '0', DEMO_AUTH_PORT: '0' },
+  // However busy the machine is.
+  ...{ LOG_LEVEL: 'error', RAADSFEED_ROL: 'aggregator', OVERLOAD_EVENT_LOOP_DELAY_MS: '0' },
+});
+const browser = await launchChromium(executable);
 try {
-  const { platform, close } = await openPlatform({ config, log, purpose: 'command' });
-  const demo = raadsinformatie();
-  await publish(platform, demo);
-  await publishLines(Readable.from([await readFile(MEETING)]), {
-    validate: createLineValidator(),
-    publisher: createPublisher(platform),
-    refused: (line, faults) => {
-      throw new Error(`line ${line}: ${faults.join('; ')}`);
-    },
-    progress: () => {},
-    signal: platform.stopping,
-  });
-  while ((await followStep(platform.pool)) !== 'done');
-  await close();
-  const removed = demo.find(({ op }) => op === 'redact');
-  const { organisatiecode, bronidentificatie } = Object(Object(removed).resource);
-  await mkdir(OUTPUT, { recursive: true });
-  const browser = await launchChromium(executable);
-  for (const width of WIDTHS) {
-    const tab = await browser.newPage({ viewport: { width, height: 900 } });
-    for (const [name, path] of Object.entries(PAGES)) {
-      const address = name === 'verwijderd' ? `/raad/${organisatiecode}/informatieobjecten/${bronidentificatie}` : path;
-      await tab.goto(service.url + address);
-      await tab.screenshot({
-        path: join(OUTPUT, `${name}-${width}.png`),
-        fullPage: name !== 'vergadering' || width > 700,
-      });
-    }
-    await tab.close();
-  }
-  await browser.close();
+  await mkdir(made);
+  await takePictures(browser, demo);
+  await rm(OUTPUT, { recursive: true, force: true });
+  await cp(made, OUTPUT, { recursive: true });
 } finally {
-  await service.stop();
+  await browser.close();
+  await demo.stop();
   await rm(home, { recursive: true, force: true });
 }
+await writeFile(join(ROOT, 'docs/screenshots.md'), document());

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { OperatorSection, Platform } from '../kernel/platform.ts';
 import { limitYoungGeneration } from '../kernel/scheduling.ts';
+import type { SourceCompleteness } from '../raadsfeed/store/state.ts';
 import { rewritePartitions } from '../raadsfeed/store/text-partitions.ts';
 import { closeDependencies, openDependencies } from './dependencies.ts';
 import { followSource } from './feed/follow-source.ts';
 import { createAggregatorMetrics } from './metrics.ts';
-import { readSourceHealth } from './store/faults.ts';
+import { sourcesSection } from './operator-section.ts';
+import { readCompletenessOf } from './store/completeness.ts';
 import { readSupplier } from './supplier/read-supplier.ts';
 import { createScheduler, runSource, type WorkerDependencies } from './worker.ts';
 
@@ -14,6 +16,8 @@ import { createScheduler, runSource, type WorkerDependencies } from './worker.ts
 export interface Aggregator {
   /** How the sources go, for the operator's page. */
   readonly section: OperatorSection;
+  /** For the page of an organisation; undefined when it has no source here. */
+  completenessOf(organisatiecode: string): Promise<SourceCompleteness | undefined>;
   start(): void;
   close(): Promise<void>;
 }
@@ -65,7 +69,8 @@ export function createAggregator(platform: Platform): Aggregator {
       });
   };
   return {
-    section: { title: 'Sources', read: async () => await sourcesTable(pool) },
+    section: sourcesSection(pool),
+    completenessOf: (organisatiecode) => readCompletenessOf(pool, organisatiecode),
     start() {
       limitYoungGeneration();
       for (const scheduler of schedulers) scheduler.start();
@@ -76,19 +81,5 @@ export function createAggregator(platform: Platform): Aggregator {
       await Promise.all(schedulers.map((scheduler) => scheduler.close()));
       await closeDependencies(deps);
     },
-  };
-}
-
-async function sourcesTable(pool: Platform['pool']): ReturnType<OperatorSection['read']> {
-  const sources = await readSourceHealth(pool);
-  return {
-    columns: ['source', 'state', 'read whole', 'records behind', 'records refused', 'last fault'],
-    rows: sources.map(({ adres, toestand, bijgewerkt, achter, geweigerd, fout, foutSinds }) => [
-      // Whatever an address carries beside its place is not for a page.
-      adres.replace(/[?#].*$/, '').replace(/\/\/[^/@]*@/, '//'),
-      toestand === 'actief' ? 'active' : 'paused',
-      ...[bijgewerkt?.toISOString() ?? 'never', String(achter ?? ''), String(geweigerd)],
-      fout === null ? '' : `${fout} (since ${foutSinds?.toISOString() ?? 'unknown'})`,
-    ]),
   };
 }

@@ -100,11 +100,17 @@ export interface ReadinessCheck {
   readonly check: () => Promise<ReadinessResult>;
 }
 
+/** What a cell of the operator's page shows; a moment is shown with how long ago it was. */
+export type OperatorCell = string | number | Date;
+
 /** A part of the operator's page that an area gives: a table of words, without secrets and without personal data. */
 export interface OperatorSection {
   readonly title: string;
   /** Reads it now; one that fails or takes too long is shown with the reason instead. */
-  readonly read: () => Promise<{ readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }>;
+  readonly read: () => Promise<{
+    readonly columns: readonly string[];
+    readonly rows: readonly (readonly OperatorCell[])[];
+  }>;
 }
 
 /** Measures the process (processor, memory, event loop) under the usual names, and the connection pools. */

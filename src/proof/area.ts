@@ -5,7 +5,7 @@ import { openToOrigins } from '../http/headers.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { type Area, mount } from '../http/server.ts';
 import type { Config } from '../kernel/config/read-config.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
+import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { isProofLogOn, type NumberedRecords, PROOF_LOGS, type ProofLogName } from '../kernel/proof-log.ts';
 import { createInstances } from './instances.ts';
 import { logRoutes } from './routes.ts';
@@ -99,6 +99,7 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
   return {
     problems: {},
     checks: sequencers.map((sequencer) => checkOf(platform, sequencer)),
+    sections: [logsSection(platform, sequencers)],
     mounts: [
       mount({
         platform,
@@ -145,6 +146,22 @@ function checkOf({ pool, config }: Platform, sequencer: Sequencer): ReadinessChe
       if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return { ok: true };
       return { ok: true, warning: `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s` };
     },
+  };
+}
+
+/** For the operator's page. */
+function logsSection({ pool }: Platform, sequencers: readonly Sequencer[]): OperatorSection {
+  return {
+    title: 'Proof logs',
+    read: async () => ({
+      columns: ['log', 'leaves of the tree', 'entries that wait', 'the first for', 'fault'],
+      rows: await Promise.all(
+        sequencers.map(async ({ log, conflict }) => {
+          const [stored, { pending, oldestSeconds }] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
+          return [log, stored?.size ?? 0, pending, `${Math.round(oldestSeconds)} s`, conflict() ?? ''];
+        }),
+      ),
+    }),
   };
 }
 

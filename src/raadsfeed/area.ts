@@ -11,7 +11,7 @@ import type { Platform } from '../kernel/platform.ts';
 import { followStep } from './diwoo/follow-feed.ts';
 import { diwooMount, robotsRoute } from './diwoo/routes.ts';
 import { createFollower } from './feed/follower.ts';
-import { createFeedReader, createHeadCache, type HeadCache } from './feed/head.ts';
+import { createFeedReader, createHeadCache } from './feed/head.ts';
 
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
@@ -88,7 +88,9 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     ? createFollower({ heads, log, name: 'what is offered to DiWoo', step: () => followStep(pool) })
     : undefined;
   const diwooContext = { platform, pool: readPool, responses };
-  const pages = settings.pages ? createPages(platform, heads, mountUrl) : undefined;
+  const pages = settings.pages
+    ? createPages(platform, { heads, apiUrl: mountUrl, completenessOf: aggregator?.completenessOf })
+    : undefined;
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
     rewritePartitions(pool).catch((error: unknown) =>
@@ -98,7 +100,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   return {
     problems: raadsfeedProblems,
     checks: replicaPool === undefined ? [] : [{ name: 'read-replica', vital: false, check: reader.checkReplica }],
-    sections: [...feedSections(readPool, platform.clock), ...(aggregator === undefined ? [] : [aggregator.section])],
+    sections: [...feedSections(readPool), ...(aggregator === undefined ? [] : [aggregator.section])],
     start: async () => {
       // Finishes the redaction of a process that died after its commit.
       finishRewrites();
@@ -130,22 +132,21 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
 }
 
 /** The pages for people, and the index that they search. */
-function createPages(platform: Platform, heads: HeadCache, apiUrl: () => string) {
+function createPages(platform: Platform, needs: Pick<PagesContext, 'heads' | 'apiUrl' | 'completenessOf'>) {
   const { pool, readPool, clock, log, config } = platform;
   const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
   const site = createSite(stylesheet.path, config.raadsfeed.prefix);
   const settings = config.raadsfeed;
   const context: PagesContext = {
+    ...needs,
     pool: readPool,
-    heads,
     settings,
     clock,
     site,
     baseUrl: platform.publicBaseUrl,
-    apiUrl,
   };
   return {
-    follower: createFollower({ heads, log, name: 'the search index', step: () => followSearchStep(pool) }),
+    follower: createFollower({ heads: needs.heads, log, name: 'the search index', step: () => followSearchStep(pool) }),
     mount: mountPages({
       ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
       routes: (app) => pagesRoutes(app, context, stylesheet),

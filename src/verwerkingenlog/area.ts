@@ -78,6 +78,7 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
   return {
     problems: verwerkingenlogProblems,
     checks: forwarder === undefined ? [] : [forwarder.check],
+    sections: forwarder === undefined ? [] : [forwarder.section],
     start: async () => forwarder?.start(),
     close: async () => {
       await lines.idle();

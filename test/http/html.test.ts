@@ -50,7 +50,7 @@ it('cuts lists by their bytes and says how many are left', () => {
 });
 
 it('writes sizes and days as people in the Netherlands do', () => {
-  expect(fileSize(999)).toBe('999 bytes');
-  expect(fileSize(1_234_567)).toBe('1,2 MB');
+  expect(fileSize(999)).toBe('999\u00a0bytes');
+  expect(fileSize(1_234_567)).toBe('1,2\u00a0MB');
   expect(isoDay(new Date('2018-02-08T23:30:00Z'))).toBe('2018-02-09');
 });

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { addSource, readSourceStates, removeSource } from '../../src/aggregator/store/sources.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded-postgres/start.ts';
@@ -22,6 +23,7 @@ import { startReceiver } from '../verwerkingenlog/ldv/receiver.ts';
 import { line } from '../verwerkingenlog/ldv/support.ts';
 import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerkingenlog/support.ts';
 
+const TABLES = join(import.meta.dirname, '../../examples/tables/gegevens');
 const ROLES = join(import.meta.dirname, '../../deploy/sql/roles.sql');
 const ALL = ['create:confidential', 'update:confidential', 'delete:confidential', 'read:confidential'];
 /** As `log rotate-key` leaves the log. */
@@ -126,6 +128,9 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
         DATABASE_MIGRATE: 'false',
         DATABASE_PRUNE_URL: as('koppelvlak_retentie'),
         RAADSFEED_REGISTER: 'true',
+        RAADSFEED_ROL: 'aggregator',
+        AGGREGATOR_ALLOW_PRIVATE: 'true',
+        NOTUBIZ_URL: supplier.base,
         VERWERKINGENLOG_PRUNE_INTERVAL_MINUTES: '60',
         LDV_UNKNOWN_ACTIVITY: 'normaal',
         LDV_READ: 'true',
@@ -171,7 +176,17 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
       await expect
         .poll(() => service.server.logged.map(({ msg }) => msg))
         .toContain('actions past their term were removed');
-      for (const path of ['/raad', '/raad/zoeken?q=brief']) {
+      // The aggregator follows what was added meanwhile, of both kinds, and the operator's page reads how it goes.
+      await addSource(service.pool, { adres: source.url, soort: 'feed', organisatiecodes: [] });
+      const notubiz = { adres: 'notubiz:281', soort: 'leveranciers-api' } as const;
+      await addSource(service.pool, { ...notubiz, organisatiecodes: ['gm0363'], vanaf: '2025-01-01' });
+      const served = async (): Promise<string> => (await fetch(`${service.server.url}/ori/v1/snapshot`)).text();
+      await expect.poll(served).toMatch(/gm0002[\s\S]*gm0363|gm0363[\s\S]*gm0002/);
+      const operator = await (await fetch(`${service.server.managementUrl}/`)).text();
+      expect(operator).toContain('<h2>Sources</h2>');
+      expect(operator).not.toContain('Not known now');
+      for (const { id } of await readSourceStates(service.pool)) await removeSource(service.pool, id);
+      for (const path of ['/raad', '/raad/gm0002', '/raad/zoeken?q=brief']) {
         expect((await fetch(`${service.server.url}${path}`)).status, path).toBe(200);
       }
       const sizeOf = async (name: string): Promise<number> => {
@@ -208,6 +223,8 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     expect((await koppelvlak(['gegevens', 'check', '--variant', 'shv'])).stdout).toContain('rule 11');
     await works(['gegevens', 'journal']);
     await works(['gegevens', 'remove', id]);
+    const mapped = ['--mapping', join(TABLES, 'shv-trajecten.mapping.yaml')];
+    await works(['gegevens', 'import', '--variant', 'shv', ...mapped, join(TABLES, 'shv-trajecten.csv')]);
     await works(['gegevens', 'prune', '--older-than', '0']);
     // There is no certificate to check here.
     const { stdout } = await koppelvlak(['gegevens', 'preflight']);

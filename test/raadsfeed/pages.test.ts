@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { transaction } from '../../src/kernel/database/transaction.ts';
 import { publishBatch } from '../../src/raadsfeed/store/publish.ts';
-import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
+import { behindItsSource, type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 import { agendapunt, changeOf, document, removal, vergadering } from './support.ts';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'&</title></script><script>alert(1)</script>\u202e`;
@@ -21,7 +21,7 @@ const validator = new HtmlValidate({
 
 let pages: PagesServer;
 beforeAll(async () => {
-  pages = await startPages();
+  pages = await startPages({ RAADSFEED_ROL: 'aggregator' });
 });
 afterAll(() => pages.stop());
 
@@ -85,7 +85,7 @@ it('shows a real meeting with its agenda, documents, history, and the same for m
   });
   const document = await read('/gm0363/informatieobjecten/document-6160186');
   expect(document).toContain('"@type":"DigitalDocument"');
-  expect(document).toContain('1,4 MB');
+  expect(document).toContain('1,4\u00a0MB');
   expect(document).toContain('href="https://api.notubiz.nl/document/6160186/1"');
   expect(document).toContain('/raad/gm0363/vergaderingen/meeting-458902');
   expect(await read('/gm0363')).toContain('Vergaderingen in februari 2018');
@@ -304,8 +304,8 @@ it('keeps to 150 kB and 20 statements for a page, however much there is', async 
     ),
   ]);
   const seen = vi.spyOn(pg.Client.prototype, 'query');
-  // What the server does of itself meanwhile: the poll of the head, and the index that looks whether there is something.
-  const own = /raadsfeed\.feed$|raadsfeed_zoek\.positie for update|^(begin|commit)/;
+  // What the server does of itself meanwhile: the poll of the head, the index that looks whether there is something, sources that are due.
+  const own = /raadsfeed\.feed$|raadsfeed_zoek\.positie for update|huur_|^(begin|commit)/;
   const textOf = (query: unknown): string => (typeof query === 'string' ? query : String(Object(query).text ?? ''));
   for (const path of [
     '',
@@ -358,4 +358,24 @@ it('offers sitemaps with every page once', async () => {
   expect(new Set(addresses).size).toBe(addresses.length);
   expect(addresses).toContain(`${pages.server.url}/raad/gm0363/vergaderingen/meeting-458902`);
   expect(addresses.some((address) => address.includes('/informatieobjecten/weg'))).toBe(false);
+});
+
+it('tells of an organisation from elsewhere how far its source was read, and how whole', async () => {
+  const organisatie = { gemeente: 'gm9902', naam: 'Gemeente Achter' };
+  await pages.publishAndIndex([vergadering('achter', {}, organisatie)]);
+  expect(await read('/gm9902')).not.toContain('Volledigheid');
+  await behindItsSource(pages);
+  const text = await read('/gm9902');
+  const told = [...text.matchAll(/item-key">([^<]+)<\/dt><dd[^>]*>([^<]+)</g)].map(
+    ([, key, value]) => `${key}: ${value}`,
+  );
+  expect(told).toEqual(
+    expect.arrayContaining([
+      'Herkomst: uit het systeem van een leverancier',
+      expect.stringMatching(/^Bron gelezen: Helemaal op \d+ \S+ \d{4} om \d\d:\d\d uur$/),
+      expect.stringMatching(/^Storing: De bron is niet te lezen sinds \d+ /),
+      'Achterstand: 23 wijzigingen van de bron',
+      'Volledigheid: 98,3 % van wat de bron toont',
+    ]),
+  );
 });

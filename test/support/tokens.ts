@@ -65,6 +65,7 @@ export async function startTokens(): Promise<TestTokens> {
       return { authorization: `Bearer ${await known}` };
     },
     async close() {
+      if (!server.listening) return;
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

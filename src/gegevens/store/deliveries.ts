@@ -27,7 +27,7 @@ export function deliveriesSection(pool: Pool): OperatorSection {
       return {
         columns: ['day', 'variant', 'answers', 'records', 'MB', 'not sent whole'],
         rows: rows.map(({ dag, variant, answers, records, bytes, broken }) => [
-          ...[dag, variant, String(answers), String(records), (bytes / 1e6).toFixed(1), String(broken)],
+          ...[dag, variant, answers, records, (bytes / 1e6).toFixed(1), broken],
         ]),
       };
     },

@@ -41,5 +41,5 @@ export function fileSize(bytes: number): string {
     size /= 1000;
     unit += 1;
   }
-  return `${size.toLocaleString('nl-NL', { maximumFractionDigits: unit > 1 && size < 10 ? 1 : 0 })} ${units[unit]}`;
+  return `${size.toLocaleString('nl-NL', { maximumFractionDigits: unit > 1 && size < 10 ? 1 : 0 })}\u00a0${units[unit]}`;
 }

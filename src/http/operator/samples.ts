@@ -11,8 +11,11 @@ interface Figure {
   readonly metric: string;
   /** Name of the value within the metric, such as `x_count` of a histogram; absent: the metric's own name. */
   readonly value?: string;
-  /** `rate`: how much it grows a second. */
-  readonly kind: 'rate' | 'level';
+  /**
+   * `rate`: how much it grows a second, over all labels; `level`: its value, over all labels; `most`: that of the label with the largest;
+   * `mean`: the mean of what a histogram observed since the last sample.
+   */
+  readonly kind: 'rate' | 'level' | 'most' | 'mean';
   readonly scale?: number;
 }
 
@@ -22,6 +25,18 @@ const FIGURES: readonly Figure[] = [
     ...{ metric: 'koppelvlak_http_request_duration_seconds', value: 'koppelvlak_http_request_duration_seconds_count' },
   },
   { title: 'Log appends', unit: 'a second', kind: 'rate', metric: 'koppelvlak_verwerkingenlog_appends_total' },
+  {
+    ...{ title: 'Appends in one transaction, mean', unit: 'appends', kind: 'mean' },
+    metric: 'koppelvlak_verwerkingenlog_group_size',
+  },
+  {
+    ...{ title: 'Longest wait to be given on', unit: 's', kind: 'level' },
+    metric: 'koppelvlak_ldv_forward_lag_seconds',
+  },
+  {
+    ...{ title: 'Longest wait for a place in a proof log', unit: 's', kind: 'most' },
+    metric: 'koppelvlak_proof_lateness_seconds',
+  },
   { title: 'Deliveries', unit: 'a minute', kind: 'rate', scale: 60, metric: 'koppelvlak_gegevens_deliveries_total' },
   { title: 'Feed records', unit: 'a second', kind: 'rate', metric: 'koppelvlak_raadsfeed_head' },
   { title: 'Event loop lag, 99 %', unit: 'ms', kind: 'level', scale: 1000, metric: 'nodejs_eventloop_lag_p99_seconds' },
@@ -34,46 +49,84 @@ export interface Series extends Pick<Figure, 'title' | 'unit'> {
   readonly values: readonly number[];
 }
 
-/** Sums of the values of one metric over its labels, by name of the value. */
-type Sums = ReadonlyMap<string, number>;
+/** What one metric says now: over all its labels together, and at the label where it is largest. */
+interface Reading {
+  readonly sum: number;
+  readonly most: number;
+}
+
+/** By name of the value. */
+type Readings = ReadonlyMap<string, Reading>;
 
 export interface Samples {
+  /** Adds a sample to each series; to be called every `SAMPLE_MS`. */
   take(): Promise<void>;
+  /** Reads the metrics anew for `latest`, and adds no sample unless there is none yet. */
+  refresh(): Promise<void>;
   /** Figures that this process has. */
   readonly series: () => Series[];
-  /** The newest sums of all metrics. */
-  readonly latest: () => Sums;
+  /** The newest sum over its labels of a metric that this process has. */
+  readonly latest: (metric: string) => number | undefined;
+}
+
+interface Sample {
+  readonly readings: Readings;
+  /** Milliseconds of a clock that only moves forward. */
+  readonly at: number;
 }
 
 export function createSamples(metrics: Registry): Samples {
   const kept = new Map<Figure, number[]>();
-  let before: { readonly sums: Sums; readonly at: number } | undefined;
+  let last: Sample | undefined;
+  let latest: Readings = new Map();
+  const read = async (): Promise<Sample> => {
+    latest = await readAll(metrics);
+    return { readings: latest, at: performance.now() };
+  };
+  const add = (now: Sample): void => {
+    for (const figure of FIGURES) {
+      const value = figureNow(figure, now, last);
+      if (value === undefined) continue;
+      const values = kept.get(figure) ?? [];
+      // A counter of another process, or a feed that was replaced, begins anew.
+      values.push(Math.max(0, value) * (figure.scale ?? 1));
+      if (values.length > KEPT) values.shift();
+      kept.set(figure, values);
+    }
+    last = now;
+  };
   return {
-    async take() {
-      const sums = await readSums(metrics);
-      const at = performance.now();
-      for (const figure of FIGURES) {
-        const name = figure.value ?? figure.metric;
-        const now = sums.get(name);
-        const old = before?.sums.get(name);
-        if (now === undefined) continue;
-        const seconds = before === undefined ? 0 : (at - before.at) / 1000;
-        const value = figure.kind === 'level' ? now : old === undefined || seconds === 0 ? 0 : (now - old) / seconds;
-        const values = kept.get(figure) ?? [];
-        // A counter of another process, or a feed that was replaced, begins anew.
-        values.push(Math.max(0, value) * (figure.scale ?? 1));
-        if (values.length > KEPT) values.shift();
-        kept.set(figure, values);
-      }
-      before = { sums, at };
+    take: async () => add(await read()),
+    async refresh() {
+      const now = await read();
+      if (last === undefined) add(now);
     },
     series: () => [...kept].map(([{ title, unit }, values]) => ({ title, unit, values })),
-    latest: () => before?.sums ?? new Map<string, number>(),
+    latest: (metric) => latest.get(metric)?.sum,
   };
 }
 
-async function readSums(metrics: Registry): Promise<Sums> {
-  const sums = new Map<string, number>();
+/** Undefined when this process does not have the figure. */
+function figureNow(figure: Figure, now: Sample, before: Sample | undefined): number | undefined {
+  const { metric, value = metric, kind } = figure;
+  const growth = (name: string): number => {
+    const sum = now.readings.get(name)?.sum ?? 0;
+    return sum - (before?.readings.get(name)?.sum ?? sum);
+  };
+  if (kind === 'mean') {
+    if (!now.readings.has(`${metric}_count`)) return undefined;
+    const count = growth(`${metric}_count`);
+    return count <= 0 ? 0 : growth(`${metric}_sum`) / count;
+  }
+  const reading = now.readings.get(value);
+  if (reading === undefined) return undefined;
+  if (kind === 'level') return reading.sum;
+  if (kind === 'most') return reading.most;
+  return before === undefined || now.at <= before.at ? 0 : growth(value) / ((now.at - before.at) / 1000);
+}
+
+async function readAll(metrics: Registry): Promise<Readings> {
+  const readings = new Map<string, Reading>();
   const found = await Promise.all(
     // One by one: a metric that is read from a database which is away must not hide the others.
     metrics.getMetricsAsArray().map(({ name }) =>
@@ -86,8 +139,9 @@ async function readSums(metrics: Registry): Promise<Sums> {
   for (const { name, values } of found.filter((metric) => metric !== undefined)) {
     for (const one of values) {
       const part = 'metricName' in one && typeof one.metricName === 'string' ? one.metricName : name;
-      sums.set(part, (sums.get(part) ?? 0) + one.value);
+      const { sum, most } = readings.get(part) ?? { sum: 0, most: 0 };
+      readings.set(part, { sum: sum + one.value, most: Math.max(most, one.value) });
     }
   }
-  return sums;
+  return readings;
 }

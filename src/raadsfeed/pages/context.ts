@@ -7,7 +7,7 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import type { Clock } from '../../kernel/time.ts';
 import { COLLECTIONS, type Resource, type ResourceType, resourcePath } from '../domain/resource.ts';
 import type { HeadCache } from '../feed/head.ts';
-import type { FeedOrganisation } from '../store/state.ts';
+import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
 
 /** Path of the pages. */
 export const HOME = '/raad';
@@ -23,6 +23,8 @@ export interface PagesContext {
   readonly baseUrl: () => string;
   /** Address of the feed's API. */
   readonly apiUrl: () => string;
+  /** How complete the data of an organisation is that comes from elsewhere; absent when nothing is followed here. */
+  readonly completenessOf?: ((organisatiecode: string) => Promise<SourceCompleteness | undefined>) | undefined;
 }
 
 export function createSite(stylesheet: string, api: string): Site {

@@ -3,6 +3,7 @@ import { day, fileSize } from '../../http/html/format.ts';
 import { facts, heading, link, type Page, paragraph } from '../../http/html/page.ts';
 import { html, safeUrl, shorten } from '../../http/html/template.ts';
 import type { JsonObject } from '../../kernel/json-value.ts';
+import { categoryNumber, categoryTerm } from '../diwoo/value-lists.ts';
 import type { Resource } from '../domain/resource.ts';
 import { readHistory } from '../search/history.ts';
 import { listDocuments, listReferred, listReferring } from '../search/lists.ts';
@@ -13,6 +14,12 @@ import { historyList } from './history.ts';
 import { boundedList, documentRow, formatName, meetingRow, momentIn, textIn } from './rows.ts';
 
 const REFERENCES = 100;
+
+/** A category of the Woo in words, where it is one of the value list. */
+function categoryName(value: string): string {
+  const number = categoryNumber(value);
+  return (number === undefined ? undefined : categoryTerm(number)?.label) ?? value;
+}
 
 /** @param data the document as the feed has it */
 export async function documentPage(
@@ -105,11 +112,11 @@ function documentFacts({ organisatiecode, naam }: FeedOrganisation, data: JsonOb
     ['Auteur', short('auteur')],
     ['Organisatie', link(organisationPath(organisatiecode), shorten(naam, 200))],
     ['Afkomstig van', short('bronorganisatie')],
-    ['Soort bestand', short('formaat')],
+    ['Soort bestand', short('formaat') !== '' && formatName(short('formaat'))],
     ['Grootte', typeof omvang === 'number' && omvang >= 0 && fileSize(omvang)],
     ['Controlegetal', short('checksum') !== '' && html`<span class="kv-code">${short('checksum')}</span>`],
     ['Taal', short('taal')],
-    ['Categorie (Woo)', short('wooinformatiecategorie')],
+    ['Categorie (Woo)', categoryName(short('wooinformatiecategorie'))],
     ['Bij de bron', source !== undefined && link(source, 'Bekijk dit document op de site van de bron')],
   ]);
 }

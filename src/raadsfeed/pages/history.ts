@@ -66,6 +66,7 @@ const reason = (verwijderreden: string | undefined): string =>
 export function removedPage(
   resourceType: ResourceType,
   { organisatiecode }: Resource,
+  organisation: string,
   history: readonly HistoryEntry[],
 ): Page {
   const [last] = history;
@@ -81,7 +82,7 @@ export function removedPage(
     description: `${name} dat hier stond is verwijderd.`,
     path: [
       { href: HOME, text: 'Begin' },
-      { href: organisationPath(organisatiecode), text: organisatiecode },
+      { href: organisationPath(organisatiecode), text: shorten(organisation, 100) },
     ],
     body: [
       heading(1, title),

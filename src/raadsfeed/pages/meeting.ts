@@ -17,6 +17,10 @@ import { boundedList, documentRow, hasTime, meetingRow, meetingState, momentIn, 
 const ITEMS = 500;
 const DOCUMENTS = 500;
 
+/** What suppliers write in English, in Dutch; other words are shown as they are. */
+const KINDS: Readonly<Record<string, string>> = { council: 'raad', committee: 'commissie' };
+const meetingKind = (text: string): string => KINDS[text] ?? shorten(text, 100);
+
 /** @param data the meeting as the feed has it */
 export async function meetingPage(
   context: PagesContext,
@@ -131,7 +135,7 @@ function meetingFacts(
       'Status',
       status !== undefined && [stateBadge(status), meetingState(status) === 'cancelled' && ` ${shorten(status, 100)}`],
     ],
-    ['Soort', shorten(textIn(data, 'vergaderingstype') ?? '', 100)],
+    ['Soort', meetingKind(textIn(data, 'vergaderingstype') ?? '')],
     [
       'Toelichting',
       textIn(data, 'vergadertoelichting') !== undefined &&

@@ -1,11 +1,11 @@
 /** The page of an organisation: its calendar by month, its bodies, its newest documents, and how current it is. */
 import { count, day, dayAndTime, isoDay, monthName, time } from '../../http/html/format.ts';
 import { alert, facts, heading, link, type Page } from '../../http/html/page.ts';
-import { type Html, html, safeUrl, shorten } from '../../http/html/template.ts';
+import { type Html, type HtmlValue, html, safeUrl, shorten } from '../../http/html/template.ts';
 import type { Item } from '../search/find.ts';
 import { readIndexState } from '../search/follow-feed.ts';
 import { type Body, listBodies, listDocuments, listMeetings, readCompleteness } from '../search/lists.ts';
-import type { FeedOrganisation } from '../store/state.ts';
+import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
 import { HOME, isStale, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
 import { monthBounds, otherMonth } from './months.ts';
 import { boundedList, documentRow, hasTime, meetingRow, stateBadge, textIn } from './rows.ts';
@@ -38,7 +38,7 @@ export async function organisationPage(
   const now = clock.now();
   const month = wanted ?? (await startingMonth(context, organisatiecode, gremium));
   const { from, to } = monthBounds(month);
-  const [meetings, earlier, later, bodies, documents, completeness, index] = await Promise.all([
+  const [meetings, earlier, later, bodies, documents, amounts, index, source] = await Promise.all([
     listMeetings(pool, { organisatiecode, gremium, from, to, order: 'oldest', limit: MEETINGS }),
     listMeetings(pool, { organisatiecode, gremium, to: from, order: 'newest', limit: 1 }),
     listMeetings(pool, { organisatiecode, gremium, from: to, order: 'oldest', limit: 1 }),
@@ -46,6 +46,7 @@ export async function organisationPage(
     listDocuments(pool, { organisatiecode, gremium, limit: 10 }),
     readCompleteness(pool, organisatiecode, COUNTED),
     readIndexState(pool),
+    context.completenessOf?.(organisatiecode),
   ]);
   const head = (await context.heads.head()).head.sequenceNumber;
   const path = organisationPath(organisatiecode);
@@ -109,19 +110,36 @@ ${facts([
       link(organisation.herkomst ?? '', 'De feed van de bron'),
   ],
   ['Bijgewerkt', organisation.laatstBijgewerkt === null ? 'Nog niet' : dayAndTime(organisation.laatstBijgewerkt)],
-  ['Vergaderingen', amount(completeness?.vergaderingen)],
-  ['Agendapunten', amount(completeness?.agendapunten)],
-  ['Documenten', amount(completeness?.documenten)],
-  [
-    'Zonder bestand',
-    completeness !== undefined && completeness.zonderBestand > 0 && amount(completeness.zonderBestand),
-  ],
+  ...(source === undefined ? [] : sourceFacts(source)),
+  ['Vergaderingen', amount(amounts?.vergaderingen)],
+  ['Agendapunten', amount(amounts?.agendapunten)],
+  ['Documenten', amount(amounts?.documenten)],
+  ['Zonder bestand', amounts !== undefined && amounts.zonderBestand > 0 && amount(amounts.zonderBestand)],
   ['Zoeken', index.toScan > 0 || index.position < head ? 'Wordt nu bijgewerkt' : 'Helemaal bij'],
 ])}
 </div></div>`,
     ],
   };
 }
+
+/** How far behind its source, and how complete. */
+function sourceFacts({ readAt, behind, refused, coverage, failingSince }: SourceCompleteness): [string, HtmlValue][] {
+  const missing = [
+    coverage === null ? undefined : `${percentage.format(coverage)} % van wat de bron toont`,
+    refused === 0 ? undefined : `${count(refused)} ${refused === 1 ? 'stuk' : 'stukken'} van de bron niet overgenomen`,
+  ].filter((part) => part !== undefined);
+  return [
+    ['Bron gelezen', readAt === null ? 'Nog niet helemaal' : `Helemaal op ${dayAndTime(readAt)}`],
+    ['Storing', failingSince !== null && `De bron is niet te lezen sinds ${dayAndTime(failingSince)}`],
+    [
+      'Achterstand',
+      behind === null ? 'Niet bekend' : behind === 0 ? 'Geen' : `${count(behind)} wijzigingen van de bron`,
+    ],
+    ['Volledigheid', missing.length === 0 ? 'Niets bekend dat ontbreekt' : missing.join(', ')],
+  ];
+}
+
+const percentage = new Intl.NumberFormat('nl-NL', { maximumFractionDigits: 1 });
 
 /** This month when something is on, else the month of the meeting nearest to it that has been or comes. */
 async function startingMonth(
@@ -165,6 +183,11 @@ function bodyList(path: string, bodies: readonly Body[], chosen: string | undefi
   return html`${boundedList(rows, 25_000, '')}${chosen !== undefined && html`<p>${link(path, 'Toon alle vergaderingen')}</p>`}`;
 }
 
+/** Marks where the long words of meetings may be broken: not every browser knows how to hyphenate Dutch. */
+function breakable(text: string): string {
+  return text.replaceAll(/(raads|staten|begrotings|informatie|commissie|gemeente)(?=\p{L}{5})/giu, '$1\u00ad');
+}
+
 const WEEKDAYS = ['maandag', 'dinsdag', 'woensdag', 'donderdag', 'vrijdag', 'zaterdag', 'zondag'];
 
 /** A month as a table of weeks; narrow screens show only the list below it. */
@@ -181,7 +204,7 @@ function calendar(month: string, meetings: readonly Item[]): Html {
       .slice(0, 6)
       .map(
         (item) =>
-          html`<li>${item.datum !== null && hasTime(item.kort) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), shorten(item.titel, 50))} ${stateBadge(textIn(item.kort, 'vergaderstatus'))}</li>`,
+          html`<li>${item.datum !== null && hasTime(item.kort) && `${time(item.datum)} `}${link(pagePath(item.resourceType, item), breakable(shorten(item.titel, 50)))} ${stateBadge(textIn(item.kort, 'vergaderstatus'))}</li>`,
       );
     return html`<td><span class="kv-calendar__day">${number}</span>${items.length > 0 && html`<ul>${items}${found.length > 6 && html`<li>en nog ${found.length - 6}</li>`}</ul>`}</td>`;
   });

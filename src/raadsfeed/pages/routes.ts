@@ -73,7 +73,9 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     if (data === undefined) {
       const history = await readHistory(context.pool, resourceType, resource);
       if (history.length === 0) throw new Problem(platformProblems.notFound);
-      return send(request, reply, removedPage(resourceType, resource, history), 410);
+      const organisations = await readOrganisations(context.pool);
+      const known = organisations.find(({ organisatiecode }) => organisatiecode === code);
+      return send(request, reply, removedPage(resourceType, resource, known?.naam ?? code, history), 410);
     }
     const organisation = await findOrganisation(context, code);
     if (resourceType === 'Vergadering')

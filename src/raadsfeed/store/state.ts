@@ -61,6 +61,20 @@ export interface FeedOrganisation {
   readonly herkomstSoort: 'eigen' | 'feed' | 'leveranciers-api';
 }
 
+/** What the aggregator knows of the source that an organisation comes from. */
+export interface SourceCompleteness {
+  /** When the source was last read to its end; `null`: never yet. */
+  readonly readAt: Date | null;
+  /** Its records that were not yet read; `null` when nothing says how many. */
+  readonly behind: number | null;
+  /** Its resources whose last record was refused. */
+  readonly refused: number;
+  /** Percentage of what a supplier shows that the feed has, by the last measurement; `null` without one. */
+  readonly coverage: number | null;
+  /** Reading fails since this moment; `null` when the last reading succeeded. */
+  readonly failingSince: Date | null;
+}
+
 /** Every organisation of this feed, by code. */
 export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
   const { rows } = await db.query<FeedOrganisation>({

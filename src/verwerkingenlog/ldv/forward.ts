@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, Gauge } from 'prom-client';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { backoffMs } from '../../kernel/outbound/outbound-client.ts';
-import type { Platform, ReadinessCheck, ReadinessResult } from '../../kernel/platform.ts';
+import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../../kernel/platform.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { newTraceContext, traceHeaders } from '../../kernel/trace-context.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
@@ -47,6 +47,8 @@ interface Line {
 
 export interface Forwarder {
   readonly check: ReadinessCheck;
+  /** For the operator's page. */
+  readonly section: OperatorSection;
   start(): void;
   stop(): Promise<void>;
 }
@@ -159,6 +161,10 @@ export function createForwarder({ platform, keys, address, base }: ForwarderOpti
       vital: false,
       check: () => checkState(pool, metrics.show, ldvOut.forwardLagSeconds),
     },
+    section: {
+      title: 'Actions given on to the other logbook',
+      read: async () => tableOf(await readForwardState(pool)),
+    },
     start() {
       running ??= run();
       timer ??= setInterval(showState, STATE_EVERY_MS).unref();
@@ -185,6 +191,22 @@ async function checkState(
   const reason = failure === null ? '' : `; failing since ${failingSince?.toISOString()}: ${failure}`;
   const age = `the first for ${Math.round(oldestSeconds)} seconds`;
   return { ok: true, warning: `${pending} actions wait to be given on, ${age}${reason}` };
+}
+
+function tableOf({
+  pending,
+  oldestSeconds,
+  sent,
+  issues,
+  failure,
+  failingSince,
+}: ForwardState): Awaited<ReturnType<OperatorSection['read']>> {
+  const refused = Object.values(issues).reduce((sum, count) => sum + count, 0);
+  const fault = failure === null ? '' : `${failure} (since ${failingSince?.toISOString() ?? 'unknown'})`;
+  return {
+    columns: ['actions that wait', 'the first for', 'lines given on', 'not given on', 'last fault'],
+    rows: [[pending, `${Math.round(oldestSeconds)} s`, sent, refused, fault]],
+  };
 }
 
 /** The first actions that become at most so many lines together; at least one. */
