@@ -18,7 +18,7 @@ import { document, vergadering } from '../raadsfeed/support.ts';
 import { createApi } from '../support/api.ts';
 import { documentOf, meetingOf } from '../support/notubiz/answers.ts';
 import { type NotubizServer, startNotubiz } from '../support/notubiz/server.ts';
-import { type Ended, startProgram } from '../support/program.ts';
+import { callProgram, type Ended } from '../support/program.ts';
 import { startReceiver } from '../verwerkingenlog/ldv/receiver.ts';
 import { line } from '../verwerkingenlog/ldv/support.ts';
 import { actie, actieIn, HEADERS, KEY, newPerson, ofPerson } from '../verwerkingenlog/support.ts';
@@ -67,7 +67,7 @@ const proof = (): Record<string, string> => ({
 /** Runs a command with the addresses that docs/operations.md gives it; what the database refuses is shown. */
 async function koppelvlak(words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   ran.add(words.slice(0, 2).join(' '));
-  const program = startProgram(words, {
+  const ended = await callProgram(words, {
     DATABASE_URL: as('koppelvlak_service'),
     DATABASE_PRUNE_URL: as('koppelvlak_retentie'),
     DATABASE_CONNECT_TIMEOUT_MS: '30000',
@@ -78,7 +78,6 @@ async function koppelvlak(words: readonly string[], env: Record<string, string> 
     NOTUBIZ_URL: supplier.base,
     ...env,
   });
-  const ended = await program.ended;
   expect(`${ended.stdout} ${ended.stderr}`, words.join(' ')).not.toMatch(/permission denied|42501|must be owner/i);
   return ended;
 }
@@ -114,8 +113,8 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     const refused = await koppelvlak(['gegevens', 'list']);
     expect(refused.status).toBe(1);
     expect(refused.stderr).toMatch(/Run `koppelvlak migrate` first/);
-    const migrated = startProgram(['migrate'], { DATABASE_URL: as('koppelvlak_eigenaar') });
-    expect(await migrated.ended).toMatchObject({ status: 0 });
+    const migrated = await callProgram(['migrate'], { DATABASE_URL: as('koppelvlak_eigenaar') });
+    expect(migrated).toMatchObject({ status: 0 });
   });
 
   it('the service serves and logs nothing that was refused', async () => {
