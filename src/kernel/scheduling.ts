@@ -64,7 +64,7 @@ export function createBatchPerTick(): (work: () => void) => void {
 }
 
 /** As `items.map`, for more items than fit in a turn of the event loop. */
-export async function mapWithinBudget<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
+export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];
   for (const item of items) {
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();

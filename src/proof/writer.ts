@@ -4,7 +4,9 @@ import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Db } from '../kernel/database/transaction.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, ProofWriters, Removal, Shown } from '../kernel/proof-log.ts';
+import { mapWithinBudget } from '../kernel/scheduling.ts';
 import {
+  type Commitment,
   commitmentsOf,
   deriveSeed,
   disclosure,
@@ -51,11 +53,16 @@ export function logsOf({ proof, server: { areas } }: Pick<Config, 'proof' | 'ser
 function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
   const seedKey = deriveSeed(proofKey, `koppelvlak:zaden:${log}`);
   const entryOfRecord = (record: ProofRecord, seed: Uint8Array): Uint8Array =>
-    entryOf(recordHash({ ...commitmentsOf(seed, record.parts), ...paddingOf(record, seed) }));
+    entryOf(recordHash(new Map(allCommitments(record, seed))));
   return {
     seal(record) {
       const seed = nextSeed();
       return { seed, entry: entryOfRecord(record, seed) };
+    },
+    async sealWithinBudget(record) {
+      const seed = nextSeed();
+      const commitments = await mapWithinBudget(allCommitments(record, seed), (one) => one);
+      return { seed, entry: entryOf(recordHash(new Map(commitments))) };
     },
     entryOf: entryOfRecord,
     encryptSeed(record, seed) {
@@ -78,8 +85,13 @@ function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
   };
 }
 
-function paddingOf({ padding }: ProofRecord, seed: Uint8Array): Record<string, Uint8Array> {
-  return padding === undefined ? {} : paddingCommitments(seed, padding.count, padding.nameOf);
+function* allCommitments(record: ProofRecord, seed: Uint8Array): Generator<Commitment> {
+  yield* commitmentsOf(seed, record.parts);
+  yield* paddingOf(record, seed);
+}
+
+function paddingOf({ padding }: ProofRecord, seed: Uint8Array): Iterable<Commitment> {
+  return padding === undefined ? [] : paddingCommitments(seed, padding.count, padding.nameOf);
 }
 
 let randomness = Buffer.alloc(0);
@@ -110,7 +122,7 @@ interface RemovalContent {
 export function removalEntry(proofKey: Uint8Array, log: ProofLogName, number: number, content: string): Uint8Array {
   const key = deriveSeed(proofKey, `koppelvlak:verwijderingen:${log}`);
   const seed = partSalt(key, String(number));
-  return entryOf(recordHash(commitmentsOf(seed, { verwijdering: JSON.parse(content) })));
+  return entryOf(recordHash(new Map(commitmentsOf(seed, [['verwijdering', JSON.parse(content)]]))));
 }
 
 async function remove(db: Db, proofKey: Uint8Array, log: ProofLogName, removal: Removal): Promise<void> {
