@@ -2,9 +2,10 @@
  * What of a record goes into the log: 33 bytes that tell nothing about it, until whoever may see a part is given its salt. Parts are
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { isRecord } from '../kernel/json-value.ts';
+import { forEachWithinBudget } from '../kernel/scheduling.ts';
 import { sha256 } from './tree/merkle.ts';
 import { decodeBase64 } from './tree/note.ts';
 
@@ -111,17 +112,20 @@ export interface Disclosure {
  * @param shown the names of those that the reader sees
  * @param padding commitments of `paddingCommitments`, always hidden
  */
-export function disclosure(
+export async function disclosure(
   seed: Uint8Array,
   parts: Iterable<Part>,
   shown: ReadonlySet<string>,
   padding: Iterable<Commitment> = [],
-): Disclosure {
-  const all = [...parts];
-  const visible = all.filter(([name]) => shown.has(name)).map(([name]) => [name, base64(partSalt(seed, name))]);
-  const others = all.filter(([name]) => !shown.has(name));
-  const hidden = [...commitmentsOf(seed, others), ...padding].map(([name, bytes]) => [name, base64(bytes)]);
-  return { parts: Object.fromEntries(visible), hidden: Object.fromEntries(hidden) };
+): Promise<Disclosure> {
+  const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
+  await forEachWithinBudget(parts, ([name, json]) => {
+    const salt = partSalt(seed, name);
+    if (shown.has(name)) salts.set(name, base64(salt));
+    else hidden.set(name, base64(commitment(salt, json)));
+  });
+  await forEachWithinBudget(padding, ([name, bytes]) => hidden.set(name, base64(bytes)));
+  return { parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) };
 }
 
 /** A disclosure as the `extra` of a proof: JSON in UTF-8. */
@@ -227,7 +231,7 @@ function hmac(key: Uint8Array, text: string): Uint8Array {
     outer[place] = byte ^ 0x5c;
   }
   const length = BLOCK_BYTES + inner.write(text, BLOCK_BYTES);
-  outer.set(sha256(inner.subarray(0, length)), BLOCK_BYTES);
+  outer.write(hash('sha256', inner.subarray(0, length), 'binary'), BLOCK_BYTES, 'latin1');
   return sha256(outer);
 }
 

@@ -4,7 +4,7 @@ import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Db } from '../kernel/database/transaction.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, ProofWriters, Removal, Shown } from '../kernel/proof-log.ts';
-import { mapWithinBudget } from '../kernel/scheduling.ts';
+import { forEachWithinBudget } from '../kernel/scheduling.ts';
 import {
   type Commitment,
   commitmentsOf,
@@ -61,8 +61,9 @@ function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
     },
     async sealWithinBudget(record) {
       const seed = nextSeed();
-      const commitments = await mapWithinBudget(allCommitments(record, seed), (one) => one);
-      return { seed, entry: entryOf(recordHash(new Map(commitments))) };
+      const commitments = new Map<string, Uint8Array>();
+      await forEachWithinBudget(allCommitments(record, seed), ([name, bytes]) => commitments.set(name, bytes));
+      return { seed, entry: entryOf(recordHash(commitments)) };
     },
     entryOf: entryOfRecord,
     encryptSeed(record, seed) {
@@ -179,7 +180,7 @@ async function prove(db: Db, log: ProofLogName, { record, seed, number, shown }:
   if (place.index >= size) return undefined;
   const read = readHashesFromTiles(size, tileReader(db, origin));
   return formatProof({
-    extra: encodeDisclosure(disclosure(seed, record.parts, shown, paddingOf(record, seed))),
+    extra: encodeDisclosure(await disclosure(seed, record.parts, shown, paddingOf(record, seed))),
     index: place.index,
     hashes: await proveInclusion(place.index, size, read),
     checkpoint: origin.checkpoint,

@@ -56,7 +56,7 @@ export async function proveRecord(
   const tree = await growTree(SIZE, (index) => (index === INDEX ? entry : Buffer.from(`other ${index}`)));
   const text = formatCheckpoint({ origin: ORIGIN, size: SIZE, root: tree.roots[SIZE] ?? EMPTY_ROOT });
   const shown = new Set(Object.keys(parts).filter((name) => name !== 'intern' && isShown(name)));
-  const disclosed = disclosure(SEED, Object.entries(parts), shown, padding);
+  const disclosed = await disclosure(SEED, Object.entries(parts), shown, padding);
   const proof = formatProof({
     extra: encodeDisclosure(disclosed),
     index: INDEX,
