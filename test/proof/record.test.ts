@@ -2,6 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/kernel/config/read-config.ts';
 import {
   commitmentsOf,
   disclosure,
@@ -12,6 +13,7 @@ import {
   paddingEntry,
   recordHash,
 } from '../../src/proof/record.ts';
+import { createProofWriters } from '../../src/proof/writer.ts';
 
 const SEED = Buffer.alloc(32, 5);
 const PARTS = { basis: { b: 1, a: '\u00e9' }, aanvullend: {}, 'object/1': { objectId: '999990019' } };
@@ -65,6 +67,25 @@ describe('an entry', () => {
     ]) {
       expect(openDisclosure(seen, wrong)).toMatchObject({ reason: expect.stringMatching(/extra data/) });
     }
+  });
+
+  it('of a record with tens of thousands of parts is made while other work goes on', async () => {
+    const config = readConfig({ AREAS: 'verwerkingenlog', PROOF_KEY: SEED.toString('base64') }, 'tool');
+    const writer = createProofWriters(config)('verwerkingen');
+    const part = (i: number) => [`object/${i}`, { objectId: String(i), soortObjectId: 'BSN' }] as const;
+    const record = { parts: Array.from({ length: 10_000 }, (_, i) => part(i)) };
+    let turns = 0;
+    let isDone = false;
+    const poll = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(poll);
+    };
+    poll();
+    const sealed = await writer?.sealWithinBudget(record);
+    const others = turns;
+    isDone = true;
+    expect(others).toBeGreaterThan(3);
+    expect(sealed?.entry).toEqual(writer?.entryOf(record, sealed?.seed ?? SEED));
   });
 
   it('does not say how many objects there are, or which salt a hidden part has', async () => {
