@@ -130,12 +130,15 @@ export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, fr
   return rows;
 }
 
-/** The whole statement sees one state of the queue, so all that is there up to the last of the first ones is among these. */
+/**
+ * Up to which number is taken. The whole statement sees one state of the queue, so what is there up to that number is what was counted.
+ * No join: with statistics of an empty queue it can become a loop in a loop, and takes minutes.
+ */
 const FIRST = `nr <= coalesce(
   (select nr from proof.queue where log = $1::text order by nr offset $2::integer - 1 limit 1), ${Number.MAX_SAFE_INTEGER})`;
 
-const WITHOUT_GAP = `nr in (
-  select nr from (
+const WITHOUT_GAP = `nr >= $3::bigint and nr <= (
+  select max(nr) from (
     select nr, nr = $3::bigint - 1 + row_number() over (order by nr) as sluit_aan
     from (select nr from proof.queue where log = $1::text and nr >= $3::bigint order by nr limit $2::integer) q
   ) q where sluit_aan)`;
