@@ -32,7 +32,7 @@ export default defineConfig({
         },
       },
       // What kills, fills memory or disk, or goes on for long: `npm run test:slow`.
-      { test: { ...every, name: 'slow', include: ['test/**/*.slow.test.ts'] } },
+      { test: { ...every, name: 'slow', include: ['test/**/*.slow.test.ts'], isolate: false } },
     ],
   },
 });

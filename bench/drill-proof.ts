@@ -12,7 +12,12 @@ import { createLogger } from '../src/kernel/log.ts';
 import { serve } from '../src/serve.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { runKillDrill } from './support/kill-drill.ts';
-import { publishMeetings, runTamperingDrill, verifyProcessing } from './support/proof-drill.ts';
+import {
+  addDeliveriesAndRemovals,
+  publishMeetings,
+  runTamperingDrill,
+  verifyProcessing,
+} from './support/proof-drill.ts';
 import { sampleActie } from './support/sample-actie.ts';
 
 const changes = Number(process.argv[2] ?? 200);
@@ -65,16 +70,19 @@ async function tamper(): Promise<number> {
     await publishMeetings(postgres.url, env, 1000);
     await new Promise((resolve) => setTimeout(resolve, 4000));
     await server.stop();
-    const { before, missed } = await runTamperingDrill({
+    const all = { ...env, AREAS: `${env.AREAS},shv` };
+    await addDeliveriesAndRemovals(postgres.url, all, { deliveries: 1000, removals: 20 });
+    const { before, missed, isJudgedOutside } = await runTamperingDrill({
       databaseUrl: postgres.url,
-      env,
+      env: all,
       statePath,
       changes,
       report: (line) => console.log(line),
     });
-    for (const { name, fault } of before) console.log(`FAULT before: ${name} ${fault}`);
+    for (const line of before) console.log(`FAULT before: ${line}`);
     for (const line of missed) console.log(`FAULT ${line}`);
-    console.log(`${changes} changes, ${missed.length} not named`);
+    const outside = isJudgedOutside ? 'or accepted outside' : '(Go is not on the path: nobody outside was asked)';
+    console.log(`${changes} changes, ${missed.length} not named ${outside}`);
     return before.length + missed.length;
   } finally {
     await server.stop();

@@ -1,4 +1,4 @@
-/** Restarts two instances behind nginx in turn, under load of all areas: `node bench/drill-rolling.ts [restarts of each] [requests at least]`. */
+/** Restarts two instances behind nginx in turn, under load of all areas: `node bench/drill-rolling.ts [restarts of each] [requests at least] [milliseconds that a client pauses]`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { startMixedLoad } from './support/mixed-load.ts';
 import { type Instance, startInstance, startProxy } from './support/proxied-pair.ts';
 import { openSupplierDatabase } from './support/supplier-database.ts';
 
-const [restarts = 10, atLeast = 20_000] = process.argv.slice(2).map(Number);
+const [restarts = 10, atLeast = 20_000, pauseMs = 0] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
 const DRAIN_MS = 1500;
 /** Until nginx has found an instance again (`fail_timeout`). */
@@ -32,7 +32,7 @@ async function drill(): Promise<boolean> {
   closing.push(() => Promise.all(instances.map((instance) => instance.stop())));
   const proxy = await startProxy(dir, ports);
   closing.push(proxy.stop);
-  const load = startMixedLoad({ port: proxy.port, asks: supplier.asks, clients: CLIENTS });
+  const load = startMixedLoad({ port: proxy.port, asks: supplier.asks, clients: CLIENTS, pauseMs });
   const startedAt = performance.now();
   try {
     for (let round = 1; round <= restarts; round += 1) {

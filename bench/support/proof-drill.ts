@@ -1,20 +1,23 @@
 /** A service with proof logs and records in them, and whoever has all rights on its database. */
+import { randomUUID } from 'node:crypto';
+import { writeJournal } from '../../src/gegevens/store/journal.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
-import { createPool } from '../../src/kernel/database/pool.ts';
+import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
+import { transaction } from '../../src/kernel/database/transaction.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import type { ProofLogName } from '../../src/kernel/proof-log.ts';
+import { PROOF_LOGS, type ProofLogName } from '../../src/kernel/proof-log.ts';
 import { systemClock } from '../../src/kernel/time.ts';
+import { createSequencer } from '../../src/proof/sequencer.ts';
 import { openPublishedCheckpoints } from '../../src/proof/state.ts';
-import { verifyLog } from '../../src/proof/verify.ts';
-import type { ProofFault } from '../../src/proof/verify-tiles.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
-import { storedRecords } from '../../src/raadsfeed/store/proof.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { openIdentityKeys } from '../../src/verwerkingenlog/store/keys.ts';
-import { storedVersions } from '../../src/verwerkingenlog/store/proof.ts';
-import { runTampering, type Verify } from './proof-tampering.ts';
+import { treeName } from './tampering/common.ts';
+import type { ReadLog } from './tampering/evidence.ts';
+import { startOutsideJudge } from './tampering/outside-judge.ts';
+import { judgeUntouched, runTampering, type Tampering } from './tampering/run.ts';
 
 export interface TamperingOptions {
   readonly databaseUrl: string;
@@ -22,59 +25,53 @@ export interface TamperingOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly statePath: string;
   readonly changes: number;
-  /** Absent: both logs. */
+  /** Absent: all logs. */
   readonly only?: ProofLogName;
   readonly report?: (line: string) => void;
 }
 
 export interface TamperingResult {
   /** Faults before anything was changed. */
-  readonly before: readonly ProofFault[];
+  readonly before: readonly string[];
+  /** Changes that were not named, or were accepted outside. */
   readonly missed: readonly string[];
+  /** Whether somebody outside was asked; not where Go is not on the path. */
+  readonly isJudgedOutside: boolean;
 }
 
 /** Changes what the logs of this database hold, directly in the database, and has each change judged. */
 export async function runTamperingDrill(options: TamperingOptions): Promise<TamperingResult> {
   const config = readConfig(options.env, 'tool');
-  const pool = createPool({
-    url: options.databaseUrl,
-    size: 3,
-    connectTimeoutMs: 20_000,
-    statementTimeoutMs: 60_000,
-    pooler: 'none',
-    applicationName: 'drill',
-    log: createLogger('silent'),
-  });
+  const judge = options.changes === 0 ? undefined : startOutsideJudge();
+  const pool = ownerPool(options.databaseUrl);
   try {
     const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'read');
     const writers = createProofWriters(config);
-    const published = await openPublishedCheckpoints(options.statePath);
-    const verify: Verify = async (db, log) => {
+    const proofKey = Buffer.from(config.proof.key ?? '', 'base64');
+    const readable = (log: ProofLogName): ReadLog => {
       const writer = writers(log);
       if (writer === undefined) throw new Error(`the proof log ${log} is not switched on`);
-      const faults: ProofFault[] = [];
-      await verifyLog({
-        db,
-        log,
-        proofKey: Buffer.from(config.proof.key ?? '', 'base64'),
-        records: log === 'raadsfeed' ? storedRecords(db, writer) : storedVersions(db, writer, keys),
-        published: published.get,
-        found: (fault) => faults.push(fault),
-        signal: new AbortController().signal,
-      });
-      return faults;
+      return { log, writer, keys, proofKey };
     };
+    const published = await openPublishedCheckpoints(options.statePath);
     const client = await pool.connect();
     try {
-      const logs = (['verwerkingen', 'raadsfeed'] as const).filter((log) => (options.only ?? log) === log);
-      const before: ProofFault[] = [];
-      for (const log of logs) before.push(...(await verify(client, log)));
-      return { before, missed: await runTampering(client, options.changes, verify, options.report) };
+      const tampering: Tampering = {
+        ...{ db: client, proofKey, judge, report: options.report, logOf: readable },
+        published: (log) => published.get(treeName(log)),
+      };
+      const logs = PROOF_LOGS.filter((log) => (options.only ?? log) === log);
+      return {
+        before: await judgeUntouched(tampering, logs),
+        missed: await runTampering(tampering, options.changes),
+        isJudgedOutside: judge !== undefined,
+      };
     } finally {
       client.release();
     }
   } finally {
     await pool.end();
+    await judge?.close();
   }
 }
 
@@ -85,22 +82,71 @@ export async function verifyProcessing(
   statePath: string,
 ): Promise<readonly string[]> {
   const { before } = await runTamperingDrill({ databaseUrl, env, statePath, changes: 0, only: 'verwerkingen' });
-  return before.map(({ name, fault }) => `${name}: ${fault}`);
+  return before;
+}
+
+function ownerPool(url: string, role?: string): Pool {
+  return createPool({
+    ...{ url, size: 3, connectTimeoutMs: 20_000, statementTimeoutMs: 60_000, pooler: 'none', applicationName: 'drill' },
+    ...(role === undefined ? {} : { role }),
+    log: createLogger('silent'),
+  });
+}
+
+/**
+ * Fills what the service does not fill by itself here, once it is stopped: so many lines in the delivery journal, and some actions that were
+ * removed at the end of their term. Everything is sequenced and published.
+ */
+export async function addDeliveriesAndRemovals(
+  databaseUrl: string,
+  env: Readonly<Record<string, string>>,
+  { deliveries, removals }: { readonly deliveries: number; readonly removals: number },
+): Promise<void> {
+  const config = readConfig(env, 'tool');
+  const proofKey = Buffer.from(config.proof.key ?? '', 'base64');
+  const writers = createProofWriters(config);
+  const pool = ownerPool(databaseUrl);
+  try {
+    const published = await openPublishedCheckpoints(config.proof.state ?? '');
+    const round = (log: ProofLogName) =>
+      createSequencer({
+        ...{ pool, log, proofKey, published, host: () => '127.0.0.1', pad: 0, intervalSeconds: 0 },
+      }).round();
+    await round('leveringen');
+    for (let i = 0; i < deliveries; i += 1) await writeJournal(pool, sampleEntry(i), writers('leveringen'));
+    await round('leveringen');
+    await transaction(pool, async (db) => {
+      const { rows } = await db.query<{ id: string; nr: number }>(
+        'select actie_id as id, bewijs_nr as nr from verwerkingenlog.versies order by random() limit $1',
+        [removals],
+      );
+      const at = systemClock.now();
+      const numbers = rows.map(({ nr }) => Number(nr));
+      await writers('verwerkingen')?.remove(db, { kind: 'bewaartermijn', at, by: 'opschoning 1', numbers });
+      await db.query('delete from verwerkingenlog.versies where actie_id = any($1::uuid[])', [
+        rows.map(({ id }) => id),
+      ]);
+    });
+    await round('verwerkingen');
+  } finally {
+    await pool.end();
+  }
+}
+
+function sampleEntry(i: number): Parameters<typeof writeJournal>[1] {
+  return {
+    ...{ variant: 'shv', requestId: randomUUID(), oin: undefined, subject: 'drill', tokenHash: `t${i}` },
+    ...{ fscTransactieId: undefined, traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), vraag: `{"nummer":${i}}` },
+    ...{ vraagDigest: `v${i}`, vraagHandtekening: `a.b.${i}`, pagina: 1, paginaGrootte: 10, leveringen: [i] },
+    ...{ records: i, bytes: 100 + i, antwoordDigest: `d${i}`, antwoordHandtekening: `h${i}` },
+    ongedekt: [{ organisatie: 'o', van: '2026-01-01', tot: '2026-02-01' }],
+  };
 }
 
 /** Publishes so many meetings to the feed, in batches, as one who has the key. */
 export async function publishMeetings(databaseUrl: string, env: Readonly<Record<string, string>>, count: number) {
   const config = readConfig(env, 'tool');
-  const pool = createPool({
-    url: databaseUrl,
-    size: 2,
-    connectTimeoutMs: 20_000,
-    statementTimeoutMs: 60_000,
-    pooler: 'none',
-    role: 'koppelvlak_dienst',
-    applicationName: 'drill',
-    log: createLogger('silent'),
-  });
+  const pool = ownerPool(databaseUrl, 'koppelvlak_dienst');
   const validate = createLineValidator();
   const publisher = createPublisher({ pool, clock: systemClock, proof: createProofWriters(config) });
   const line = (i: number) => ({

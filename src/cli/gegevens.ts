@@ -212,7 +212,7 @@ async function printProof({ platform, output, terminal }: CommandContext, id: nu
   const { readJournalAfter } = await import('../gegevens/store/journal.ts');
   const { proofRecordOf, proveDelivery } = await import('../gegevens/store/proof.ts');
   if (id === undefined) throw new UsageError('--proof takes the number of an entry');
-  const writer = platform.proof('leveringen');
+  const writer = platform.proof('leveringen', 'kept');
   if (writer === undefined) throw new CommandError('the proof log leveringen is not kept: see PROOF_KEY');
   const [found] = await readJournalAfter(platform.pool, id - 1, 1);
   if (found?.entry.id !== id) throw new CommandError(`there is no entry ${id}`);

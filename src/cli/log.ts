@@ -33,7 +33,7 @@ function logHistoryCommand(terminal: Terminal): Command {
         if (stored.length === 0) throw new CommandError(`the log has no action ${actieId}`);
         if (options.proof === true) {
           const { provenVersions } = await import('../verwerkingenlog/store/proof.ts');
-          const writer = platform.proof('verwerkingen');
+          const writer = platform.proof('verwerkingen', 'kept');
           if (writer === undefined) throw new CommandError('the proof log verwerkingen is not kept: see PROOF_KEY');
           const proven = await provenVersions(platform.pool, writer, stored, keys);
           output.result(proven, () => output.line(JSON.stringify(proven, undefined, 2)));

@@ -37,7 +37,7 @@ Example:
         const published = await openPublishedCheckpoints(statePath(config));
         const results: (ProofVerification & { readonly faults: readonly ProofFault[] })[] = [];
         for (const log of PROOF_LOGS) {
-          const writer = platform.proof(log);
+          const writer = platform.proof(log, 'kept');
           if (writer === undefined || (only ?? log) !== log) continue;
           const faults: ProofFault[] = [];
           const verified = await transaction(
@@ -50,6 +50,7 @@ Example:
                 proofKey: Buffer.from(key, 'base64'),
                 records: await recordsOf(db, platform, log, writer),
                 published: published.get,
+                endedAfter: config.proof.ended.some((name) => name === log) ? await lastEntered(db, log) : undefined,
                 found: (fault) => faults.push(fault),
                 signal: interrupted,
                 progress: (done) => output.progress(`${log}: ${done} records`),
@@ -65,7 +66,7 @@ Example:
             const rows = faults.slice(0, SHOWN).map(({ name, fault }) => [name, fault]);
             if (rows.length > 0) output.line(table(['what', 'fault'], rows));
             output.line(
-              `${log}: ${leaves} leaves, ${records} records, ${pending} pending, ${unproven} from before the log: ${faults.length} faults.`,
+              `${log}: ${leaves} leaves, ${records} records, ${pending} pending, ${unproven} without an entry, from before the log or after it was ended: ${faults.length} faults.`,
             );
           }
         });
@@ -73,6 +74,12 @@ Example:
         if (found > 0) throw new CommandError(`${found} faults: the database is not what was published`);
       }),
     );
+}
+
+/** The moment of the last record that a log which was ended has an entry of. */
+async function lastEntered(db: Db, log: ProofLogName): Promise<Date | undefined> {
+  if (log === 'leveringen') return (await import('../gegevens/store/proof.ts')).lastProven(db);
+  return (await import('../verwerkingenlog/store/proof.ts')).lastProven(db);
 }
 
 async function recordsOf(

@@ -74,7 +74,7 @@ export interface StoredProof {
   readonly isRedacted?: boolean;
   /** Numbers of the feed whose content this record removed. */
   readonly removes?: readonly number[];
-  /** It was recorded before the log was switched on, by its own moment. */
+  /** Of one without an entry, by its own moment: it may be from before the log was switched on, or from after it was ended. */
   readonly recordedAt?: Date;
 }
 
@@ -97,8 +97,11 @@ export interface ProofWriter {
   prove(db: Db, shown: Shown): Promise<string | undefined>;
 }
 
-/** The writer of a log; undefined when the configuration does not switch it on. */
-export type ProofWriters = (log: ProofLogName) => ProofWriter | undefined;
+/**
+ * The writer of a log; undefined when the configuration does not switch it on.
+ * @param use `seal`, the default: for new records, which a log that was ended does not take. `kept`: for proofs and removals of older ones.
+ */
+export type ProofWriters = (log: ProofLogName, use?: 'seal' | 'kept') => ProofWriter | undefined;
 
 /** A number for an entry, from the sequence that all logs but the feed share; in SQL. */
 export const NEXT_PROOF_NUMBER = `nextval('proof.nummers')`;
@@ -114,7 +117,7 @@ export async function isProofLogOn(db: Db, log: ProofLogName): Promise<boolean> 
 }
 
 /**
- * The writer of a log, for who changes what it holds.
+ * The writer of a log, for who removes what it holds.
  * @throws {Error} for operators, when the log is kept in this database and the configuration does not know of it
  */
 export async function requireProofWriter(
@@ -122,7 +125,7 @@ export async function requireProofWriter(
   log: ProofLogName,
   writers: ProofWriters,
 ): Promise<ProofWriter | undefined> {
-  const writer = writers(log);
+  const writer = writers(log, 'kept');
   if (writer === undefined && (await isProofLogOn(db, log)))
     throw new Error(`the proof log ${log} is kept in this database: PROOF_KEY and PROOF_LOGS must say so`);
   return writer;

@@ -4,12 +4,14 @@ import { Counter, Gauge } from 'prom-client';
 import { openToOrigins } from '../http/headers.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { type Area, mount } from '../http/server.ts';
+import type { Config } from '../kernel/config/read-config.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
-import { isProofLogOn, type NumberedRecords, PROOF_LOGS } from '../kernel/proof-log.ts';
+import { isProofLogOn, type NumberedRecords, PROOF_LOGS, type ProofLogName } from '../kernel/proof-log.ts';
+import { createInstances } from './instances.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer, type SequencerOptions } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
-import { readLog, readQueue } from './store/logs.ts';
+import { readLog, readQueue, type StoredLog } from './store/logs.ts';
 import { logsOf } from './writer.ts';
 
 const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
@@ -22,7 +24,8 @@ interface ProofNeeds {
   readonly feed?: NumberedRecords | undefined;
   /** Further routes below the prefix: proofs of the feed, witnesses. */
   readonly routes?: (app: FastifyInstance) => void | Promise<void>;
-  readonly witnessed?: SequencerOptions['witnessed'];
+  /** The newest checkpoint that witnesses saw of an origin. */
+  readonly witnessed?: ((origin: string) => Promise<string | undefined>) | undefined;
   readonly cosign?: SequencerOptions['cosign'];
 }
 
@@ -32,17 +35,27 @@ interface ProofNeeds {
  */
 export async function createProof(platform: Platform, needs: ProofNeeds): Promise<Area | undefined> {
   const { config, pool, log } = platform;
-  const logs = logsOf(config);
-  const served = new Set(logs);
+  const configured = logsOf(config);
+  const served = new Set(configured);
   const mounted = new Set(logsOf({ server: config.server, proof: { ...config.proof, key: 'any', logs: PROOF_LOGS } }));
   for (const name of PROOF_LOGS) {
     if (mounted.has(name) && !served.has(name) && (await isProofLogOn(pool, name)))
-      throw new Error(`the proof log ${name} is kept in this database: PROOF_KEY and PROOF_LOGS must say so`);
+      throw new Error(
+        `the proof log ${name} is kept in this database: PROOF_KEY and PROOF_LOGS must say so; PROOF_ENDED ends it`,
+      );
   }
+  const logs: ProofLogName[] = [];
+  // One that was ended before it began is not begun.
+  for (const name of configured) if (!isEnded(config, name) || (await isProofLogOn(pool, name))) logs.push(name);
   if (config.proof.key === undefined || logs.length === 0) return undefined;
   const proofKey = Buffer.from(config.proof.key, 'base64');
   const { intervalSeconds, pad } = config.proof;
   const published = await openPublishedCheckpoints(statePath(config));
+  const instances = createInstances(platform);
+  const seen = async (stored: StoredLog): Promise<readonly string[]> => {
+    const [witnessed, notes] = await Promise.all([needs.witnessed?.(stored.origin), instances?.latest(stored)]);
+    return [...(witnessed === undefined ? [] : [witnessed]), ...(notes ?? [])];
+  };
   const sequencers = logs.map((name) =>
     createSequencer({
       pool,
@@ -53,7 +66,7 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
       pad,
       intervalSeconds,
       numbered: name === 'raadsfeed' ? needs.feed : undefined,
-      witnessed: needs.witnessed,
+      seen,
       cosign: needs.cosign,
     }),
   );
@@ -110,8 +123,13 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
     close: async () => {
       clearInterval(timer);
       await running;
+      await instances?.close();
     },
   };
+}
+
+function isEnded({ proof }: Pick<Config, 'proof'>, log: ProofLogName): boolean {
+  return proof.ended.some((name) => name === log);
 }
 
 function checkOf({ pool, config }: Platform, sequencer: Sequencer): ReadinessCheck {
@@ -121,6 +139,8 @@ function checkOf({ pool, config }: Platform, sequencer: Sequencer): ReadinessChe
     check: async (): Promise<ReadinessResult> => {
       const conflict = sequencer.conflict();
       if (conflict !== undefined) return { ok: true, warning: `nothing is signed: ${conflict}` };
+      if (isEnded(config, sequencer.log))
+        return { ok: true, warning: 'ended: what is recorded has no entry (PROOF_ENDED)' };
       const { pending, oldestSeconds } = await readQueue(pool, sequencer.log);
       if (oldestSeconds <= LATE_INTERVALS * config.proof.intervalSeconds) return { ok: true };
       return { ok: true, warning: `${pending} entries wait for a place, the first for ${Math.round(oldestSeconds)} s` };

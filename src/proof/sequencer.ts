@@ -52,8 +52,8 @@ export interface SequencerOptions {
   readonly intervalSeconds: number;
   /** Of the feed. */
   readonly numbered?: NumberedRecords | undefined;
-  /** The newest checkpoint that others saw of an origin; undefined when nobody can say. */
-  readonly witnessed?: ((origin: string) => Promise<string | undefined>) | undefined;
+  /** What others, instances and witnesses, saw last of an origin, as far as they can say. Notes that the log did not sign do not count. */
+  readonly seen?: ((log: StoredLog) => Promise<readonly string[]>) | undefined;
   /** The note with the cosignatures of witnesses. */
   readonly cosign?: ((log: StoredLog, note: string) => Promise<string>) | undefined;
 }
@@ -72,19 +72,30 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   const { pool, log, proofKey, published, numbered } = options;
   let conflict: string | undefined;
 
-  /** @throws {ConflictError} unless the tree of the database extends the last published checkpoint */
-  async function requireExtension(stored: StoredLog): Promise<void> {
-    const last = published.get(stored.origin) ?? (await options.witnessed?.(stored.origin));
-    if (last === undefined) {
-      if (stored.size === 0) return;
+  /**
+   * @param others whether instances and witnesses are asked as well, before anything is signed
+   * @throws {ConflictError} unless the tree of the database extends what was published, by whoever knows the newest
+   */
+  async function requireExtension(read: StoredLog, others = false): Promise<void> {
+    const own = published.get(read.origin);
+    const seen = others ? await options.seen?.(read) : undefined;
+    // Read anew: meanwhile another instance may have published a larger tree.
+    const stored =
+      seen === undefined ? read : ((await readOrigins(pool, log)).find(({ origin }) => origin === read.origin) ?? read);
+    const known = [...(own === undefined ? [] : [own]), ...(seen?.filter((note) => isSigned(stored, note)) ?? [])];
+    if (known.length === 0 && stored.size > 0)
       throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
+    for (const note of known) {
+      const { size, root } = checkpointIn(note);
+      if (size > stored.size)
+        throw new ConflictError(`a checkpoint of ${size} leaves was published and the database has ${stored.size}`);
+      const found = await rootAt(stored, size);
+      if (Buffer.compare(found, root) !== 0)
+        throw new ConflictError(`the first ${size} leaves of the database are not those that were published`);
     }
-    const { size, root } = checkpointIn(last);
-    if (size > stored.size)
-      throw new ConflictError(`a checkpoint of ${size} leaves was published and the database has ${stored.size}`);
-    const found = await rootAt(stored, size);
-    if (Buffer.compare(found, root) !== 0)
-      throw new ConflictError(`the first ${size} leaves of the database are not those that were published`);
+    // A file that was lost is made anew from what the others know.
+    const newest = known.toSorted((a, b) => checkpointIn(b).size - checkpointIn(a).size)[0];
+    if (own === undefined && newest !== undefined) await published.put(stored.origin, newest);
   }
 
   async function rootAt(stored: StoredLog, size: number): Promise<Uint8Array> {
@@ -153,13 +164,14 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     async round() {
       try {
         const stored = await begun();
-        await requireExtension(stored);
+        const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
+        const isSignedWhole = stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size;
+        await requireExtension(stored, isDue || !isSignedWhole || published.get(stored.origin) === undefined);
         if (published.get(stored.origin) === undefined) {
           // The empty tree first: from then on there is something that the tree must extend.
           await sign();
           await publish();
         }
-        const isDue = stored.checkpointAge === null || stored.checkpointAge >= options.intervalSeconds / 2;
         while (isDue && (await sequence()));
         await sign();
         await publish();
@@ -197,6 +209,17 @@ function isConflict(error: unknown): error is Error {
 function requireOwnKey({ log, origin, verifierKey }: StoredLog, proofKey: Uint8Array): void {
   if (createSigner(origin, deriveSeed(proofKey, origin)).key.text !== verifierKey)
     throw new Error(`the proof log ${log} was begun with another PROOF_KEY`);
+}
+
+/** Whether a note is a checkpoint of this origin, by its own key. */
+function isSigned({ origin, verifierKey }: StoredLog, note: string): boolean {
+  try {
+    openNote(note, [parseVerifierKey(verifierKey)]);
+    return checkpointIn(note).origin === origin;
+  } catch (error) {
+    if (error instanceof NoteError || error instanceof TypeError) return false;
+    throw error;
+  }
 }
 
 /** The note of the database may have been written by anybody. */

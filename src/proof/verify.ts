@@ -30,7 +30,7 @@ export interface ProofVerification {
   readonly records: number;
   /** Records whose entry has no leaf yet. */
   readonly pending: number;
-  /** Records from before the log was switched on: nothing is proven of them. */
+  /** Records from before the log was switched on, or from after it was ended: nothing is proven of them. */
   readonly unproven: number;
 }
 
@@ -42,6 +42,8 @@ export interface VerifyProofOptions {
   readonly records: AsyncIterable<StoredProof>;
   /** The last published note of an origin, from outside the database. */
   readonly published: (origin: string) => string | undefined;
+  /** Of a log that was ended: the moment of the last record that has an entry. */
+  readonly endedAfter?: Date | undefined;
   readonly found: (fault: ProofFault) => void;
   readonly signal: AbortSignal;
   readonly progress?: (done: number) => void;
@@ -156,7 +158,7 @@ async function verifyCheckpoint(
 
 /** Compares every record with its leaf. */
 async function verifyRecords(
-  { db, log, records, found, signal, progress }: VerifyProofOptions,
+  { db, log, records, endedAfter, found, signal, progress }: VerifyProofOptions,
   trees: readonly Tree[],
   origins: readonly StoredLog[],
 ): Promise<Pick<ProofVerification, 'records' | 'pending' | 'unproven'>> {
@@ -174,7 +176,10 @@ async function verifyRecords(
       counts.records += 1;
       const { name, number, entry } = record;
       if (number === undefined) {
-        if (record.recordedAt !== undefined && record.recordedAt < firstMoment(origins)) counts.unproven += 1;
+        const at = record.recordedAt;
+        const isOutside =
+          at !== undefined && (at < firstMoment(origins) || (endedAfter !== undefined && at > endedAfter));
+        if (isOutside) counts.unproven += 1;
         else found({ name, fault: record.fault ?? 'was recorded without an entry' });
         continue;
       }

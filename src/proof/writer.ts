@@ -35,7 +35,8 @@ export function createProofWriters(config: Config): ProofWriters {
   if (key === undefined) return () => undefined;
   const proofKey = Buffer.from(key, 'base64');
   const writers = new Map(logsOf(config).map((log) => [log, createWriter(proofKey, log)]));
-  return (log) => writers.get(log);
+  const { ended } = config.proof;
+  return (log, use = 'seal') => (use === 'seal' && ended.some((name) => name === log) ? undefined : writers.get(log));
 }
 
 /** The logs that this process keeps: of the interfaces that it serves. */

@@ -48,7 +48,7 @@ export function startRetention(platform: Platform): RetentionSchedule {
         rules,
         dryRun: false,
         signal,
-        proof: platform.proof('verwerkingen'),
+        proof: platform.proof('verwerkingen', 'kept'),
       });
       failure = undefined;
       log.info(pruned, 'actions past their term were removed');

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
 import { isRecord } from '../../src/kernel/json-value.ts';
 import type { Running } from '../support/program.ts';
 
 /** A directory of its own for a program under test. */
 export async function temporaryHome(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'koppelvlak-program-'));
+  const path = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-program-'));
   const remove = async (): Promise<void> => {
     // The Postgres of a program that was killed notices that, and writes until it has ended.
     while (await hasPostgres(path)) await sleep(25);

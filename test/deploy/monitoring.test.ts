@@ -40,8 +40,12 @@ beforeAll(async () => {
   const bundle = join(dir, 'manager.pem');
   writeFileSync(bundle, readFileSync(manager.supplier.certificate));
   await manager.close();
+  writeFileSync(join(dir, 'witnesses'), 'quorum none\n');
   supplier = await openSupplier({
     env: {
+      PROOF_KEY: Buffer.alloc(32, 9).toString('base64'),
+      PROOF_STATE: join(dir, 'state.json'),
+      PROOF_WITNESSES: join(dir, 'witnesses'),
       AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
       RAADSFEED_ROL: 'aggregator',
       VERWERKINGENLOG_KEY: KEY,

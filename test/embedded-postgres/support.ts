@@ -2,19 +2,18 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { processIdentity, readPostmaster } from '../../src/embedded-postgres/postmaster.ts';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { quiet } from '../kernel/database/support.ts';
 
 /** A home directory that is thrown away after the test. Open to all, as a checkout usually is. */
 export async function temporaryHome(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-home-'));
+  const dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-home-'));
   await chmod(dir, 0o755);
   onTestFinished(() => rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   return dir;
@@ -32,7 +31,7 @@ export async function initialisedHome(path = ''): Promise<string> {
 }
 
 async function initialise(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-home-'));
+  const dir = await mkdtemp(join(inject('databaseHomes'), 'koppelvlak-home-'));
   await (await startEmbedded({ dir, log: quiet, settings: { fsync: 'off' } })).stop();
   return dir;
 }

@@ -1,13 +1,12 @@
 /** The drills of docs/operations.md in short: a primary that is lost, and every acknowledged entry is at the standby that took over. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { runFailoverDrill } from '../../bench/support/failover-drill.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'kv-failover-'));
+  dir = await mkdtemp(join(inject('databaseHomes'), 'kv-failover-'));
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 

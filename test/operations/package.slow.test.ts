@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json-value.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startCollector } from './collector.ts';
@@ -59,7 +59,7 @@ afterAll(async () => {
 /** The environment of an operator: no variable of the tests themselves. */
 function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const free = { PORT: '0', MANAGEMENT_PORT: '0', DEMO_AUTH_PORT: '0', DEMO_PKI_PORT: '0' };
-  return { PATH: process.env.PATH ?? '', KOPPELVLAK_HOME: join(work, 'home'), ...free, ...more };
+  return { PATH: process.env.PATH ?? '', KOPPELVLAK_HOME: join(inject('databaseHomes'), 'package'), ...free, ...more };
 }
 
 const program = (): string => join(application, 'node_modules/.bin/koppelvlak');

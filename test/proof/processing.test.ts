@@ -2,6 +2,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json-value.ts';
+import { checkpointIn } from '../../src/proof/state.ts';
+import { formatProof, type Proof, parseProof } from '../../src/proof/tree/proof-file.ts';
 import { PATIENT } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { koppelvlak } from '../verwerkingenlog/cli.ts';
@@ -129,6 +131,9 @@ it('answers 404 with a time to wait while the entry has no place, and 410 for wh
   await log.call(ALL, 'DELETE', `/verwerkingsacties/${kept.actieId}`, undefined, HEADERS);
   const gone = await log.call(ALL, 'GET', `/verwerkingsacties/${kept.actieId}/bewijs`, undefined, HEADERS);
   expect(gone.json).toMatchObject({ status: 410, code: 'bewijs-verwijderd' });
+  const [object] = Array.isArray(kept.verwerkteObjecten) ? kept.verwerkteObjecten.filter(isRecord) : [];
+  const path = `/verwerkte-objecten/${object?.verwerktObjectId}/bewijs`;
+  expect((await log.call(ALL, 'GET', path, undefined, HEADERS)).json).toMatchObject({ status: 410 });
 });
 
 it('has an entry of every version: changed, changed with its whole processing, odd in every member, of LDV', async () => {
@@ -170,4 +175,28 @@ it('names what somebody with all rights on the database changed', async () => {
   });
   await change(`update verwerkingenlog.versies set gebruiker = '1234' where actie_id = $1`);
   expect(await verify()).toMatchObject({ code: 0, faults: [] });
+});
+
+it('proves nothing by an older checkpoint, a path that is cut short, or salts that changed places', async () => {
+  const post = async () => actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
+  const first = await proofOf(ALL, `/verwerkingsacties/${(await post()).actieId}/bewijs`);
+  const { actieId } = await post();
+  const proof = parseProof(await proofOf(ALL, `/verwerkingsacties/${actieId}/bewijs`));
+  const read = await log.call(ALL, 'GET', `/verwerkingsacties/${actieId}`, undefined, HEADERS);
+  const parts = partsOf(read.json);
+  const verdict = (change: Partial<Proof>) => judge(formatProof({ ...proof, ...change }), parts, key);
+  expect(verdict({})).toMatchObject({ isProven: true });
+  // Signed as well, but of a tree that had no such leaf yet.
+  const older = parseProof(first).checkpoint;
+  expect(checkpointIn(older).size).toBeLessThanOrEqual(proof.index);
+  expect(verdict({ checkpoint: older })).toMatchObject({ isProven: false });
+  expect(verdict({ checkpoint: older, index: parseProof(first).index })).toMatchObject({ isProven: false });
+  for (const hashes of [proof.hashes.slice(0, -1), proof.hashes.slice(1), []])
+    expect(verdict({ hashes }), `${hashes.length} hashes`).toMatchObject({ isProven: false });
+  const extra: unknown = JSON.parse(Buffer.from(proof.extra ?? []).toString());
+  const disclosed = isRecord(extra) && isRecord(extra.parts) ? extra.parts : {};
+  const swapped = { ...disclosed, basis: disclosed.aanvullend, aanvullend: disclosed.basis };
+  expect(verdict({ extra: Buffer.from(JSON.stringify({ ...Object(extra), parts: swapped })) })).toMatchObject({
+    isProven: false,
+  });
 });

@@ -1,5 +1,5 @@
 /** Switching a log on later, several instances, a late commit, a restored backup, and going on after it. */
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
@@ -9,7 +9,7 @@ import { PATIENT, publishLines, servicePool, startFeed, vergadering } from '../r
 import { createDatabase } from '../support/database.ts';
 import { startServer } from '../support/server.ts';
 import { koppelvlak } from '../verwerkingenlog/cli.ts';
-import { actie, HEADERS, KEY, newPerson, startLog } from '../verwerkingenlog/support.ts';
+import { actie, actieIn, HEADERS, KEY, newPerson, startLog } from '../verwerkingenlog/support.ts';
 import { getText, hasLeaves, startProofFeed, stateFile } from './support.ts';
 
 async function verify(url: string, name: string, env: Record<string, string>): Promise<unknown> {
@@ -84,6 +84,112 @@ it('has one sequencer over two instances, and gives what is committed late a lat
     await database.drop();
     state.remove();
     second.remove();
+  }
+});
+
+it('takes what the other instances published last: for a state that was lost, and before it signs', async () => {
+  const database = await createDatabase();
+  const [state, lost, alone, old] = [stateFile(), stateFile(), stateFile(), stateFile()];
+  const log = await startLog({ env: state.env, databaseUrl: database.url });
+  const started = [log.server];
+  const another = async ({ env }: typeof state, more: Record<string, string> = {}) => {
+    const { server } = await startLog({ env: { ...env, ...more }, databaseUrl: database.url, tokens: log.tokens });
+    started.push(server);
+    return server;
+  };
+  const others = { PROOF_INSTANCES: `http://127.0.0.1:9/,${log.server.url}` };
+  const owner = new pg.Client(database.url);
+  await owner.connect();
+  try {
+    const post = () => log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS);
+    const address = `${log.server.url}/proof/v1/verwerkingen`;
+    await post();
+    await hasLeaves(address, 1);
+    copyFileSync(state.path, old.path);
+    for (const table of ['logs', 'tegels', 'bladen'])
+      await owner.query(`create table kopie_${table} as table proof.${table}`);
+    await post();
+    const last = await hasLeaves(address, 2);
+
+    const first = await another(lost, others);
+    expect(await warnings(first.managementUrl)).not.toContain('nothing is signed');
+    expect(JSON.parse(readFileSync(lost.path, 'utf8'))).toEqual({ '127.0.0.1/proof/v1/verwerkingen': last });
+    const second = await another(alone);
+    expect(await warnings(second.managementUrl)).toContain('PROOF_STATE has no checkpoint');
+    await Promise.all([first.stop(), second.stop()]);
+
+    // Database and state of the same backup: only the instance that went on running knows better.
+    await owner.query('begin');
+    for (const table of ['logs', 'tegels', 'bladen'])
+      await owner
+        .query(`delete from proof.${table}`)
+        .then(() => owner.query(`insert into proof.${table} table kopie_${table}`));
+    await owner.query('commit');
+    await post();
+    const third = await another(old, others);
+    await expect
+      .poll(() => warnings(third.managementUrl), PATIENT)
+      .toContain('2 leaves was published and the database has 1');
+    const { rows } = await owner.query(`select grootte::int as size from proof.logs where log = 'verwerkingen'`);
+    expect(rows).toEqual([{ size: 1 }]);
+    expect((await getText(`${address}/checkpoint`)).text).toBe(last);
+  } finally {
+    await owner.end();
+    for (const server of started.toReversed()) await server.stop();
+    await log.stop();
+    await database.drop();
+    for (const file of [state, lost, alone, old]) file.remove();
+  }
+});
+
+it('ends on the word of an operator only: nothing new is entered, what was stays proven, and a gap before that is named', async () => {
+  const database = await createDatabase();
+  const state = stateFile();
+  const log = await startLog({ env: state.env, databaseUrl: database.url });
+  const all = ['create:normal', 'update:normal', 'read:normal'];
+  const ended = { ...state.env, PROOF_ENDED: 'verwerkingen' };
+  const env = { ...ended, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
+  const owner = new pg.Client(database.url);
+  await owner.connect();
+  const post = async (one: typeof log) =>
+    actieIn(await one.call(all, 'POST', '/verwerkingsacties', actie(newPerson()), HEADERS));
+  try {
+    const [first, second] = [await post(log), await post(log)];
+    await hasLeaves(`${log.server.url}/proof/v1/verwerkingen`, 2);
+    await log.server.stop();
+    const start = (more: Record<string, string>) =>
+      startLog({ env: { ...state.env, ...more }, databaseUrl: database.url, tokens: log.tokens });
+    await expect(start({ PROOF_LOGS: 'leveringen' })).rejects.toThrow(/PROOF_ENDED/);
+
+    const later = await start(ended);
+    try {
+      expect(await warnings(later.server.managementUrl)).toContain('PROOF_ENDED');
+      const { actieId } = await post(later);
+      const processing = `/verwerkingsacties?verwerkingId=${second.verwerkingId}`;
+      expect((await later.call(all, 'PATCH', processing, { bewaartermijn: 'P2Y' }, HEADERS)).status).toBe(204);
+      const proofOf = (id: string) => later.call(all, 'GET', `/verwerkingsacties/${id}/bewijs`, undefined, HEADERS);
+      expect((await proofOf(first.actieId)).status).toBe(200);
+      for (const id of [second.actieId, actieId])
+        expect((await proofOf(id)).json).toMatchObject({ status: 404, code: 'zonder-bewijs' });
+      const well = await verify(database.url, 'verwerkingen', env);
+      expect(well).toMatchObject({ code: 0, logs: [{ leaves: 2, faults: [] }] });
+
+      await owner.query(
+        `update verwerkingenlog.versies set tijdstip_registratie = (
+           select max(tijdstip_registratie) from verwerkingenlog.versies where bewijs_nr is not null) where actie_id = $1`,
+        [actieId],
+      );
+      expect(await verify(database.url, 'verwerkingen', env)).toMatchObject({
+        logs: [{ faults: [{ name: `version 1 of ${actieId}`, fault: 'was recorded without an entry' }] }],
+      });
+    } finally {
+      await later.server.stop();
+    }
+  } finally {
+    await owner.end();
+    await log.stop();
+    await database.drop();
+    state.remove();
   }
 });
 

@@ -190,6 +190,6 @@ it('does what the model does, whatever is published, deleted, redacted and prune
         expect(checked.faults).toEqual([]);
       },
     ),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 8, endOnFailure: true },
   );
 }, 120_000);

@@ -43,6 +43,14 @@ export async function proveDelivery(
   });
 }
 
+/** The moment of the last delivery that has an entry; undefined: none has. */
+export async function lastProven(db: Db): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date | null }>(
+    'select max(klaargezet_op) as at from gegevens.journaal where bewijs_nr is not null',
+  );
+  return rows[0]?.at ?? undefined;
+}
+
 const BATCH = 500;
 
 /** Every delivery for `proof verify`. */

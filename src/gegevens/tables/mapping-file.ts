@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import { modelsDirectory } from '../../kernel/config/gegevens-settings.ts';
@@ -81,6 +82,9 @@ export interface MappingFile {
 const MAX_MAPPING_BYTES = 1024 * 1024;
 const MAX_PROBLEMS = 100;
 
+/** Compiled for the first file. */
+let validate: ValidateFunction<MappingContent> | undefined;
+
 /**
  * Reads a mapping file and checks it against its schema.
  * @throws {MappingError} naming all that is wrong with it; what the file system says
@@ -106,7 +110,7 @@ export function readMappingFile(path: string): MappingFile {
     }
     return 1;
   };
-  const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema());
+  validate ??= new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile<MappingContent>(schema());
   if (validate(content)) return { path, content, lineOf };
   const all = validate.errors ?? [];
   // A choice of forms reports each form that does not fit: what is deepest in the file is what was meant.

@@ -1,4 +1,4 @@
-import { choices, integer, optionalText } from './kinds.ts';
+import { choices, integer, list, optionalText } from './kinds.ts';
 
 /** Settings of the logs that prove what was recorded. */
 export const proofSettings = {
@@ -12,6 +12,11 @@ export const proofSettings = {
     default: ['verwerkingen', 'leveringen', 'raadsfeed'],
     description: 'Which logs are kept; those of interfaces that are not in `AREAS` do not count.',
   }),
+  ended: choices('PROOF_ENDED', ['verwerkingen', 'leveringen'], {
+    default: [],
+    description:
+      'Logs of `PROOF_LOGS` that get no new entries any more: what is recorded is not proven from then on. What was entered stays proven.',
+  }),
   intervalSeconds: integer('PROOF_INTERVAL_SECONDS', {
     default: 60,
     min: 1,
@@ -21,6 +26,12 @@ export const proofSettings = {
   state: optionalText('PROOF_STATE', {
     description:
       'File with the last published checkpoint of each proof log, outside the database; keep it where a restored backup does not reach. Absent: in `KOPPELVLAK_HOME`, which production refuses.',
+  }),
+  instances: list('PROOF_INSTANCES', {
+    item: /^https?:\/\/[^\s,/?#@]+(\/[^\s,?#]*)?$/,
+    allowed: 'comma list of addresses with `http:` or `https:`',
+    description:
+      'Addresses of the other instances of this service: each is asked for the last checkpoint that it published, before a new one is signed. This instance’s own may be among them.',
   }),
   pad: integer('PROOF_PAD', {
     default: 0,

@@ -12,15 +12,13 @@ import { type PersonQuery, preparePersonPage } from '../routes/person-page.ts';
 import { readActiviteiten } from '../store/activiteiten.ts';
 import type { Session } from './sessions.ts';
 
-/** Gives the address of the proof of an action; undefined when there is none. */
-export type ProofAddress = (actieId: string) => string | undefined;
-
 export interface OverviewNeeds {
   readonly settings: Config['inzage'];
   readonly pool: Pool;
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
-  readonly proofAddress?: ProofAddress | undefined;
+  /** Gives the address of the proof of an action; absent: no proofs are kept. */
+  readonly proofAddress?: ((actieId: string) => string) | undefined;
 }
 
 /** Which part of the log is shown. Days are `2026-01-31`. */
@@ -82,7 +80,7 @@ export interface Overview {
 const SHOWN = ['normaal'] as const;
 
 /** Who the entry of a reading names as its author: never the citizen, whom it names as the person whose data were read. */
-const READER = 'inzage';
+export const READER = 'inzage';
 
 /**
  * Reads a page of what was done with the data of a citizen.
@@ -169,9 +167,10 @@ function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Expl
   };
 }
 
-function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: ProofAddress | undefined): Entry {
+function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: OverviewNeeds['proofAddress']): Entry {
   const { actieId, objecten } = versie;
-  const bewijs = proofAddress?.(actieId);
+  // What is proven is everything that the log shows of an action, the number of another person too.
+  const bewijs = namesAnother(versie, bsn) ? undefined : proofAddress?.(actieId);
   return {
     actieId,
     tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset),
@@ -187,10 +186,17 @@ function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: Proo
   };
 }
 
+/** Whether an action names another person, by number, as who received the data: that is not for this citizen to see. */
+export function namesAnother({ soortAfnemerId, afnemerId }: Versie, bsn: string): boolean {
+  return afnemerId !== null && isBsnKind(soortAfnemerId) && afnemerId !== bsn;
+}
+
 /** Who received the data: another person is not named by number. */
-function recipientOf({ soortAfnemerId, afnemerId }: Versie, bsn: string, nameOf: NameOf): string | null {
+function recipientOf(versie: Versie, bsn: string, nameOf: NameOf): string | null {
+  const { soortAfnemerId, afnemerId } = versie;
   if (afnemerId === null) return null;
-  if (isBsnKind(soortAfnemerId)) return afnemerId === bsn ? 'u zelf' : 'een andere persoon';
+  if (namesAnother(versie, bsn)) return 'een andere persoon';
+  if (isBsnKind(soortAfnemerId)) return 'u zelf';
   if (/^\d{20}$/.test(afnemerId)) return nameOf(afnemerId);
   return soortAfnemerId === null ? afnemerId : `${soortAfnemerId} ${afnemerId}`;
 }

@@ -12,7 +12,8 @@ import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { ActieLog, LoggedRead } from '../processing-log.ts';
 import { type Asked, overviewPage } from './overview-page.ts';
-import { type Overview, type OverviewNeeds, type ProofAddress, readOverview } from './read-overview.ts';
+import { proofAddress, proofPages } from './proof.ts';
+import { type Overview, type OverviewNeeds, readOverview } from './read-overview.ts';
 import { createSessions, type Session } from './sessions.ts';
 import { createSignIn, SignInError } from './sign-in.ts';
 import {
@@ -31,8 +32,6 @@ import {
 export interface InzageNeeds {
   readonly log: ActieLog;
   readonly loggedRead: LoggedRead;
-  /** Where the proof of an action is, for a browser without a token; absent: no proofs are shown. */
-  readonly proofAddress?: ProofAddress | undefined;
 }
 
 const PER_PAGE = 50;
@@ -67,7 +66,12 @@ export function createInzage(
     ...{ clock, pool, path: HOME, idleMs: settings.idleMs, maxMs: settings.sessionMs, key: settings.sessionKey ?? '' },
     isSecure: () => publicBaseUrl().startsWith('https:'),
   });
-  const overviewNeeds: OverviewNeeds = { settings, pool, ...needs };
+  const writer = platform.proof('verwerkingen', 'kept');
+  const { log: actieLog, loggedRead } = needs;
+  const overviewNeeds: OverviewNeeds = {
+    ...{ settings, pool, log: actieLog, loggedRead },
+    proofAddress: writer === undefined ? undefined : proofAddress,
+  };
   const readings = createOpenCounter(AT_ONCE);
   const logins = new Counter({
     name: 'koppelvlak_inzage_logins_total',
@@ -177,6 +181,14 @@ export function createInzage(
         .type('application/json; charset=utf-8')
         .send(`${JSON.stringify(asFile(overview, asked), null, 2)}\n`);
     });
+
+    if (writer !== undefined) {
+      proofPages(app, {
+        ...{ writer, log: actieLog, loggedRead, requireSession },
+        intervalSeconds: config.proof.intervalSeconds,
+        send: (reply, page, status) => send(reply, site, page, status),
+      });
+    }
 
     app.post(within(LOGOUT), async (request, reply) => {
       // Browsers say where a form came from; the cookie does not come along from elsewhere anyway.

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { categorieOf } from '../domain/access.ts';
-import { AANVULLEND, BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';
+import { AANVULLEND, BASIS, objectPart } from '../domain/proof-parts.ts';
 import { parseVerwerktObjectId, type Versie } from '../domain/verwerkingsactie.ts';
-import { decryptSeed } from '../store/proof.ts';
+import { proveVersion } from '../store/proof.ts';
 import { readLast, revealWithinBudget, type StoredVersie } from '../store/versions.ts';
 import { namedPerson, shownObjects } from './person-page.ts';
 import {
@@ -66,16 +66,11 @@ export function proofRoutes(app: FastifyInstance, needs: RouteNeeds): void {
     db: pg.PoolClient,
     { stored, versie, shown }: { stored: StoredVersie; versie: Versie; shown: readonly string[] },
   ): Promise<string> {
-    const writer = needs.platform.proof('verwerkingen');
-    if (stored.vervallen) throw new Problem(platformProblems.bewijsVerwijderd);
-    if (writer === undefined || stored.bewijsNr === null) throw new Problem(platformProblems.zonderBewijs);
-    const proof = await writer.prove(db, {
-      record: proofRecordOf(versie),
-      seed: decryptSeed(stored, log.keys),
-      number: stored.bewijsNr,
-      shown: new Set(shown),
-    });
-    if (proof !== undefined) return proof;
+    const writer = needs.platform.proof('verwerkingen', 'kept');
+    const made = await proveVersion(db, writer, { stored, versie, shown }, log.keys);
+    if ('proof' in made) return made.proof;
+    if (made.none === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
+    if (made.none === 'without-entry') throw new Problem(platformProblems.zonderBewijs);
     const { intervalSeconds } = needs.platform.config.proof;
     throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': String(intervalSeconds) } });
   }

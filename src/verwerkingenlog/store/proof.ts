@@ -68,6 +68,30 @@ export async function proofNumbersOf(db: Db, actieIds: readonly string[]): Promi
   return rows.map(({ number }) => number);
 }
 
+/** A proof as text, or why there is none: the action was deleted, its entry is older than the log, or in no published checkpoint yet. */
+export type VersionProof = { readonly proof: string } | { readonly none: 'removed' | 'without-entry' | 'pending' };
+
+/**
+ * The proof of a version for somebody who sees these parts of it.
+ * @param versie the stored one in clear, whole
+ */
+export async function proveVersion(
+  db: Db,
+  writer: ProofWriter | undefined,
+  { stored, versie, shown }: { stored: StoredVersie; versie: Versie; shown: readonly string[] },
+  keys: IdentityKeys,
+): Promise<VersionProof> {
+  if (stored.vervallen) return { none: 'removed' };
+  if (writer === undefined || stored.bewijsNr === null) return { none: 'without-entry' };
+  const proof = await writer.prove(db, {
+    record: proofRecordOf(versie),
+    seed: decryptSeed(stored, keys),
+    number: stored.bewijsNr,
+    shown: new Set(shown),
+  });
+  return proof === undefined ? { none: 'pending' } : { proof };
+}
+
 /** A version with everything that its entry covers. */
 interface ProvenVersion {
   readonly versie: number;
@@ -97,6 +121,14 @@ export async function provenVersions(
     proven.push({ versie: stored.versie, parts, bewijs: bewijs ?? null });
   }
   return proven;
+}
+
+/** The moment of the last version that has an entry; undefined: none has. */
+export async function lastProven(db: Db): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date | null }>(
+    'select max(tijdstip_registratie) as at from verwerkingenlog.versies where bewijs_nr is not null',
+  );
+  return rows[0]?.at ?? undefined;
 }
 
 const BATCH = 500;

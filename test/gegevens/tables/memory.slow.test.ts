@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { startProgram } from '../../support/program.ts';
 import { fileNamed, shvTable } from './support.ts';
 
-const ROWS = Number(process.env.TABLE_ROWS ?? 150_000);
+const ROWS = Number(process.env.TABLE_ROWS ?? 60_000);
 const MOST_MB = 300;
 
 let database: TestDatabase;
@@ -58,7 +58,7 @@ it.each([
   );
   // Told at its end by the process itself, in kilobytes.
   const report = `data:text/javascript,process.on('exit',()=>process.stderr.write('maxRSS '+process.resourceUsage().maxRSS))`;
-  const env = { DATABASE_URL: database.url, NODE_OPTIONS: `--import="${report}"` };
+  const env = { DATABASE_URL: database.url, NODE_OPTIONS: `--max-old-space-size=64 --import="${report}"` };
   const words = ['gegevens', 'import', '--variant', 'shv', '--replace', '--json', '--mapping', mapping, file];
   const { status, stdout, stderr } = await startProgram(words, env).ended;
   await rm(file);

@@ -14,7 +14,7 @@ export const CLOSED = '/dicht/v1';
 export const OPEN = '/open/v1';
 
 /** Characters in the large answer: more than the buffers of a connection hold. */
-export const LARGE = 32 * 1024 * 1024;
+export const LARGE = 16 * 1024 * 1024;
 
 const CONTRACT = `
 openapi: 3.1.0

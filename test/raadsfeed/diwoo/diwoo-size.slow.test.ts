@@ -1,4 +1,8 @@
-/** Many documents: places stay while everything changes, and a large organisation is offered in sitemaps of bounded size. */
+/**
+ * Many documents: places stay while everything changes, and a large organisation is offered in sitemaps of bounded size. More of them:
+ * `DIWOO_DOCUMENTS=120000 npm run test:slow -- test/raadsfeed/diwoo/diwoo-size.slow.test.ts`.
+ */
+import process from 'node:process';
 import { afterEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/kernel/time.ts';
 import { followStep } from '../../../src/raadsfeed/diwoo/follow-feed.ts';
@@ -11,6 +15,9 @@ import { faultsOf, file, listed, readerOf, withFile } from './support.ts';
 
 const SOON = { timeout: 60_000, interval: 500 };
 const BATCH = 2000;
+const ORGANISATIONS = 20;
+/** Over all organisations. */
+const DOCUMENTS = Number(process.env.DIWOO_DOCUMENTS ?? 30_000);
 
 let feed: FeedServer | undefined;
 afterEach(() => feed?.stop());
@@ -65,33 +72,27 @@ it('places of 10 000 documents stay while they change, go and come', async () =>
   expect(after.index[0]?.lastmod).not.toBe(before.index[0]?.lastmod);
 }, 60_000);
 
-it('120 000 documents of twenty organisations, from a feed that was there before', async () => {
+it(`${DOCUMENTS} documents of twenty organisations, from a feed that was there before`, async () => {
   const started = await startFeed();
   feed = started;
-  await generateHistory(started.pool, 1, 120_000);
+  await generateHistory(started.pool, 1, DOCUMENTS);
   await started.pool.query(
     `update raadsfeed.tekst set rest = split_part(rest, ',"data":', 1) || ',"data":{"titel":"Raadsvoorstel ' || sequence_number ||
        '","bestandsurl":"https://bestanden.example/' || sequence_number || '.pdf","formaat":"application/pdf",' ||
        '"wooinformatiecategorie":"c_db4862c3","datumingediend":"2026-01-08"}}'`,
   );
-  const begun = performance.now();
   for (let outcome = ''; outcome !== 'done'; ) outcome = await followStep(started.pool);
-  const indexed = performance.now();
   const { server } = await started.another({ RAADSFEED_DIWOO: 'true' });
   const index = listed(await (await fetch(`${server.url}/woo/sitemapindex-diwoo-infocat008.xml`)).text());
-  expect(index).toHaveLength(20 * Math.ceil(6000 / SITEMAP_PLACES));
+  expect(index).toHaveLength(ORGANISATIONS * Math.ceil(DOCUMENTS / ORGANISATIONS / SITEMAP_PLACES));
   let count = 0;
   let last = '';
-  const reading = performance.now();
   for (const { loc } of index) {
     const xml = await (await fetch(`${server.url}/woo/${loc.split('/').at(-1)}`)).text();
     expect(Buffer.byteLength(xml)).toBeLessThan(52_428_800);
     count += listed(xml).length;
     last = xml;
   }
-  expect(count).toBe(120_000);
-  // Generous: the machine may be busy.
-  expect(indexed - begun).toBeLessThan(60_000);
-  expect(performance.now() - reading).toBeLessThan(20_000);
+  expect(count).toBe(DOCUMENTS);
   expect(await faultsOf(last)).toEqual([]);
 }, 120_000);

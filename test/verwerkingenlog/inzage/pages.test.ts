@@ -1,8 +1,8 @@
 /** What a citizen sees of the log, and what nobody may see: in pages, files, headers, log lines and cookies. */
-import { HtmlValidate } from 'html-validate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actie, actieIn, HEADERS, listIn, ofPerson } from '../support.ts';
-import { type Browser, type InzageServer, newBsn, type Page, startInzage } from './support.ts';
+import { type InzageServer, newBsn, startInzage } from './support.ts';
+import { readPage as read } from './valid-page.ts';
 
 let inzage: InzageServer;
 beforeAll(async () => {
@@ -13,29 +13,6 @@ afterAll(() => inzage?.stop());
 const OVERVIEW = '/inzage/overzicht';
 const HOSTILE = `<img src=x onerror=alert(1)>"'&</title></script><script>alert(1)</script>\u202e`;
 const ACTIVITY = '5f0bef4c-f66f-4311-84a5-19e8bf359eaf';
-
-const validator = new HtmlValidate({
-  extends: ['html-validate:recommended', 'html-validate:a11y'],
-  rules: { 'no-trailing-whitespace': 'off', 'long-title': 'off', 'require-sri': 'off' },
-});
-
-/** A page that is valid, and that nobody keeps. */
-async function read(browser: Browser, path: string, status = 200): Promise<Page> {
-  const page = await browser.open(path);
-  expect(page.status, page.text).toBe(status);
-  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(page.headers.get('cache-control')).toBe('no-store');
-  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-  const policy = page.headers.get('content-security-policy') ?? '';
-  expect(policy).toContain("default-src 'none'");
-  expect(policy).not.toMatch(/script-src|unsafe/);
-  const { results } = await validator.validateString(page.text);
-  const faults = results.flatMap(({ messages }) =>
-    messages.map(({ ruleId, message, line }) => `${line} ${ruleId} ${message}`),
-  );
-  expect(faults, path).toEqual([]);
-  return page;
-}
 
 async function log(bsn: string, wishes: Record<string, unknown> = {}): Promise<string> {
   const scopes = ['create:confidential'];

@@ -1,0 +1,97 @@
+/** Changes to the delivery journal. */
+import { randomInt } from 'node:crypto';
+import type pg from 'pg';
+import { type Chosen, type LogRecords, leafName, leafOf, one, type Try } from './common.ts';
+
+interface Delivery extends Chosen {
+  readonly id: number;
+  readonly nr: number;
+}
+
+async function delivery(db: pg.PoolClient, other = 0): Promise<Delivery> {
+  const { id, nr } = await one<{ id: number; nr: number }>(
+    db,
+    'select id, bewijs_nr as nr from gegevens.journaal where bewijs_nr is not null and id <> $1 order by random() limit 1',
+    [other],
+  );
+  return { id: Number(id), nr: Number(nr), name: `delivery ${id}`, leaf: await leafOf(db, 'leveringen', nr) };
+}
+
+/** Its records. */
+export const DELIVERIES: LogRecords<Delivery> = {
+  log: 'leveringen',
+  choose: (db) => delivery(db),
+  async remove(db, { id }) {
+    await db.query('delete from gegevens.journaal where id = $1', [id]);
+  },
+  async removeDay(db, { id }) {
+    await db.query(
+      'delete from gegevens.journaal where klaargezet_op::date = (select klaargezet_op::date from gegevens.journaal where id = $1)',
+      [id],
+    );
+  },
+};
+
+const UPDATES = [
+  'records = records + 1',
+  `vraag = vraag || ' '`,
+  `subject = 'niemand'`,
+  `oin = '00000000000000000000'`,
+  `klaargezet_op = klaargezet_op - interval '1 day'`,
+  `antwoord_digest = 'x'`,
+  `ongedekt = '[]'`,
+];
+
+export const DELIVERY_TRIES: Readonly<Record<string, Try>> = {
+  async update(db) {
+    const { id, name } = await delivery(db);
+    await db.query(`update gegevens.journaal set ${UPDATES[randomInt(UPDATES.length)]} where id = $1`, [id]);
+    return { names: [name], forged: [name] };
+  },
+  async insert(db) {
+    const { id } = await delivery(db);
+    await db.query('create temp table kopie on commit drop as select * from gegevens.journaal where id = $1', [id]);
+    await db.query(
+      `update kopie set id = nextval('gegevens.journaal_id_seq')${randomInt(2) === 0 ? '' : ', bewijs_nr = null, zaad = null'}`,
+    );
+    const added = await one<{ id: number }>(
+      db,
+      'insert into gegevens.journaal overriding system value select * from kopie returning id',
+    );
+    return { names: [`delivery ${added.id}`], forged: [`delivery ${added.id}`] };
+  },
+  async swap(db) {
+    const a = await delivery(db);
+    const b = await delivery(db, a.id);
+    await db.query(
+      `update gegevens.journaal j set (request_id, vraag_digest, vraag_handtekening) =
+         (select request_id, vraag_digest, vraag_handtekening from gegevens.journaal o where o.id in ($1, $2) and o.id <> j.id)
+       where id in ($1, $2)`,
+      [a.id, b.id],
+    );
+    return { names: [a.name, b.name], forged: [a.name, b.name] };
+  },
+  async 'another seed'(db) {
+    const a = await delivery(db);
+    const b = await delivery(db, a.id);
+    await db.query(
+      `update gegevens.journaal set zaad = case when $3 then (select zaad from gegevens.journaal where id = $2) end where id = $1`,
+      [a.id, b.id, randomInt(2) === 0],
+    );
+    return { names: [a.name], forged: [a.name] };
+  },
+  async 'another number'(db) {
+    const a = await delivery(db);
+    const b = await delivery(db, a.id);
+    await db.query('update gegevens.journaal set bewijs_nr = $2 where id = $1', [a.id, b.nr]);
+    return { names: [a.name, b.name], forged: [a.name] };
+  },
+  async 'from before the log'(db) {
+    const { id, name, leaf } = await delivery(db);
+    await db.query(
+      `update gegevens.journaal set bewijs_nr = null, zaad = null, klaargezet_op = '2020-01-01Z' where id = $1`,
+      [id],
+    );
+    return { names: [leafName('leveringen', leaf)], forged: [name] };
+  },
+};

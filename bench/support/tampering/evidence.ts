@@ -1,0 +1,170 @@
+/** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
+import pg from 'pg';
+import { readJournalAfter } from '../../../src/gegevens/store/journal.ts';
+import {
+  proofRecordOf as deliveryRecordOf,
+  proveDelivery,
+  storedDeliveries,
+} from '../../../src/gegevens/store/proof.ts';
+import { canonicalJson } from '../../../src/kernel/canonical-json.ts';
+import type { Db } from '../../../src/kernel/database/transaction.ts';
+import { isRecord } from '../../../src/kernel/json-value.ts';
+import type { ProofLogName, ProofWriter, StoredProof } from '../../../src/kernel/proof-log.ts';
+import { checkpointIn } from '../../../src/proof/state.ts';
+import { ENTRY_BYTES, findLeaves, MissingTileError, readBundles, tileReader } from '../../../src/proof/store/leaves.ts';
+import { readLog, readOrigins } from '../../../src/proof/store/logs.ts';
+import { readRemovals } from '../../../src/proof/store/removals.ts';
+import { tilePath, tilesOf } from '../../../src/proof/tree/tiles.ts';
+import { feedPlace, removalEntry } from '../../../src/proof/writer.ts';
+import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
+import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';
+import { readVersie } from '../../../src/verwerkingenlog/store/versions.ts';
+import type { ClaimedLeaf, Evidence, ServedProof } from './outside-judge.ts';
+
+/** A log, and what is needed to read it. */
+export interface ReadLog {
+  readonly log: ProofLogName;
+  readonly writer: ProofWriter;
+  readonly keys: IdentityKeys;
+  readonly proofKey: Uint8Array;
+}
+
+/** Every stored record of a log. */
+export function storedProofs(db: Db, { log, writer, keys }: ReadLog): AsyncIterable<StoredProof> {
+  if (log === 'raadsfeed') return storedRecords(db, writer);
+  return log === 'leveringen' ? storedDeliveries(db, writer) : storedVersions(db, writer, keys);
+}
+
+/**
+ * @param published the checkpoint that was kept outside
+ * @param records as `storedProofs` reads them
+ * @param names of records whose proofs are wanted; one that cannot be made is left out
+ */
+export async function collectEvidence(
+  db: Db,
+  one: ReadLog,
+  published: string,
+  records: readonly StoredProof[],
+  names: readonly string[],
+): Promise<Evidence> {
+  const stored = await readLog(db, one.log);
+  if (stored === undefined) throw new Error(`the proof log ${one.log} is not in the database`);
+  const { size } = checkpointIn(published);
+  const tiles: Record<string, string> = {};
+  for (const tile of tilesOf(size)) {
+    if (tile.level === 'entries') continue;
+    try {
+      const [hashes] = await tileReader(db, stored)([tile]);
+      if (hashes !== undefined) tiles[tilePath(tile)] = base64(hashes);
+    } catch (error) {
+      if (!(error instanceof MissingTileError)) throw error;
+    }
+  }
+  const bundles = await readBundles(db, stored, 0, size);
+  const octets = Buffer.concat(bundles.map(({ entries }) => entries));
+  const proofs: ServedProof[] = [];
+  for (const name of names) {
+    const proof = await servedProof(db, one, name);
+    if (proof !== undefined) proofs.push(proof);
+  }
+  return {
+    key: stored.verifierKey,
+    published,
+    head: stored.checkpoint ?? '',
+    tiles,
+    entries: Array.from({ length: octets.length / ENTRY_BYTES }, (_, i) =>
+      base64(octets.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES)),
+    ),
+    records: await placed(
+      db,
+      one.log,
+      records.map(({ number, entry }) => ({ number, entry })),
+    ),
+    removals: await removalsOf(db, one),
+    proofs,
+  };
+}
+
+/** In the order given. */
+async function placed(
+  db: Db,
+  log: ProofLogName,
+  records: readonly { readonly number: number | undefined; readonly entry: Uint8Array | undefined }[],
+): Promise<ClaimedLeaf[]> {
+  const origins = await readOrigins(db, log);
+  const numbers = records.flatMap(({ number }) => number ?? []);
+  const found =
+    log === 'raadsfeed'
+      ? numbers.map((number) => ({ number, index: feedPlace(origins, number)?.index }))
+      : await findLeaves(db, log, numbers);
+  const places = new Map(found.map(({ number, index }) => [number, index]));
+  return records.map(({ number, entry }) => ({
+    index: (number === undefined ? undefined : places.get(number)) ?? null,
+    entry: entry === undefined ? null : base64(entry),
+  }));
+}
+
+/** Their entries are recomputed from what they say: the operator can, and shows it. */
+async function removalsOf(db: Db, { log, proofKey }: ReadLog): Promise<Evidence['removals']> {
+  const removals = await readRemovals(db, log, 0, 1000);
+  const leaves = await placed(
+    db,
+    log,
+    removals.map(({ number, content }) => ({ number, entry: removalEntry(proofKey, log, number, content) })),
+  );
+  // A removal of the feed has no leaf: its row is sealed only.
+  return log === 'raadsfeed'
+    ? []
+    : leaves.map((leaf, i) => ({ ...leaf, names: namedBy(removals[i]?.content ?? '{}') }));
+}
+
+function namedBy(content: string): number[] {
+  const json: unknown = JSON.parse(content);
+  const runs = isRecord(json) && Array.isArray(json.bladen) ? json.bladen : [];
+  return runs.flatMap((run: unknown) => {
+    const [, first = 0, last = -1] = Array.isArray(run) ? run.map(Number) : [];
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+}
+
+/** The proof of a record, named as `proof verify` does; undefined when the service would have none to give. */
+async function servedProof(db: Db, one: ReadLog, name: string): Promise<ServedProof | undefined> {
+  try {
+    const served = await proofOf(db, one, name);
+    if (served?.proof === undefined || served.proof === null) return undefined;
+    const parts = Object.entries(served.parts).map(([part, value]) => [part, canonicalJson(value)]);
+    return { parts: Object.fromEntries(parts), proof: served.proof };
+  } catch (error) {
+    // A seed that cannot be read any more makes no proof.
+    if (error instanceof pg.DatabaseError) throw error;
+    return undefined;
+  }
+}
+
+async function proofOf(
+  db: Db,
+  { log, writer, keys }: ReadLog,
+  name: string,
+): Promise<{ readonly parts: object; readonly proof: string | null | undefined } | undefined> {
+  const words = name.split(' ');
+  if (log === 'verwerkingen') {
+    const stored = await readVersie(db, words[3] ?? '', Number(words[1]));
+    const [proven] = stored === undefined ? [] : await provenVersions(db, writer, [stored], keys);
+    return proven === undefined ? undefined : { parts: proven.parts, proof: proven.bewijs };
+  }
+  const number = Number(words[1]);
+  if (log === 'leveringen') {
+    const [line] = await readJournalAfter(db, number - 1, 1);
+    if (line?.entry.id !== number) return undefined;
+    return { parts: deliveryRecordOf(line.entry).parts, proof: await proveDelivery(db, writer, line) };
+  }
+  const found = await readRecordProof(db, writer, number);
+  if (found.found !== 'record') return undefined;
+  const proof = await writer.prove(db, { ...found, number, shown: new Set([RECORD_PART]) });
+  return { parts: found.record.parts, proof };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
