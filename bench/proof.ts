@@ -8,13 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createPool, type Pool } from '../src/kernel/database/pool.ts';
+import { transaction } from '../src/kernel/database/transaction.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { createSequencer } from '../src/proof/sequencer.ts';
 import { openPublishedCheckpoints } from '../src/proof/state.ts';
-import { tileReader } from '../src/proof/store/leaves.ts';
-import { readLog } from '../src/proof/store/logs.ts';
-import { proveInclusion } from '../src/proof/tree/merkle.ts';
+import { appendLeaves, ENTRY_BYTES, tileReader } from '../src/proof/store/leaves.ts';
+import { lockLog, moveLog, readLog } from '../src/proof/store/logs.ts';
+import { Frontier, proveInclusion } from '../src/proof/tree/merkle.ts';
 import { readHashesFromTiles } from '../src/proof/tree/tiles.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
@@ -36,7 +38,8 @@ const postgres = await startEmbedded({
   settings: { max_connections: '400' },
 });
 try {
-  await measureAppends();
+  await migrate({ url: postgres.url, dir: MIGRATIONS, log: createLogger('error') });
+  if (turns > 0) await measureAppends();
   if (entries > 0) await measureTree();
 } finally {
   await postgres.stop();
@@ -122,35 +125,36 @@ async function measureTree(): Promise<void> {
       intervalSeconds: 0,
     });
     await sequencer.round();
-    console.log('\n     entries   sequencing   a checkpoint of 100 more      a proof   bytes an entry');
+    console.log('\n     entries   a checkpoint of 10 000 more      of 100 more       a proof   bytes an entry');
     let filled = 0;
+    const checkpointOf = async (count: number): Promise<number> => {
+      await queue(pool, filled, count);
+      filled += count;
+      const start = performance.now();
+      await sequencer.round();
+      return performance.now() - start;
+    };
     for (const size of [10_000, 100_000, 1_000_000, 10_000_000].filter((one) => one <= entries)) {
-      const began = performance.now();
       while (filled < size) {
         const count = Math.min(100_000, size - filled);
-        await fill(pool, filled, count);
+        await grow(pool, filled, count);
         filled += count;
-        await sequencer.round();
       }
-      const perSecond = size / ((performance.now() - began) / 1000);
-      const checkpoint = await timed(async (i) => {
-        await fill(pool, filled, 100);
-        filled += 100;
-        const start = performance.now();
-        await sequencer.round();
-        return i === 0 ? Number.NaN : performance.now() - start;
-      });
+      // The first reads what was written apart from the sequencer.
+      await checkpointOf(100);
+      const many = await timed(3, () => checkpointOf(10_000));
+      const few = await timed(11, () => checkpointOf(100));
       const stored = await readLog(pool, 'leveringen');
       if (stored === undefined) throw new Error('the tree is not there');
       const read = readHashesFromTiles(stored.size, tileReader(pool, stored));
-      const proof = await timed(async () => {
+      const proof = await timed(101, async () => {
         const start = performance.now();
         await proveInclusion(Math.floor(Math.random() * stored.size), stored.size, read);
         return performance.now() - start;
       });
-      const bytes = (await bytesOf(pool)) / stored.size;
+      const bytes = ((await bytesOf(pool)) / stored.size).toFixed(0);
       console.log(
-        `${String(size).padStart(12)} ${perSecond.toFixed(0).padStart(8)} /s ${checkpoint.padStart(22)} ms ${proof.padStart(12)} ms ${bytes.toFixed(0).padStart(14)}`,
+        `${String(size).padStart(12)} ${many.padStart(26)} ms ${few.padStart(13)} ms ${proof.padStart(10)} ms ${bytes.padStart(16)}`,
       );
     }
   } finally {
@@ -158,7 +162,24 @@ async function measureTree(): Promise<void> {
   }
 }
 
-async function fill(pool: Pool, from: number, count: number): Promise<void> {
+/** Adds leaves to the tree without the queue, which is not what is measured. */
+async function grow(pool: Pool, from: number, count: number): Promise<void> {
+  const bytes = randomBytes(count * ENTRY_BYTES);
+  const leaves = Array.from({ length: count }, (_, i) => ({
+    number: from + i + 1,
+    entry: bytes.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES),
+  }));
+  await transaction(pool, async (db) => {
+    await lockLog(db, 'leveringen');
+    const stored = await readLog(db, 'leveringen');
+    if (stored === undefined) throw new Error('the tree is not there');
+    const frontier = await Frontier.load(stored.size, readHashesFromTiles(stored.size, tileReader(db, stored)));
+    await appendLeaves(db, stored, frontier, leaves);
+    await moveLog(db, stored, frontier.size, frontier.root());
+  });
+}
+
+async function queue(pool: Pool, from: number, count: number): Promise<void> {
   await pool.query(
     `insert into proof.queue (log, nr, vermelding)
      select 'leveringen', $1::bigint + i, '\\x01'::bytea || sha256(int8send($1::bigint + i) || $3::bytea) from generate_series(1, $2::integer) i`,
@@ -166,10 +187,10 @@ async function fill(pool: Pool, from: number, count: number): Promise<void> {
   );
 }
 
-async function timed(once: (i: number) => Promise<number>): Promise<string> {
+async function timed(times: number, once: () => Promise<number>): Promise<string> {
   const figures: number[] = [];
-  for (let i = 0; i < 11; i += 1) figures.push(await once(i));
-  return middle(figures.filter((figure) => !Number.isNaN(figure))).toFixed(1);
+  for (let i = 0; i < times; i += 1) figures.push(await once());
+  return middle(figures).toFixed(1);
 }
 
 async function bytesOf(pool: Pool): Promise<number> {

@@ -218,7 +218,7 @@ async function printProof({ platform, output, terminal }: CommandContext, id: nu
   if (found?.entry.id !== id) throw new CommandError(`there is no entry ${id}`);
   const proof = await proveDelivery(platform.pool, writer, found);
   if (proof === undefined) throw new CommandError('it is in no published checkpoint yet: try again later');
-  output.result({ ...proofRecordOf(found.entry).parts, proof }, () => terminal.stdout.write(proof));
+  output.result({ ...Object.fromEntries(proofRecordOf(found.entry).parts), proof }, () => terminal.stdout.write(proof));
 }
 
 function overview(entries: readonly Journalled[]): string {

@@ -7,9 +7,10 @@ import type { Db } from './database/transaction.ts';
 export const PROOF_LOGS = ['verwerkingen', 'leveringen', 'raadsfeed'] as const;
 export type ProofLogName = (typeof PROOF_LOGS)[number];
 
-/** What a proof log keeps of a record: parts that are shown or hidden together, as JSON values, by name. */
+/** What a proof log keeps of a record: parts that are shown or hidden together. */
 export interface ProofRecord {
-  readonly parts: Readonly<Record<string, unknown>>;
+  /** Their names, and what they are as JSON values. Not an object: with a name of its own for each record, that is slow. */
+  readonly parts: Iterable<readonly [name: string, json: unknown]>;
   /** Of parts that a record has several of: it gets more of them, without content, so that nobody counts these. */
   readonly padding?: {
     readonly count: number;
@@ -81,6 +82,8 @@ export interface StoredProof {
 export interface ProofWriter {
   /** With a new random seed. */
   seal(record: ProofRecord): Sealed;
+  /** The same for a record that may have very many parts. */
+  sealWithinBudget(record: ProofRecord): Promise<Sealed>;
   entryOf(record: ProofRecord, seed: Uint8Array): Uint8Array;
   /** For logs without keys for identifiers: a seed as text, bound to its record. */
   encryptSeed(record: string, seed: Uint8Array): string;

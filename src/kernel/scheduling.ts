@@ -64,13 +64,18 @@ export function createBatchPerTick(): (work: () => void) => void {
 }
 
 /** As `items.map`, for more items than fit in a turn of the event loop. */
-export async function mapWithinBudget<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
+export async function mapWithinBudget<T, R>(items: Iterable<T>, make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];
+  await forEachWithinBudget(items, (item) => made.push(make(item)));
+  return made;
+}
+
+/** As `items.forEach`, for more items than fit in a turn of the event loop. */
+export async function forEachWithinBudget<T>(items: Iterable<T>, use: (item: T) => void): Promise<void> {
   for (const item of items) {
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    made.push(make(item));
+    use(item);
   }
-  return made;
 }
 
 /** Runs work one item at a time, alternating between clients, so that one with much work does not hold up the others. */

@@ -2,9 +2,11 @@
  * What of a record goes into the log: 33 bytes that tell nothing about it, until whoever may see a part is given its salt. Parts are
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
-import { createHash, createHmac, hash, hkdfSync } from 'node:crypto';
+import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { isRecord } from '../kernel/json-value.ts';
+import { forEachWithinBudget } from '../kernel/scheduling.ts';
+import { sha256 } from './tree/merkle.ts';
 import { decodeBase64 } from './tree/note.ts';
 
 /** Bytes of a seed, a salt, a commitment and a record hash. */
@@ -13,11 +15,17 @@ const SECRET_BYTES = 32;
 /** First byte of an entry: of which members each part consists. A changed list gets the next number. */
 const FORMAT = 0x01;
 
-/** Parts of a record by name; each is a JSON value as `JSON.parse` makes them. */
+/** A part of a record: its name, and a JSON value as `JSON.parse` makes them. */
+type Part = readonly [name: string, json: unknown];
+
+/** Parts of a record by name. */
 export type Parts = Readonly<Record<string, unknown>>;
 
+/** A part, as far as it is known without its salt. */
+export type Commitment = readonly [name: string, bytes: Uint8Array];
+
 /** Commitments by the name of their part. */
-export type Commitments = Readonly<Record<string, Uint8Array>>;
+export type Commitments = ReadonlyMap<string, Uint8Array>;
 
 /** The salt of a part: HMAC-SHA-256(seed, name). */
 export function partSalt(seed: Uint8Array, name: string): Uint8Array {
@@ -33,9 +41,9 @@ export function commitment(salt: Uint8Array, json: unknown): Uint8Array {
   return hmac(salt, canonicalJson(json));
 }
 
-/** The commitment to each part of a record. */
-export function commitmentsOf(seed: Uint8Array, parts: Parts): Record<string, Uint8Array> {
-  return mapped(parts, (name, json) => commitment(partSalt(seed, name), json));
+/** The commitment to each part of a record, one at a time: a record may have very many. */
+export function* commitmentsOf(seed: Uint8Array, parts: Iterable<Part>): Generator<Commitment> {
+  for (const [name, json] of parts) yield [name, commitment(partSalt(seed, name), json)];
 }
 
 /**
@@ -44,14 +52,16 @@ export function commitmentsOf(seed: Uint8Array, parts: Parts): Record<string, Ui
  * @param count how many objects there are
  * @param nameOf the name of the part of the nth object that is not there, from 0
  */
-export function paddingCommitments(
+export function* paddingCommitments(
   seed: Uint8Array,
   count: number,
   nameOf: (place: number) => string,
-): Record<string, Uint8Array> {
+): Generator<Commitment> {
   const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
-  const names = Array.from({ length: wanted - count }, (_, place) => nameOf(place));
-  return Object.fromEntries(names.map((name) => [name, hmac(partSalt(seed, name), '')]));
+  for (let place = 0; place < wanted - count; place += 1) {
+    const name = nameOf(place);
+    yield [name, hmac(partSalt(seed, name), '')];
+  }
 }
 
 /**
@@ -59,17 +69,28 @@ export function paddingCommitments(
  * @throws {TypeError} on a name that is too long or a commitment that is none
  */
 export function recordHash(commitments: Commitments): Uint8Array {
-  const parts = Object.entries(commitments).map(([name, bytes]) => ({ name: Buffer.from(name), bytes }));
-  parts.sort((a, b) => Buffer.compare(a.name, b.name));
-  const digest = createHash('sha256');
-  for (const { name, bytes } of parts) {
-    if (name.length > 0xffff || bytes.length !== SECRET_BYTES) throw new TypeError('a part cannot be hashed');
-    digest
-      .update(Uint8Array.of(name.length >> 8, name.length & 0xff))
-      .update(name)
-      .update(bytes);
+  const names = [...commitments.keys()];
+  // In ASCII, as all names of ours are, the order of `sort` is that of the bytes.
+  names.sort(names.every((name) => ASCII.test(name)) ? undefined : compareBytes);
+  // A UTF-16 unit is three bytes of UTF-8 at most.
+  const whole = Buffer.allocUnsafe(names.reduce((sum, name) => sum + 2 + 3 * name.length + SECRET_BYTES, 0));
+  let place = 0;
+  for (const name of names) {
+    const bytes = commitments.get(name);
+    const length = whole.write(name, place + 2);
+    if (length > 0xffff || bytes?.length !== SECRET_BYTES) throw new TypeError('a part cannot be hashed');
+    whole.writeUInt16BE(length, place);
+    whole.set(bytes, place + 2 + length);
+    place += 2 + length + SECRET_BYTES;
   }
-  return digest.digest();
+  return sha256(whole.subarray(0, place));
+}
+
+/** Names that are the same in UTF-8 and UTF-16, unit by unit. */
+const ASCII = /^[ -~]*$/;
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** What is logged: the format byte and the record hash. */
@@ -91,19 +112,20 @@ export interface Disclosure {
  * @param shown the names of those that the reader sees
  * @param padding commitments of `paddingCommitments`, always hidden
  */
-export function disclosure(
+export async function disclosure(
   seed: Uint8Array,
-  parts: Parts,
+  parts: Iterable<Part>,
   shown: ReadonlySet<string>,
-  padding: Commitments = {},
-): Disclosure {
-  const names = Object.keys(parts);
-  const visible = names.filter((name) => shown.has(name)).map((name) => [name, base64(partSalt(seed, name))]);
-  const hidden = commitmentsOf(seed, Object.fromEntries(names.filter((n) => !shown.has(n)).map((n) => [n, parts[n]])));
-  return {
-    parts: Object.fromEntries(visible),
-    hidden: mapped({ ...hidden, ...padding }, (_name, bytes) => base64(bytes)),
-  };
+  padding: Iterable<Commitment> = [],
+): Promise<Disclosure> {
+  const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
+  await forEachWithinBudget(parts, ([name, json]) => {
+    const salt = partSalt(seed, name);
+    if (shown.has(name)) salts.set(name, base64(salt));
+    else hidden.set(name, base64(commitment(salt, json)));
+  });
+  await forEachWithinBudget(padding, ([name, bytes]) => hidden.set(name, base64(bytes)));
+  return { parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) };
 }
 
 /** A disclosure as the `extra` of a proof: JSON in UTF-8. */
@@ -138,7 +160,7 @@ export function openDisclosure(parts: Parts, extra: Uint8Array | undefined): Ope
       throw error;
     }
   }
-  return { entry: entryOf(recordHash(Object.fromEntries(commitments))) };
+  return { entry: entryOf(recordHash(commitments)) };
 }
 
 interface Disclosed {
@@ -195,28 +217,24 @@ export function paddingEntry(proofKey: Uint8Array, origin: string, index: number
 const BLOCK_BYTES = 64;
 
 /** Used again by every call: most texts fit, and none of it outlives the call. */
-const shortInner = Buffer.alloc(BLOCK_BYTES + 2048);
-const outer = Buffer.alloc(BLOCK_BYTES + SECRET_BYTES);
+const shortInner = Buffer.alloc(BLOCK_BYTES + 4096, 0x36);
+const outer = Buffer.alloc(BLOCK_BYTES + SECRET_BYTES, 0x5c);
 
-/** HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than twice as long, and every append makes ten. */
+/** HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than three times as long, and every append makes ten. */
 function hmac(key: Uint8Array, text: string): Uint8Array {
   if (key.length !== SECRET_BYTES) throw new TypeError(`a key has ${SECRET_BYTES} bytes`);
   // A UTF-16 unit is three bytes of UTF-8 at most.
-  const inner = text.length * 3 <= 2048 ? shortInner : Buffer.alloc(BLOCK_BYTES + Buffer.byteLength(text));
-  for (let place = 0; place < BLOCK_BYTES; place += 1) {
+  const inner = text.length * 3 <= 4096 ? shortInner : Buffer.alloc(BLOCK_BYTES + Buffer.byteLength(text), 0x36);
+  for (let place = 0; place < SECRET_BYTES; place += 1) {
     const byte = key[place] ?? 0;
     inner[place] = byte ^ 0x36;
     outer[place] = byte ^ 0x5c;
   }
   const length = BLOCK_BYTES + inner.write(text, BLOCK_BYTES);
-  outer.set(hash('sha256', inner.subarray(0, length), 'buffer'), BLOCK_BYTES);
-  return hash('sha256', outer, 'buffer');
+  outer.write(hash('sha256', inner.subarray(0, length), 'binary'), BLOCK_BYTES, 'latin1');
+  return sha256(outer);
 }
 
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
-}
-
-function mapped<T, R>(members: Readonly<Record<string, T>>, change: (name: string, value: T) => R): Record<string, R> {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(name, value)]));
 }

@@ -4,7 +4,9 @@ import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Db } from '../kernel/database/transaction.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, ProofWriters, Removal, Shown } from '../kernel/proof-log.ts';
+import { forEachWithinBudget } from '../kernel/scheduling.ts';
 import {
+  type Commitment,
   commitmentsOf,
   deriveSeed,
   disclosure,
@@ -52,11 +54,17 @@ export function logsOf({ proof, server: { areas } }: Pick<Config, 'proof' | 'ser
 function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
   const seedKey = deriveSeed(proofKey, `koppelvlak:zaden:${log}`);
   const entryOfRecord = (record: ProofRecord, seed: Uint8Array): Uint8Array =>
-    entryOf(recordHash({ ...commitmentsOf(seed, record.parts), ...paddingOf(record, seed) }));
+    entryOf(recordHash(new Map(allCommitments(record, seed))));
   return {
     seal(record) {
       const seed = nextSeed();
       return { seed, entry: entryOfRecord(record, seed) };
+    },
+    async sealWithinBudget(record) {
+      const seed = nextSeed();
+      const commitments = new Map<string, Uint8Array>();
+      await forEachWithinBudget(allCommitments(record, seed), ([name, bytes]) => commitments.set(name, bytes));
+      return { seed, entry: entryOf(recordHash(commitments)) };
     },
     entryOf: entryOfRecord,
     encryptSeed(record, seed) {
@@ -79,8 +87,13 @@ function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
   };
 }
 
-function paddingOf({ padding }: ProofRecord, seed: Uint8Array): Record<string, Uint8Array> {
-  return padding === undefined ? {} : paddingCommitments(seed, padding.count, padding.nameOf);
+function* allCommitments(record: ProofRecord, seed: Uint8Array): Generator<Commitment> {
+  yield* commitmentsOf(seed, record.parts);
+  yield* paddingOf(record, seed);
+}
+
+function paddingOf({ padding }: ProofRecord, seed: Uint8Array): Iterable<Commitment> {
+  return padding === undefined ? [] : paddingCommitments(seed, padding.count, padding.nameOf);
 }
 
 let randomness = Buffer.alloc(0);
@@ -111,7 +124,7 @@ interface RemovalContent {
 export function removalEntry(proofKey: Uint8Array, log: ProofLogName, number: number, content: string): Uint8Array {
   const key = deriveSeed(proofKey, `koppelvlak:verwijderingen:${log}`);
   const seed = partSalt(key, String(number));
-  return entryOf(recordHash(commitmentsOf(seed, { verwijdering: JSON.parse(content) })));
+  return entryOf(recordHash(new Map(commitmentsOf(seed, [['verwijdering', JSON.parse(content)]]))));
 }
 
 async function remove(db: Db, proofKey: Uint8Array, log: ProofLogName, removal: Removal): Promise<void> {
@@ -168,7 +181,7 @@ async function prove(db: Db, log: ProofLogName, { record, seed, number, shown }:
   if (place.index >= size) return undefined;
   const read = readHashesFromTiles(size, tileReader(db, origin));
   return formatProof({
-    extra: encodeDisclosure(disclosure(seed, record.parts, shown, paddingOf(record, seed))),
+    extra: encodeDisclosure(await disclosure(seed, record.parts, shown, paddingOf(record, seed))),
     index: place.index,
     hashes: await proveInclusion(place.index, size, read),
     checkpoint: origin.checkpoint,

@@ -20,8 +20,8 @@ import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
-import { type SealedVersie, sealed } from './store/proof.ts';
-import { protect, protectWithinBudget, readVersie, revealWithinBudget } from './store/versions.ts';
+import { type SealedVersie, sealed, sealedWithinBudget } from './store/proof.ts';
+import { readVersie, revealWithinBudget } from './store/versions.ts';
 
 /** The first group is large, and few actions arrive while it is committed: a second one would cost a whole statement for those few. */
 const GROUPS_IN_FLIGHT = 1;
@@ -210,13 +210,13 @@ function weightOf({ request }: AppendItem): number {
 /** Makes the first version: gives the action its identity, and encrypts its persons. */
 function prepareAppend(request: AppendRequest, keys: IdentityKeys, writer: ProofWriter | undefined): PreparedAppend {
   const versie = firstVersie(request);
-  return prepared(request, sealed(writer, versie, protect(versie, keys), keys), versie, keys);
+  return prepared(request, sealed(writer, versie, keys), versie, keys);
 }
 
 /** The same for an action about very many persons. */
 async function prepareLargeAppend(request: AppendRequest, keys: IdentityKeys, writer?: ProofWriter) {
   const versie = firstVersie(request);
-  return prepared(request, sealed(writer, versie, await protectWithinBudget(versie, keys), keys), versie, keys);
+  return prepared(request, await sealedWithinBudget(writer, versie, keys), versie, keys);
 }
 
 function firstVersie({ actie, at, auteur, ownCall }: AppendRequest): Versie {

@@ -15,8 +15,8 @@ import { forwardPolicy } from './ldv/face.ts';
 import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';
-import { sealed } from './store/proof.ts';
-import { protectWithinBudget, readCurrent, readStanding, revealWithinBudget } from './store/versions.ts';
+import { sealedWithinBudget } from './store/proof.ts';
+import { readCurrent, readStanding, revealWithinBudget } from './store/versions.ts';
 
 /** Who asks for a change, and of what. */
 export interface Change {
@@ -91,7 +91,7 @@ export async function changeActie(
       const appended = await replaceVersie(
         db,
         current,
-        sealed(proof('verwerkingen'), next, await protectWithinBudget(next, log.keys), log.keys),
+        await sealedWithinBudget(proof('verwerkingen'), next, log.keys),
         options,
       );
       if (!appended.kept) throw unknownActivityProblem();

@@ -25,8 +25,7 @@ import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, forgetIdempotency } from './store/append.ts';
 import { openIdentityKeys } from './store/keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
-import { type SealedVersie, sealed } from './store/proof.ts';
-import { protectWithinBudget } from './store/versions.ts';
+import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
 
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
@@ -249,7 +248,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: P
     const actie = ownActie(entry, config.verwerkingenlog);
     const auteur = { door: reader.author.subject, verzoekId: reader.author.requestId };
     const versie = eersteVersie(actie, newActieId(now), now, auteur, null, aanroepOf(reader.author));
-    return sealed(writer, versie, await protectWithinBudget(versie, log.keys), log.keys);
+    return await sealedWithinBudget(writer, versie, log.keys);
   }
 
   async function appendEntry(db: pg.PoolClient, versie: SealedVersie, { trace }: ProcessingAuthor): Promise<void> {

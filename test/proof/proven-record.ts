@@ -51,12 +51,12 @@ export async function proveRecord(
 ): Promise<Proven & { hidden: number }> {
   const parts = { ...partsOf(ORIGIN, record), intern: { auteur: 'balie', versie: 1 } };
   const objects = Object.keys(parts).filter((name) => name.startsWith('object/')).length;
-  const padding = paddingCommitments(SEED, objects, (place) => `object/padding-${place}`);
-  const entry = entryOf(recordHash({ ...commitmentsOf(SEED, parts), ...padding }));
+  const padding = [...paddingCommitments(SEED, objects, (place) => `object/padding-${place}`)];
+  const entry = entryOf(recordHash(new Map([...commitmentsOf(SEED, Object.entries(parts)), ...padding])));
   const tree = await growTree(SIZE, (index) => (index === INDEX ? entry : Buffer.from(`other ${index}`)));
   const text = formatCheckpoint({ origin: ORIGIN, size: SIZE, root: tree.roots[SIZE] ?? EMPTY_ROOT });
   const shown = new Set(Object.keys(parts).filter((name) => name !== 'intern' && isShown(name)));
-  const disclosed = disclosure(SEED, parts, shown, padding);
+  const disclosed = await disclosure(SEED, Object.entries(parts), shown, padding);
   const proof = formatProof({
     extra: encodeDisclosure(disclosed),
     index: INDEX,

@@ -8,7 +8,7 @@ export const DELIVERY_PART = 'levering';
 
 /** A line of the journal as `--json` prints it, without `verzondenOp`: that is written after the entry. */
 export function proofRecordOf({ verzondenOp: _, ...line }: Journalled): ProofRecord {
-  return { parts: { [DELIVERY_PART]: JSON.parse(JSON.stringify(line)) } };
+  return { parts: [[DELIVERY_PART, JSON.parse(JSON.stringify(line))]] };
 }
 
 /** What the seed of a delivery is bound to. */

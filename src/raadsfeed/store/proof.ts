@@ -20,7 +20,7 @@ export function proofRecordOf(text: RecordText): ProofRecord {
   const record: unknown = JSON.parse(joinRecord(text, ''));
   if (!isRecord(record)) throw new TypeError('a record of the feed is no object');
   const { resourceUrl: _, ...served } = record;
-  return { parts: { [RECORD_PART]: served } };
+  return { parts: [[RECORD_PART, served]] };
 }
 
 /** Seals records and puts their entries in the queue. @returns their encrypted seeds, in the order given */
@@ -152,7 +152,7 @@ function storedProof({ sequenceNumber, text, op, seed }: ProofRow, writer: Proof
 }
 
 function redactedBy({ parts }: ProofRecord): readonly number[] {
-  const record = parts[RECORD_PART];
+  const [[, record] = []] = parts;
   const numbers = isRecord(record) && record.op === 'redact' ? record.geredigeerdeSequenceNumbers : undefined;
   return Array.isArray(numbers) ? numbers.filter((number) => typeof number === 'number') : [];
 }

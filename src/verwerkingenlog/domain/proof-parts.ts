@@ -17,64 +17,69 @@ export function objectPart(actieId: string, number: number): string {
   return `object/${verwerktObjectId(actieId, number)}`;
 }
 
+/** Members are in the order of their names, so that nothing needs sorting for the canonical form. */
 export function proofRecordOf(versie: Versie): ProofRecord {
   const { actieId, objecten } = versie;
-  const parts: Record<string, unknown> = {
-    [BASIS]: basisOf(versie),
-    [AANVULLEND]: { systeem: versie.systeem, gebruiker: versie.gebruiker, gegevensbron: versie.gegevensbron },
-    [INTERN]: {
-      door: versie.door,
-      verzoekId: versie.verzoekId,
-      versie: versie.versie,
-      vervallen: versie.vervallen,
-      ooitVertrouwelijk: versie.ooitVertrouwelijk,
-      traceId: versie.traceId,
-      spanId: versie.spanId,
-      ouderSpanId: versie.ouderSpanId,
-      fscTransactieId: versie.fscTransactieId,
-      ldv: versie.ldv,
-    },
-  };
-  let last = 0;
-  for (const object of objecten) {
-    parts[objectPart(actieId, object.nummer)] = objectOf(object, actieId);
-    last = Math.max(last, object.nummer);
-  }
+  const last = objecten.reduce((highest, { nummer }) => Math.max(highest, nummer), 0);
   return {
-    parts,
+    parts: { [Symbol.iterator]: () => partsOf(versie) },
     padding: { count: objecten.length, nameOf: (place) => objectPart(actieId, last + 1 + place) },
   };
+}
+
+/** One at a time, for a version may have tens of thousands of objects. */
+function* partsOf(versie: Versie): Generator<readonly [name: string, json: unknown]> {
+  const { actieId, objecten } = versie;
+  yield [AANVULLEND, { gebruiker: versie.gebruiker, gegevensbron: versie.gegevensbron, systeem: versie.systeem }];
+  yield [BASIS, basisOf(versie)];
+  yield [INTERN, internOf(versie)];
+  for (const object of objecten) yield [objectPart(actieId, object.nummer), objectOf(object, actieId)];
 }
 
 function basisOf(versie: Versie): Record<string, unknown> {
   return {
     actieId: versie.actieId,
-    tijdstipRegistratie: versie.tijdstipRegistratie,
     actieNaam: versie.actieNaam,
-    handelingNaam: versie.handelingNaam,
-    verwerkingNaam: versie.verwerkingNaam,
-    verwerkingId: versie.verwerkingId,
-    verwerkingsactiviteitId: versie.verwerkingsactiviteitId,
-    verwerkingsactiviteitUrl: versie.verwerkingsactiviteitUrl,
-    vertrouwelijkheid: versie.vertrouwelijkheid,
-    bewaartermijn: versie.bewaartermijn,
-    uitvoerder: versie.uitvoerder,
-    soortAfnemerId: versie.soortAfnemerId,
     afnemerId: versie.afnemerId,
-    verwerkingsactiviteitIdAfnemer: versie.verwerkingsactiviteitIdAfnemer,
-    verwerkingsactiviteitUrlAfnemer: versie.verwerkingsactiviteitUrlAfnemer,
-    verwerkingIdAfnemer: versie.verwerkingIdAfnemer,
+    bewaartermijn: versie.bewaartermijn,
+    handelingNaam: versie.handelingNaam,
+    soortAfnemerId: versie.soortAfnemerId,
     tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset),
+    tijdstipRegistratie: versie.tijdstipRegistratie,
+    uitvoerder: versie.uitvoerder,
+    vertrouwelijkheid: versie.vertrouwelijkheid,
+    verwerkingId: versie.verwerkingId,
+    verwerkingIdAfnemer: versie.verwerkingIdAfnemer,
+    verwerkingNaam: versie.verwerkingNaam,
+    verwerkingsactiviteitId: versie.verwerkingsactiviteitId,
+    verwerkingsactiviteitIdAfnemer: versie.verwerkingsactiviteitIdAfnemer,
+    verwerkingsactiviteitUrl: versie.verwerkingsactiviteitUrl,
+    verwerkingsactiviteitUrlAfnemer: versie.verwerkingsactiviteitUrlAfnemer,
+  };
+}
+
+function internOf(versie: Versie): Record<string, unknown> {
+  return {
+    door: versie.door,
+    fscTransactieId: versie.fscTransactieId,
+    ldv: versie.ldv,
+    ooitVertrouwelijk: versie.ooitVertrouwelijk,
+    ouderSpanId: versie.ouderSpanId,
+    spanId: versie.spanId,
+    traceId: versie.traceId,
+    versie: versie.versie,
+    vervallen: versie.vervallen,
+    verzoekId: versie.verzoekId,
   };
 }
 
 function objectOf(object: GenummerdObject, actieId: string): Record<string, unknown> {
   return {
-    verwerktObjectId: verwerktObjectId(actieId, object.nummer),
+    betrokkenheid: object.betrokkenheid,
+    objectId: object.objectId,
     objecttype: 'persoon',
     soortObjectId: object.soortObjectId,
-    objectId: object.objectId,
-    betrokkenheid: object.betrokkenheid,
+    verwerktObjectId: verwerktObjectId(actieId, object.nummer),
     verwerkteSoortenGegevens: object.soortenGegevens?.map((soortGegeven) => ({ soortGegeven })) ?? null,
   };
 }

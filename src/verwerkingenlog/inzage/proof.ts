@@ -92,9 +92,9 @@ async function readProof(
     const versie = await revealWithinBudget(stored, log.keys);
     const own = ownObjects(versie, bsn);
     if (own.length === 0) return nothing;
-    const { parts } = proofRecordOf(versie);
+    const parts = new Map(proofRecordOf(versie).parts);
     const proof = await proveVersion(db, writer, { stored, versie, shown: [BASIS, ...own] }, log.keys);
-    const record = { ...Object(parts[BASIS]), verwerkteObjecten: own.map((name) => parts[name]) };
+    const record = { ...Object(parts.get(BASIS)), verwerkteObjecten: own.map((name) => parts.get(name)) };
     return { ...nothing, result: { record, proof } };
   });
 }

@@ -13,7 +13,6 @@ import { type Append, type Appended, appendVersies, type ForwardPolicy } from '.
 import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../store/months.ts';
 import { sealed } from '../store/proof.ts';
-import { protect } from '../store/versions.ts';
 import { forwardPolicy } from './face.ts';
 import { type LdvLine, writeLine } from './kept.ts';
 
@@ -75,7 +74,7 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
     return {
       // Whether an unknown activity is refused was decided before: for lines of LDV the rules are others.
       append: {
-        ...sealed(writer, versie, protect(versie, keys), keys),
+        ...sealed(writer, versie, keys),
         refuseUnknownActivity: false,
         ...(forward === undefined ? {} : { trace: trace() }),
       },

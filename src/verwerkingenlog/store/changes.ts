@@ -1,7 +1,6 @@
 /** Locks of what is changed, and the statements of a change. */
 import type { Db } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../kernel/proof-log.ts';
-import { mapWithinBudget } from '../../kernel/scheduling.ts';
 import { type Categorie, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
@@ -11,7 +10,7 @@ import { encryptSeed, type SealedVersie } from './proof.ts';
 import {
   fromRow,
   positionsByPerson,
-  reveal,
+  revealWithinBudget,
   SELECT_VERSIE,
   type StoredVersie,
   VERSIE_COLUMNS,
@@ -221,7 +220,8 @@ export async function patchVerwerking(
     const last = current.at(-1);
     if (last === undefined) return [...found];
     after = last.actieId;
-    const entries = await mapWithinBudget(current, (stored) => sealNext(stored, change, now, auteur, proof));
+    const entries: SealedChange[] = [];
+    for (const stored of current) entries.push(await sealNext(stored, change, now, auteur, proof));
     for (const one of await patchWith(db, verwerkingId, change, now, auteur, entries)) found.add(one);
   }
 }
@@ -248,14 +248,14 @@ interface SealedChange {
 }
 
 /** Seals what `CHANGED` will make of a version. */
-function sealNext(
+async function sealNext(
   stored: StoredVersie,
   { vertrouwelijkheid, bewaartermijn }: VerwerkingChange,
   now: Date,
   auteur: Auteur,
   { writer, keys }: NonNullable<VerwerkingChange['proof']>,
-): SealedChange {
-  const current = reveal(stored, keys);
+): Promise<SealedChange> {
+  const current = await revealWithinBudget(stored, keys);
   const next: Versie = {
     ...current,
     ...auteur,
@@ -265,7 +265,7 @@ function sealNext(
     ooitVertrouwelijk: current.ooitVertrouwelijk || (vertrouwelijkheid ?? 'normaal') !== 'normaal',
     bewaartermijn: bewaartermijn ?? current.bewaartermijn,
   };
-  const { seed, entry } = writer.seal(proofRecordOf(next));
+  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(next));
   return { actieId: stored.actieId, zaad: encryptSeed(stored, seed, keys), entry };
 }
 

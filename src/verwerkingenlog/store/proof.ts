@@ -6,25 +6,42 @@ import { proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { Append } from './append.ts';
 import { listMonths } from './months.ts';
-import { fromRow, reveal, SELECT_VERSIE, type StoredVersie, type VersieRow } from './versions.ts';
+import {
+  fromRow,
+  protect,
+  protectWithinBudget,
+  reveal,
+  SELECT_VERSIE,
+  type StoredVersie,
+  type VersieRow,
+} from './versions.ts';
 
 /** What goes to the database of a version, with its entry in the proof log when there is one. */
 export type SealedVersie = Pick<Append, 'versie' | 'entry'>;
 
 /**
- * Seals a version; its seed is encrypted with the key of its row.
+ * A version as it goes to the database, sealed when there is a proof log; its seed is encrypted with the key of its row.
  * @param versie in clear
- * @param stored the same as it goes to the database
  */
-export function sealed(
+export function sealed(writer: ProofWriter | undefined, versie: Versie, keys: IdentityKeys): SealedVersie {
+  if (writer === undefined) return { versie: protect(versie, keys) };
+  const { seed, entry } = writer.seal(proofRecordOf(versie));
+  return { versie: protect(versie, keys, newSeed(versie, seed, keys)), entry };
+}
+
+/** The same for a version that may have very many objects. */
+export async function sealedWithinBudget(
   writer: ProofWriter | undefined,
   versie: Versie,
-  stored: StoredVersie,
   keys: IdentityKeys,
-): SealedVersie {
-  if (writer === undefined) return { versie: stored };
-  const { seed, entry } = writer.seal(proofRecordOf(versie));
-  return { versie: { ...stored, zaad: encryptSeed(stored, seed, keys) }, entry };
+): Promise<SealedVersie> {
+  if (writer === undefined) return { versie: await protectWithinBudget(versie, keys) };
+  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(versie));
+  return { versie: await protectWithinBudget(versie, keys, newSeed(versie, seed, keys)), entry };
+}
+
+function newSeed({ actieId }: Versie, seed: Uint8Array, keys: IdentityKeys): string {
+  return encryptSeed({ actieId, sleutelnaam: keys.current }, seed, keys);
 }
 
 /** A seed as the row of its version has it. */
@@ -93,7 +110,7 @@ export async function provenVersions(
   const proven: ProvenVersion[] = [];
   for (const stored of versions) {
     const record = proofRecordOf(reveal(stored, keys));
-    const { parts } = record;
+    const parts = Object.fromEntries(record.parts);
     const bewijs =
       stored.bewijsNr === null
         ? undefined

@@ -82,23 +82,35 @@ export function fromRow(row: VersieRow): StoredVersie {
   return { ...row, tijdstip: moment(row.tijdstip), tijdstipRegistratie: moment(row.tijdstipRegistratie) };
 }
 
-/** A version ready to be stored: identifiers encrypted with the current key, and hashed. */
-export function protect(versie: Versie, keys: IdentityKeys): StoredVersie {
+/**
+ * A version ready to be stored: identifiers encrypted with the current key, and hashed.
+ * @param zaad the seed of its entry in the proof log, encrypted; `null`: it has no entry
+ */
+export function protect(versie: Versie, keys: IdentityKeys, zaad: string | null = null): StoredVersie {
   const objecten = versie.objecten.map((object) => protectObject(object, versie.actieId, keys));
-  return storedVersie(versie, keys, objecten);
+  return storedVersie(versie, keys, objecten, zaad);
 }
 
 /** The same for a version that may have very many objects. */
-export async function protectWithinBudget(versie: Versie, keys: IdentityKeys): Promise<StoredVersie> {
+export async function protectWithinBudget(
+  versie: Versie,
+  keys: IdentityKeys,
+  zaad: string | null = null,
+): Promise<StoredVersie> {
   const objecten = await mapWithinBudget(versie.objecten, (object) => protectObject(object, versie.actieId, keys));
-  return storedVersie(versie, keys, objecten);
+  return storedVersie(versie, keys, objecten, zaad);
 }
 
-function storedVersie(versie: Versie, keys: IdentityKeys, objecten: readonly StoredObject[]): StoredVersie {
+function storedVersie(
+  versie: Versie,
+  keys: IdentityKeys,
+  objecten: readonly StoredObject[],
+  zaad: string | null,
+): StoredVersie {
   return {
     ...versie,
     sleutelnaam: keys.current,
-    zaad: null,
+    zaad,
     bewijsNr: null,
     afnemerId: protectAfnemer(versie, keys),
     ldv: versie.ldv === null ? null : keys.encrypt(keys.current, versie.actieId, versie.ldv),
