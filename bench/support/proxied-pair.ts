@@ -19,6 +19,8 @@ export interface Instance {
   readonly managementUrl: string;
   /** As an operator stops it; resolves with the exit code. */
   stop(): Promise<number | null>;
+  /** Ends it at once. */
+  kill(): Promise<number | null>;
 }
 
 export async function startInstance(port: number, env: Readonly<Record<string, string>>): Promise<Instance> {
@@ -41,6 +43,10 @@ export async function startInstance(port: number, env: Readonly<Record<string, s
     managementUrl,
     stop: () => {
       child.kill('SIGTERM');
+      return ended;
+    },
+    kill: () => {
+      child.kill('SIGKILL');
       return ended;
     },
   };
