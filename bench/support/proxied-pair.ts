@@ -23,8 +23,13 @@ export interface Instance {
   kill(): Promise<number | null>;
 }
 
-export async function startInstance(port: number, env: Readonly<Record<string, string>>): Promise<Instance> {
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
+/** @param execArgv options of Node */
+export async function startInstance(
+  port: number,
+  env: Readonly<Record<string, string>>,
+  execArgv: readonly string[] = [],
+): Promise<Instance> {
+  const child = spawn(process.execPath, [...execArgv, MAIN, 'serve'], {
     env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port), MANAGEMENT_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

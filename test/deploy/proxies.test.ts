@@ -175,21 +175,24 @@ async function start(program: string, args: readonly string[], port: number): Pr
 }
 
 interface NginxOptions {
+  /** Under deploy/. */
+  readonly file?: string;
   /** Of the two instances. */
   readonly ports?: readonly (number | undefined)[];
   readonly change?: (recipe: string) => string;
 }
 
 async function startNginx({
+  file = 'nginx/tls.conf',
   ports = upstreams.map((upstream) => upstream.port),
   change = (recipe) => recipe,
 }: NginxOptions = {}): Promise<number> {
   const port = await freePort();
   const own = join(dir, String(port));
   await mkdir(own);
-  const recipe = change(await readFile(join(DEPLOY, 'nginx/tls.conf'), 'utf8'))
-    .replaceAll('127.0.0.1:8080', `127.0.0.1:${ports[0]}`)
-    .replaceAll('127.0.0.1:8081', `127.0.0.1:${ports[1]}`)
+  const recipe = change(await readFile(join(DEPLOY, file), 'utf8'))
+    .replaceAll(/127\.0\.0\.1:(8080|8101)/g, `127.0.0.1:${ports[0]}`)
+    .replaceAll(/127\.0\.0\.1:(8081|8102)/g, `127.0.0.1:${ports[1]}`)
     .replaceAll('127.0.0.1:8443', `127.0.0.1:${port}`)
     .replace(/[\w-]+\.pem/g, (name) => join(dir, name));
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${own}/${name};`);
@@ -256,6 +259,22 @@ describe.each(PROXIES)('%s', (_name, program, startProxy) => {
     }
   });
 });
+
+it.runIf(existsSync(NGINX))(
+  'nginx leads each organisation of a fleet to its own process, and nobody else to any',
+  async () => {
+    const port = await startNginx({ file: 'fleet/nginx.conf' });
+    const as = (host: string, headers = {}): Promise<Answer> => ask(port, '/x', { headers: { host, ...headers } });
+    const { reached } = await as('GM0002.centrum.example', { 'client-cert': ':Zm91dA==:' });
+    expect(reached.host).toBe('gm0002.centrum.example');
+    expect(reached['client-cert'] ?? '').toBe('');
+    expect(reached['x-forwarded-for']).toBe('127.0.0.1');
+    await as('gm0001.centrum.example');
+    for (const host of ['gm0003.centrum.example', '127.0.0.1', 'centrum.example'])
+      expect((await as(host)).status, host).toBe(421);
+    expect(upstreams.map(({ paths }) => paths)).toEqual([['/x'], ['/x']]);
+  },
+);
 
 describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
   const times = (path: string): number => upstreams.flatMap(({ paths }) => paths).filter((one) => one === path).length;

@@ -15,8 +15,8 @@ export interface FleetServer {
   addresses(database: string): Record<string, string>;
   /** A name for an organisation and its database. */
   name(number: number | string): string;
-  /** A migrated database that belongs to the organisation's owner already. */
-  clone(database: string): Promise<void>;
+  /** A copy of one organisation's database for another one, whose owner has all of it. */
+  clone(from: string, to: string): Promise<void>;
   /** As superuser. */
   query(statement: string): Promise<pg.QueryResult>;
   /** Throws away all databases and logins. */
@@ -45,11 +45,13 @@ export async function startFleetServer(): Promise<FleetServer> {
       DATABASE_PRUNE_URL: url(database, `${database}_opschoner`),
     }),
     name: (number) => `${prefix}_${number}`,
-    async clone(database) {
-      const owner = `${database}_eigenaar`;
-      await superuser.query(`set role ${admin}; create role ${owner} login; reset role`);
-      const template = inject('databaseTemplate');
-      await superuser.query(`create database ${database} template ${template} strategy file_copy owner ${owner}`);
+    async clone(from, to) {
+      await superuser.query(`set role ${admin}; create role ${to}_eigenaar login; reset role`);
+      await superuser.query(`create database ${to} template ${from} strategy file_copy owner ${to}_eigenaar`);
+      const copy = new pg.Client({ connectionString: withDatabase(server, to) });
+      await copy.connect();
+      await copy.query(`reassign owned by ${from}_eigenaar to ${to}_eigenaar`);
+      await copy.end();
     },
     query: (statement) => superuser.query(statement),
     async close() {
