@@ -50,7 +50,7 @@ async function run(action: string, ...options: string[]): Promise<Ended> {
 async function fleet(action: string): Promise<Map<number, string>> {
   const ended = await run(action);
   expect(ended.status, ended.stdout).toBe(1);
-  expect(ended.stderr).toContain(`koppelvlak: 1 of ${ORGANISATIONS} organisations failed`);
+  expect(ended.stderr, ended.stdout).toContain(`koppelvlak: 1 of ${ORGANISATIONS} organisations failed`);
   const said = new Map<number, string>();
   for (const line of ended.stdout.trim().split('\n')) {
     const [, name = '', outcome, text = ''] = /^(\S+) +(ok|failed) +(.+)$/.exec(line) ?? [];

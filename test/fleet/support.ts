@@ -52,6 +52,8 @@ export async function startFleetServer(): Promise<FleetServer> {
       await copy.connect();
       await copy.query(`reassign owned by ${from}_eigenaar to ${to}_eigenaar`);
       await copy.end();
+      // That goes for databases too.
+      await superuser.query(`alter database ${from} owner to ${from}_eigenaar`);
     },
     query: (statement) => superuser.query(statement),
     async close() {
