@@ -31,7 +31,13 @@ beforeAll(async () => {
     const lines = Object.entries(server.addresses(name)).map(([variable, value]) => `${variable}=${value}\n`);
     await writeFile(join(dir, `${name}.env`), lines.join(''));
   }
-  const settings = { AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY, DATABASE_CONNECT_TIMEOUT_MS: '30000' };
+  const settings = {
+    AREAS: 'verwerkingenlog',
+    VERWERKINGENLOG_KEY: KEY,
+    VERWERKINGENLOG_MIN_RETENTION: 'P0D',
+    VERWERKINGENLOG_RETENTION_GRACE: 'P0D',
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+  };
   await writeFile(join(dir, 'fleet.json'), JSON.stringify({ settings, organisations }));
 });
 afterAll(async () => {
