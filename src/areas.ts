@@ -1,6 +1,6 @@
-/** Joins the areas to what they need; the only place that knows all three. */
+/** Joins the areas to what they need; the only place that knows all three. Each is loaded where it is served only: that is half the memory of an idle process. */
+import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge } from 'prom-client';
-import { createGegevens } from './gegevens/area.ts';
 import type { Area } from './http/server.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import type { PoolShare } from './kernel/database/open-database.ts';
@@ -8,13 +8,9 @@ import type { FetchJson } from './kernel/oauth/remote-keys.ts';
 import { createTokenVerifier, type TokenVerifier } from './kernel/oauth/token-verifier.ts';
 import { createOutboundFetch } from './kernel/outbound/outbound-client.ts';
 import type { Platform, ReadinessCheck } from './kernel/platform.ts';
+import type { ProofWriter } from './kernel/proof-log.ts';
 import { createProof } from './proof/area.ts';
 import { openWitnessing } from './proof/witness/open.ts';
-import { createRaadsfeed } from './raadsfeed/area.ts';
-import { recordProofRoute } from './raadsfeed/routes/proof.ts';
-import { numberedRecords } from './raadsfeed/store/proof.ts';
-import { createVerwerkingenlog } from './verwerkingenlog/area.ts';
-import { openProcessingLog } from './verwerkingenlog/processing-log.ts';
 
 export interface Areas {
   readonly areas: readonly Area[];
@@ -30,7 +26,10 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   const mountsLog = mounts(config, 'verwerkingenlog');
   const sharing = (share: PoolShare): Platform => ({ ...platform, pool: platform.shares[share] });
   // The feed alone logs no processing, and need not have the keys of the log.
-  const processingLog = mountsLog || variants.length > 0 ? await openProcessingLog(sharing('append')) : undefined;
+  const logsProcessing = mountsLog || variants.length > 0;
+  const processingLog = logsProcessing
+    ? await (await import('./verwerkingenlog/processing-log.ts')).openProcessingLog(sharing('append'))
+    : undefined;
   const outbound = createOutboundFetch(config.server);
   const verifier = createVerifier(platform, outbound.fetch);
   const areas: Area[] = [];
@@ -47,11 +46,19 @@ export async function createAreas(platform: Platform): Promise<Areas> {
   };
   try {
     if (processingLog !== undefined) {
-      if (variants.length > 0)
+      if (variants.length > 0) {
+        const { createGegevens } = await import('./gegevens/area.ts');
         areas.push(unlessAlone(await createGegevens(sharing('gegevens'), { variants, verifier, processingLog })));
-      if (mountsLog) areas.push(await createVerwerkingenlog(sharing('verwerkingenlog'), { verifier, processingLog }));
+      }
+      if (mountsLog) {
+        const { createVerwerkingenlog } = await import('./verwerkingenlog/area.ts');
+        areas.push(await createVerwerkingenlog(sharing('verwerkingenlog'), { verifier, processingLog }));
+      }
     }
-    if (mounts(config, 'raadsfeed')) areas.push(await createRaadsfeed(sharing('raadsfeed')));
+    if (mounts(config, 'raadsfeed')) {
+      const { createRaadsfeed } = await import('./raadsfeed/area.ts');
+      areas.push(await createRaadsfeed(sharing('raadsfeed')));
+    }
     const proof = await openProof(platform);
     if (proof !== undefined) areas.push(proof);
   } catch (error) {
@@ -65,12 +72,13 @@ export async function createAreas(platform: Platform): Promise<Areas> {
 
 /** The proof logs: addresses of their own, but of the feed a record's proof too; and their witnesses. */
 async function openProof(platform: Platform): Promise<Area | undefined> {
-  const feed = platform.proof('raadsfeed');
+  const writer = platform.proof('raadsfeed');
+  const feed = writer === undefined ? undefined : await openFeedProof(platform, writer);
   const witnessing = await openWitnessing(platform);
   const area = await createProof(platform, {
-    feed: feed === undefined ? undefined : numberedRecords(feed),
+    feed: feed?.records,
     routes: async (app) => {
-      if (feed !== undefined) recordProofRoute(app, { platform, writer: feed });
+      feed?.route(app);
       await witnessing?.routes(app);
     },
     cosign: witnessing?.cosign,
@@ -82,6 +90,18 @@ async function openProof(platform: Platform): Promise<Area | undefined> {
     await witnessing.close();
   };
   return { ...area, checks: [...area.checks, ...witnessing.checks], close };
+}
+
+/** The records of the feed as leaves of its log, and the route of a record's proof. */
+async function openFeedProof(platform: Platform, writer: ProofWriter) {
+  const [{ numberedRecords }, { recordProofRoute }] = await Promise.all([
+    import('./raadsfeed/store/proof.ts'),
+    import('./raadsfeed/routes/proof.ts'),
+  ]);
+  return {
+    records: numberedRecords(writer),
+    route: (app: FastifyInstance) => recordProofRoute(app, { platform, writer }),
+  };
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {

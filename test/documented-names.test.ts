@@ -121,7 +121,7 @@ describe('the documents name', () => {
 
   it('files that exist', () => {
     const directories = 'src|deploy|scripts|openapi|examples|migrations|docs|test|bench|tools|\\.ci';
-    const path = new RegExp(`(?<![\\w/.-])(?:${directories})/[\\w./*-]*[\\w/]`, 'g');
+    const path = new RegExp(`(?<![\\w/.-])(?:${directories})/[\\w./*@-]*[\\w/]`, 'g');
     const named = code.flatMap(({ from, line }) => [...line.matchAll(path)].map(([found]) => ({ from, found })));
     expect(named.length).toBeGreaterThan(100);
     const gone = named.filter(({ found }) =>

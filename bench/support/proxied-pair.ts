@@ -19,10 +19,17 @@ export interface Instance {
   readonly managementUrl: string;
   /** As an operator stops it; resolves with the exit code. */
   stop(): Promise<number | null>;
+  /** Ends it at once. */
+  kill(): Promise<number | null>;
 }
 
-export async function startInstance(port: number, env: Readonly<Record<string, string>>): Promise<Instance> {
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
+/** @param execArgv options of Node */
+export async function startInstance(
+  port: number,
+  env: Readonly<Record<string, string>>,
+  execArgv: readonly string[] = [],
+): Promise<Instance> {
+  const child = spawn(process.execPath, [...execArgv, MAIN, 'serve'], {
     env: { PATH: process.env.PATH ?? '', ...env, PORT: String(port), MANAGEMENT_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -41,6 +48,10 @@ export async function startInstance(port: number, env: Readonly<Record<string, s
     managementUrl,
     stop: () => {
       child.kill('SIGTERM');
+      return ended;
+    },
+    kill: () => {
+      child.kill('SIGKILL');
       return ended;
     },
   };

@@ -6,6 +6,7 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { bronCommand } from './bron.ts';
 import { diwooCommand } from './diwoo.ts';
 import { feedCommand } from './feed.ts';
+import { fleetCommand } from './fleet.ts';
 import { gegevensCommand } from './gegevens.ts';
 import { verwerkingenlogCommand } from './log.ts';
 import { proofCommand } from './proof.ts';
@@ -47,6 +48,7 @@ export function createProgram(terminal: Terminal): Command {
     diwooCommand(terminal),
     registerCommand(terminal),
     proofCommand(terminal),
+    fleetCommand(terminal, runProgram),
   ])
     program.addCommand(command);
   inheritExit(program);

@@ -16,7 +16,9 @@ export function serveCommand(terminal: Terminal): Command {
         const config = readConfig(terminal.env, 'serve');
         const { serve, stopOnSignals } = await import('../serve.ts');
         // For the process itself the logger writes to the descriptor, without a stream in between.
-        const log = createLogger(config.server.logLevel, terminal === process ? undefined : terminal.stdout);
+        const logger = createLogger(config.server.logLevel, terminal === process ? undefined : terminal.stdout);
+        const { organisation } = config.server;
+        const log = organisation === undefined ? logger : logger.child({ organisation });
         warnOfUnknown(terminal.env, log);
         const service = await serve({ config, log });
         await stopOnSignals(terminal, {

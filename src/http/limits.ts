@@ -28,13 +28,17 @@ export function createRateCounter(perMinute: number): RateCounter | undefined {
 /**
  * Limits how often one client may call a mount. A call to a public or unknown route counts under its address before any work is done. A
  * call that needs a token is counted by `authenticate`: under the token's subject, or under the address when the token is refused. So
- * clients behind the same proxy do not use up each other's calls.
+ * clients behind the same proxy do not use up each other's calls. A public answer says what is left only when nothing is: a shared cache
+ * would give one client's count to all.
  */
 export function limitRate(app: FastifyInstance, counter: RateCounter | undefined): void {
   if (counter === undefined) return;
   app.addHook('onRequest', (request, reply, done) => {
     request.rateCounter = counter;
-    if (request.is404 || request.routeOptions.config.public === true) countAddress(request, reply);
+    if (request.is404 || request.routeOptions.config.public === true) {
+      const found = counter.hit(addressKey(request));
+      if (found.current > counter.max) refuse(counter, found, reply);
+    }
     done();
   });
 }
@@ -44,7 +48,11 @@ export function limitRate(app: FastifyInstance, counter: RateCounter | undefined
  * @throws {Problem} `rate-limit` when that has no calls left this minute
  */
 export function countAddress(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.rateCounter !== undefined) count(request.rateCounter, `address ${clientAddress(request)}`, reply);
+  if (request.rateCounter !== undefined) count(request.rateCounter, addressKey(request), reply);
+}
+
+function addressKey(request: FastifyRequest): string {
+  return `address ${clientAddress(request)}`;
 }
 
 /**
@@ -56,14 +64,26 @@ export function countSubject(request: FastifyRequest, reply: FastifyReply, subje
 }
 
 function count(counter: RateCounter, key: string, reply: FastifyReply): void {
-  const { current, ttl } = counter.hit(key);
-  const seconds = String(Math.ceil(ttl / 1000));
+  const found = counter.hit(key);
+  if (found.current > counter.max) refuse(counter, found, reply);
+  sayWhatIsLeft(counter, found, reply);
+}
+
+function refuse(counter: RateCounter, found: RateCount, reply: FastifyReply): never {
+  sayWhatIsLeft(counter, found, reply);
+  throw new Problem(platformProblems.rateLimit, { headers: { 'retry-after': secondsLeft(found) } });
+}
+
+function sayWhatIsLeft({ max }: RateCounter, found: RateCount, reply: FastifyReply): void {
   reply.headers({
-    'x-ratelimit-limit': String(counter.max),
-    'x-ratelimit-remaining': String(Math.max(0, counter.max - current)),
-    'x-ratelimit-reset': seconds,
+    'x-ratelimit-limit': String(max),
+    'x-ratelimit-remaining': String(Math.max(0, max - found.current)),
+    'x-ratelimit-reset': secondsLeft(found),
   });
-  if (current > counter.max) throw new Problem(platformProblems.rateLimit, { headers: { 'retry-after': seconds } });
+}
+
+function secondsLeft({ ttl }: RateCount): string {
+  return String(Math.ceil(ttl / 1000));
 }
 
 /** Memory for counters, keys included: about ten thousand clients. The least recently seen is dropped first. */

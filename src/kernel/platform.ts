@@ -62,11 +62,14 @@ export async function openPlatform({
   const { pools, checks, ownerUrl, exited, close } = await openDatabase({ config, log, clock, purpose, role });
   const stopping = new AbortController();
   let baseUrl = config.server.publicBaseUrl;
+  const metrics = new Registry();
+  const { organisation } = config.server;
+  if (organisation !== undefined) metrics.setDefaultLabels({ organisation });
   const platform: Platform = {
     config,
     clock,
     log,
-    metrics: new Registry(),
+    metrics,
     ...pools,
     publicBaseUrl: () => baseUrl ?? `http://${config.server.host}:${config.server.port}`,
     proof: proof?.(config) ?? (() => undefined),

@@ -1,5 +1,4 @@
 import { Gauge, type Registry } from 'prom-client';
-import { createAggregator } from '../aggregator/aggregator.ts';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
 import { openToOrigins } from '../http/headers.ts';
@@ -67,7 +66,10 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     streams: streams.count,
     cacheBytes: () => pageCache.bytes() + responses.bytes(),
   });
-  const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
+  const aggregator =
+    settings.rol === 'aggregator'
+      ? (await import('../aggregator/aggregator.ts')).createAggregator(platform)
+      : undefined;
   const ownRegister = settings.register ? createRegister(platform) : undefined;
   const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
     openToOrigins(app);

@@ -11,7 +11,6 @@ import { type ProblemStyle, sendProblem } from '../http/problem-reply.ts';
 import { type Area, logRequests, mount, mountAddress } from '../http/server.ts';
 import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createInzage } from './inzage/routes.ts';
 import { createForwarder } from './ldv/forward.ts';
 import { createIntake } from './ldv/intake.ts';
 import { createLineStore } from './ldv/lines.ts';
@@ -69,8 +68,9 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     forwardUrl === undefined
       ? undefined
       : createForwarder({ platform, keys: log.keys, address: forwardUrl, base: mountAddress(platform, prefix) });
+  // Loaded where it is on only: it brings a library for logging in.
   const inzage = platform.config.inzage.pages
-    ? createInzage(platform, { log, loggedRead: routeNeeds.loggedRead })
+    ? (await import('./inzage/routes.ts')).createInzage(platform, { log, loggedRead: routeNeeds.loggedRead })
     : undefined;
   const lines = createLineStore(platform, log);
   const ldvContract = createContract<LdvOperations>(readOpenapi(LDV_CONTRACT));

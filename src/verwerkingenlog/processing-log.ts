@@ -10,7 +10,6 @@ import {
   type OwnKind,
   type ProcessingAuthor,
   type ProcessingContext,
-  type ProcessingEntry,
   type ProcessingLog,
 } from '../kernel/processing-log.ts';
 import { createOneAtATime } from '../kernel/scheduling.ts';
@@ -18,7 +17,7 @@ import { longerDuration, shorterDuration } from '../kernel/time.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
-import { type Aanroep, type Actie, eersteVersie, moment, newActieId } from './domain/verwerkingsactie.ts';
+import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
 import { forwardPolicy } from './ldv/face.ts';
 import { startRetention } from './retention-schedule.ts';
 import { readActiviteit } from './store/activiteiten.ts';
@@ -155,37 +154,6 @@ async function checkOwnActivities({ pool, config }: Platform): Promise<Readiness
   const missing = found.filter(({ known }) => known === undefined).map(({ id }) => id);
   if (missing.length === 0) return { ok: true };
   return { ok: true, warning: `not in the register: ${missing.join(', ')}` };
-}
-
-/** An entry as an action: members that are absent are `null`. */
-export function actieOf(entry: ProcessingEntry): Actie {
-  return {
-    actieNaam: entry.actieNaam,
-    handelingNaam: entry.handelingNaam ?? null,
-    verwerkingNaam: entry.verwerkingNaam ?? null,
-    verwerkingId: entry.verwerkingId ?? null,
-    verwerkingsactiviteitId: entry.verwerkingsactiviteitId ?? null,
-    verwerkingsactiviteitUrl: entry.verwerkingsactiviteitUrl ?? null,
-    vertrouwelijkheid: entry.vertrouwelijkheid,
-    bewaartermijn: entry.bewaartermijn ?? null,
-    uitvoerder: entry.uitvoerder ?? null,
-    systeem: entry.systeem ?? null,
-    gebruiker: entry.gebruiker ?? null,
-    gegevensbron: entry.gegevensbron ?? null,
-    soortAfnemerId: entry.soortAfnemerId ?? null,
-    afnemerId: entry.afnemerId ?? null,
-    verwerkingsactiviteitIdAfnemer: entry.verwerkingsactiviteitIdAfnemer ?? null,
-    verwerkingsactiviteitUrlAfnemer: entry.verwerkingsactiviteitUrlAfnemer ?? null,
-    verwerkingIdAfnemer: entry.verwerkingIdAfnemer ?? null,
-    tijdstip: moment(entry.tijdstip),
-    tijdstipOffset: null,
-    verwerkteObjecten: (entry.verwerkteObjecten ?? []).map((person) => ({
-      soortObjectId: person.soortObjectId,
-      objectId: person.objectId,
-      betrokkenheid: person.betrokkenheid ?? null,
-      soortenGegevens: person.soortenGegevens ?? null,
-    })),
-  };
 }
 
 /** What was read from the log, for the entry about it. */

@@ -1,10 +1,11 @@
 /** What stands in deploy/ is told in docs/operations.md and names only settings that exist. */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { readFleet } from '../../src/fleet/organisations.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -23,7 +24,9 @@ describe('deploy', () => {
   });
 
   it('names only settings that exist', () => {
-    const chart = globSync('deploy/{helm,systemd}/**/*.{yaml,service}', { cwd: ROOT }).map(read).join('\n');
+    const chart = globSync('deploy/{helm,systemd,fleet}/**/*.{yaml,service,json,env}', { cwd: ROOT })
+      .map(read)
+      .join('\n');
     const areas = 'SHUTDOWN|DATABASE|VERWERKINGENLOG|GEGEVENS|OAUTH|MANAGEMENT|RAADSFEED|AGGREGATOR|FSC';
     const named = chart.match(new RegExp(`\\b(?:${areas})_[A-Z0-9_]*[A-Z0-9]\\b`, 'g')) ?? [];
     expect(settings.size).toBeGreaterThan(50);
@@ -47,6 +50,21 @@ describe('deploy', () => {
     expect(() => readConfig({ ...values, ...secrets }, 'serve')).not.toThrow();
   });
 
+  it('gives a fleet whose organisations have settings that start the service', async () => {
+    const fleet = await readFleet(join(ROOT, 'deploy/fleet/fleet.json'));
+    expect(fleet.length).toBeGreaterThan(1);
+    for (const { name, env } of fleet) {
+      // The files of secrets stand on the machine of the operator.
+      const settings = Object.fromEntries(Object.entries(env).filter(([variable]) => !variable.endsWith('_FILE')));
+      const secrets = {
+        DATABASE_URL: 'postgres://service:x@db/gm',
+        DATABASE_MIGRATE: 'false',
+        VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      };
+      expect(readConfig({ ...settings, ...secrets }, 'serve').server.organisation).toBe(name);
+    }
+  });
+
   it.runIf(has('helm') && has('kubeconform') && process.env.KUBERNETES_SCHEMAS !== undefined)(
     'renders a chart that is valid',
     () => {
@@ -57,8 +75,13 @@ describe('deploy', () => {
   );
 
   it.runIf(has('systemd-analyze'))('has units that systemd takes, and that leave little exposed', () => {
-    for (const name of ['koppelvlak.service', 'koppelvlak-prune.service']) {
-      const unit = join(ROOT, 'deploy/systemd', name);
+    for (const path of [
+      'systemd/koppelvlak.service',
+      'systemd/koppelvlak-prune.service',
+      'fleet/koppelvlak@.service',
+    ]) {
+      const unit = join(ROOT, 'deploy', path);
+      const name = basename(path);
       // That the program stands where the unit says is for the machine on which it is installed.
       const { stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
       expect(stderr.split('\n').filter((line) => line.includes(name) && !line.includes('is not executable'))).toEqual(

@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -12,17 +12,19 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { clientCertificateThumbprint } from '../../src/kernel/oauth/token.ts';
+import { document, removal, startFeed } from '../raadsfeed/support.ts';
 import { freePort } from '../support/free-port.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 const NGINX = '/usr/sbin/nginx';
 const HAPROXY = '/usr/sbin/haproxy';
+const SECRET = 'Persoonsgegeven-Van-Jansen';
 const PEM = ['server.pem', 'server-key.pem', 'client-roots.pem', 'client.pem', 'client-key.pem'] as const;
 
 let keys: string;
 let dir: string;
 let upstreams: Upstream[];
-let stop: (() => Promise<void>) | undefined;
+const stops: (() => Promise<unknown>)[] = [];
 
 interface Upstream {
   readonly server: Server;
@@ -77,8 +79,7 @@ beforeEach(async () => {
   upstreams = [await listen(), await listen()];
 });
 afterEach(async () => {
-  await stop?.();
-  stop = undefined;
+  for (const stop of stops.splice(0).toReversed()) await stop();
   for (const { server } of upstreams) {
     server.closeAllConnections();
     server.close();
@@ -86,7 +87,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Answers with the headers that reached it; the feed with an age of a second. */
+/** Answers with the headers that reached it; the feed with an age of an hour, and with the count of a client's calls. */
 async function listen(): Promise<Upstream> {
   const upstream: Upstream = {
     paths: [],
@@ -98,10 +99,12 @@ async function listen(): Promise<Upstream> {
         return;
       }
       upstream.paths.push(String(incoming.url));
-      const age = incoming.url?.startsWith('/ori/v1/feed') ? 'public, max-age=1' : 'no-store';
+      const age = incoming.url?.startsWith('/ori/v1/feed') ? 'public, max-age=3600' : 'no-store';
       response.writeHead(200, {
         'content-type': 'application/json',
         'cache-control': age,
+        vary: 'Accept-Encoding',
+        'x-ratelimit-remaining': '7',
         'x-long': 'x'.repeat(20_000),
       });
       incoming.resume().on('end', () => response.end(JSON.stringify(incoming.headers)));
@@ -115,6 +118,7 @@ async function listen(): Promise<Upstream> {
 interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
+  readonly body: string;
   /** Headers that reached the upstream. */
   readonly reached: Record<string, string>;
 }
@@ -145,6 +149,7 @@ async function ask(
       resolve({
         status: response.statusCode,
         headers: response.headers,
+        body,
         reached: response.statusCode === 200 ? JSON.parse(body) : {},
       });
     },
@@ -158,31 +163,46 @@ async function start(program: string, args: readonly string[], port: number): Pr
   const child = spawn(program, args, { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = once(child, 'exit');
   const complaints = text(child.stderr);
-  stop = async () => {
+  stops.push(() => {
     child.kill('SIGTERM');
-    await ended;
-  };
+    return ended;
+  });
   const status = async (): Promise<unknown> => {
     if (child.exitCode !== null) throw new Error(`${program} ended: ${await complaints}`);
     return (await ask(port, '/').catch(() => undefined))?.status;
   };
-  await expect.poll(status).toBe(200);
+  await expect.poll(status).toBeTypeOf('number');
 }
 
-async function startNginx(): Promise<number> {
+interface NginxOptions {
+  /** Under deploy/. */
+  readonly file?: string;
+  /** Of the two instances. */
+  readonly ports?: readonly (number | undefined)[];
+  readonly change?: (recipe: string) => string;
+}
+
+async function startNginx({
+  file = 'nginx/tls.conf',
+  ports = upstreams.map((upstream) => upstream.port),
+  change = (recipe) => recipe,
+}: NginxOptions = {}): Promise<number> {
   const port = await freePort();
-  const recipe = (await readFile(join(DEPLOY, 'nginx/tls.conf'), 'utf8'))
-    .replaceAll('127.0.0.1:8080', `127.0.0.1:${upstreams[0]?.port}`)
-    .replaceAll('127.0.0.1:8081', `127.0.0.1:${upstreams[1]?.port}`)
-    .replaceAll('127.0.0.1:8443', `127.0.0.1:${port}`);
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`);
-  await writeFile(join(dir, 'tls.conf'), recipe);
+  const own = join(dir, String(port));
+  await mkdir(own);
+  const recipe = change(await readFile(join(DEPLOY, file), 'utf8'))
+    .replaceAll(/127\.0\.0\.1:(8080|8101)/g, `127.0.0.1:${ports[0]}`)
+    .replaceAll(/127\.0\.0\.1:(8081|8102)/g, `127.0.0.1:${ports[1]}`)
+    .replaceAll('127.0.0.1:8443', `127.0.0.1:${port}`)
+    .replace(/[\w-]+\.pem/g, (name) => join(dir, name));
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${own}/${name};`);
+  await writeFile(join(own, 'tls.conf'), recipe);
   await writeFile(
-    join(dir, 'nginx.conf'),
-    `${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${dir}/nginx.pid; error_log ${dir}/error.log;
+    join(own, 'nginx.conf'),
+    `${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${own}/nginx.pid; error_log ${own}/error.log;
      events {} http { access_log off; ${paths.join(' ')} include tls.conf; }`,
   );
-  await start(NGINX, ['-p', dir, '-e', join(dir, 'error.log'), '-c', join(dir, 'nginx.conf')], port);
+  await start(NGINX, ['-p', own, '-e', join(own, 'error.log'), '-c', join(own, 'nginx.conf')], port);
   return port;
 }
 
@@ -241,23 +261,89 @@ describe.each(PROXIES)('%s', (_name, program, startProxy) => {
 });
 
 it.runIf(existsSync(NGINX))(
-  'nginx keeps pages of the feed for as long as the service says, and nothing else',
+  'nginx leads each organisation of a fleet to its own process, and nobody else to any',
   async () => {
+    const port = await startNginx({ file: 'fleet/nginx.conf' });
+    const as = (host: string, headers = {}): Promise<Answer> => ask(port, '/x', { headers: { host, ...headers } });
+    const { reached } = await as('GM0002.centrum.example', { 'client-cert': ':Zm91dA==:' });
+    expect(reached.host).toBe('gm0002.centrum.example');
+    expect(reached['client-cert'] ?? '').toBe('');
+    expect(reached['x-forwarded-for']).toBe('127.0.0.1');
+    await as('gm0001.centrum.example');
+    for (const host of ['gm0003.centrum.example', '127.0.0.1', 'centrum.example'])
+      expect((await as(host)).status, host).toBe(421);
+    expect(upstreams.map(({ paths }) => paths)).toEqual([['/x'], ['/x']]);
+  },
+);
+
+describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
+  const times = (path: string): number => upstreams.flatMap(({ paths }) => paths).filter((one) => one === path).length;
+
+  it('keeps a page for a second, whatever age the service gives, and no other answer', async () => {
     const port = await startNginx();
-    const times = (path: string): number =>
-      upstreams.flatMap(({ paths }) => paths).filter((one) => one === path).length;
     for (let n = 0; n < 5; n += 1) await ask(port, '/ori/v1/feed?limit=5');
     expect(times('/ori/v1/feed?limit=5')).toBe(1);
-    expect((await ask(port, '/ori/v1/feed?limit=5')).headers['x-cache-status']).toBe('HIT');
+    const { headers } = await ask(port, '/ori/v1/feed?limit=5');
+    expect(headers['x-cache-status']).toBe('HIT');
+    expect(headers['x-ratelimit-remaining']).toBeUndefined();
     await ask(port, '/ori/v1/feed?limit=6');
     expect(times('/ori/v1/feed?limit=6')).toBe(1);
+    for (let n = 0; n < 2; n += 1) await ask(port, '/verwerkingenlog/v1/verwerkingsacties');
+    expect(times('/verwerkingenlog/v1/verwerkingsacties')).toBe(2);
     await sleep(2100);
     await ask(port, '/ori/v1/feed?limit=5');
     expect(times('/ori/v1/feed?limit=5')).toBe(2);
-    for (let n = 0; n < 2; n += 1) await ask(port, '/verwerkingenlog/v1/verwerkingsacties');
-    expect(times('/verwerkingenlog/v1/verwerkingsacties')).toBe(2);
-  },
-);
+  });
+
+  it('has one copy for each encoding that the service has, and hands on nothing else of the reader', async () => {
+    const port = await startNginx();
+    const encodings = {
+      zstd: ['gzip, deflate, br, zstd', 'zstd', 'gzip;q=1.0, zstd;q=0.5'],
+      br: ['gzip, deflate, br', 'zstd;q=0, br', 'BR;q=0.01'],
+      gzip: ['gzip', 'deflate, gzip;q=0.8', 'br;q=0.0,gzip'],
+      none: ['', 'identity', 'gzip;q=0', 'deflate', 'zstandard, x-gzip'],
+    };
+    for (const [encoding, written] of Object.entries(encodings)) {
+      for (const value of written) {
+        const { reached } = await ask(port, '/ori/v1/feed', { headers: { 'accept-encoding': value } });
+        expect(reached['accept-encoding'], value).toBe(encoding);
+        expect(reached['x-forwarded-for']).toBe('127.0.0.1');
+      }
+    }
+    expect(times('/ori/v1/feed')).toBe(Object.keys(encodings).length);
+  });
+
+  it('lets go of a redacted text within two seconds, where `updating` does not; a crowd asks the service once', async () => {
+    const feed = await startFeed();
+    stops.push(() => feed.stop());
+    await feed.publish([document('d-1', { omschrijving: SECRET }), document('d-2')]);
+    const own = Number(new URL(feed.server.url).port);
+    const ports = [own, own];
+    const updating = (recipe: string): string => recipe.replace('use_stale off', 'use_stale updating');
+    const [port, naive] = [await startNginx({ ports }), await startNginx({ ports, change: updating })];
+    const path = '/ori/v1/feed?limit=7';
+    const crowd = (to: number, size: number): Promise<Answer[]> =>
+      Promise.all(Array.from({ length: size }, () => ask(to, path)));
+    const withText = (answers: readonly Answer[]): number => answers.filter(({ body }) => body.includes(SECRET)).length;
+    const reached = async (): Promise<number> => {
+      const text = await (await fetch(`${feed.server.managementUrl}/metrics`)).text();
+      const counts = [...text.matchAll(/request_duration_seconds_count\{[^}]*route="\/ori\/v1\/feed"[^}]*\} (\d+)/g)];
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const before = await reached();
+    expect(withText(await crowd(port, 200))).toBe(200);
+    await expect.poll(reached).toBe(before + 1);
+    expect(withText(await crowd(naive, 5))).toBe(5);
+
+    await feed.publish([removal('redact', 'Informatieobject', 'd-1')]);
+    await sleep(2000);
+    const [honest, stale] = [await crowd(port, 50), await crowd(naive, 50)];
+    expect(honest.map(({ status }) => status)).toEqual(honest.map(() => 200));
+    expect(withText(honest)).toBe(0);
+    // What the file leaves out on purpose.
+    expect(withText(stale)).toBeGreaterThan(0);
+  });
+});
 
 it.runIf(existsSync(HAPROXY))('HAProxy leaves out an instance that is not ready', async () => {
   const port = await startHaproxy();

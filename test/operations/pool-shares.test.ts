@@ -137,5 +137,18 @@ it('answers with personal data are not spooled by a proxy', async () => {
   for (const path of [`/verwerkingsacties?${ofPerson(newPerson())}`, '/verwerkingsacties', '/nergens']) {
     expect((await call('GET', path)).headers.get('x-accel-buffering'), path).toBe('no');
   }
+  // Refused: without a token, with another method, with a body that is none.
+  for (const [method, path] of [
+    ['GET', '/verwerkingenlog/v1/verwerkingsacties'],
+    ['PUT', '/verwerkingenlog/v1/verwerkingsacties'],
+    ['POST', '/ldv/v1/traces'],
+    ['POST', '/shv/v1/gegevens'],
+    ['GET', '/shv/v1/gegevens'],
+  ] as const) {
+    const answer = await fetch(`${supplier.server.url}${path}`, { method, ...(method === 'GET' ? {} : { body: '{' }) });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.headers.get('x-accel-buffering'), `${method} ${path}`).toBe('no');
+    await answer.arrayBuffer();
+  }
   expect((await feed.call('GET', '/feed')).headers.get('x-accel-buffering')).toBeNull();
 });

@@ -5,8 +5,8 @@ import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
 import { newTraceContext } from '../../src/kernel/trace-context.ts';
-import type { Actie } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
-import { type ActieLog, actieOf, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
+import { type Actie, actieOf } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

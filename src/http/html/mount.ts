@@ -18,11 +18,14 @@ interface PagesMountOptions {
   /** Requests per minute per address; 0 is no limit. */
   readonly rateLimit: number;
   readonly site: Site;
+  /** Its pages hold personal data: no proxy may write them to disk. */
+  readonly isPersonal?: boolean;
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
 
 /** Mounts pages. Every route is public unless it says otherwise. */
-export function mountPages({ platform, prefix, rateLimit, site, routes }: PagesMountOptions): Area['mounts'][number] {
+export function mountPages(options: PagesMountOptions): Area['mounts'][number] {
+  const { platform, prefix, rateLimit, site, isPersonal = false, routes } = options;
   const counter = createRateCounter(rateLimit);
   return {
     prefix,
@@ -32,6 +35,7 @@ export function mountPages({ platform, prefix, rateLimit, site, routes }: PagesM
       });
       app.addHook('onRequest', (_request, reply, done) => {
         reply.header('content-security-policy', PAGES_POLICY);
+        if (isPersonal) reply.header('x-accel-buffering', 'no');
         done();
       });
       limitRequestHead(app);

@@ -34,6 +34,12 @@ export const serverSettings = {
     default: '.koppelvlak',
     description: 'Directory of the embedded database and of the demo.',
   }),
+  organisation: optionalText('ORGANISATION', {
+    pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+    allowed: 'up to 63 letters, digits, `.`, `_` and `-`',
+    description:
+      'Short name of the organisation that this process serves: label `organisation` of every metric and a member of every log line, where many organisations are watched together.',
+  }),
   environment: choice('NODE_ENV', ['development', 'test', 'production'], {
     default: 'development',
     description: 'With `production` the embedded database, the demo and settings that are meant for tests are refused.',
@@ -154,6 +160,10 @@ export const databaseSettings = {
     description:
       '`transaction` when `DATABASE_URL` is a pgbouncer in transaction mode: no session settings, no named statements.',
   }),
+  adminUrl: postgres('DATABASE_ADMIN_URL', {
+    description:
+      'Login of the administrator of the database server, for `koppelvlak fleet FILE provision` only. Not for a service.',
+  }),
   migrate: flag('DATABASE_MIGRATE', { default: true, description: 'Migrate at start.' }),
   poolSize: integer('DATABASE_POOL_SIZE', {
     default: 10,
@@ -161,6 +171,13 @@ export const databaseSettings = {
     max: 200,
     description:
       'Connections per process for the data exchange and for reads of the feed each; half as many for changes of the processing log, for logged reads of it, and for publishing each. All together at most 3.5 times this and 8.',
+  }),
+  idleSeconds: integer('DATABASE_IDLE_SECONDS', {
+    default: 30,
+    min: 1,
+    max: 3600,
+    description:
+      'Seconds after which a connection that nobody uses is closed; few where many processes share a database server.',
   }),
   connectTimeoutMs: integer('DATABASE_CONNECT_TIMEOUT_MS', {
     default: 5000,

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
 import { findHost } from './addresses.ts';
@@ -64,6 +63,7 @@ export async function migrate(options: {
     if (unknown.length > 0) throw newerDatabase(unknown);
     // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
     if (pending.length === 0) return [];
+    const { runner } = await import('node-pg-migrate');
     const applied = await runner({
       dbClient: client,
       dir,

@@ -1,6 +1,4 @@
 import pg from 'pg';
-import { connectEmbedded } from '../../embedded-postgres/connect.ts';
-import { startEmbedded } from '../../embedded-postgres/start.ts';
 import type { Config } from '../config/read-config.ts';
 import type { Logger } from '../log.ts';
 import type { ReadinessCheck, ReadinessResult } from '../platform.ts';
@@ -85,6 +83,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     variable: variables.url,
     connectTimeoutMs: database.connectTimeoutMs,
     statementTimeoutMs: database.statementTimeoutMs,
+    idleSeconds: database.idleSeconds,
     pooler: database.pooler,
     role: SERVICE_ROLE,
     applicationName: `koppelvlak ${purpose}`,
@@ -233,10 +232,12 @@ export async function openDatabaseServer({ config, log, purpose }: DatabaseServe
     return { url: database.url, ownerUrl, variables, exited: never, stop: async () => {} };
   }
   if (purpose === 'command') {
+    const { connectEmbedded } = await import('../../embedded-postgres/connect.ts');
     const { url, stop } = await connectEmbedded({ dir: server.home, log });
     return { url, ownerUrl: url, variables: {}, exited: never, stop };
   }
   log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
+  const { startEmbedded } = await import('../../embedded-postgres/start.ts');
   const { url, exited, stop } = await startEmbedded({ dir: server.home, log, purpose });
   return { url, ownerUrl: url, variables: {}, exited, stop };
 }

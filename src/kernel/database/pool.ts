@@ -18,6 +18,8 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number;
   /** Time in milliseconds that one statement may take; 0: no limit. */
   readonly statementTimeoutMs: number;
+  /** Seconds after which an unused connection is closed; default 30. */
+  readonly idleSeconds?: number;
   /**
    * `transaction`: the address is that of a pooler in transaction mode. Then no session settings are made (role and statement timeout must be
    * set on the login) and statements are not named.
@@ -34,7 +36,7 @@ export interface PoolOptions {
 
 /** Added to the server's own limit, so that only a connection that has gone silent exceeds it. */
 const SILENCE_MARGIN_MS = 5000;
-const IDLE_MS = 30_000;
+const IDLE_SECONDS = 30;
 /** Connections are renewed after this time, to follow a change of servers. */
 const LIFETIME_SECONDS = 1800;
 const WAITING_PER_CONNECTION = 20;
@@ -85,7 +87,7 @@ class BoundedPool extends pg.Pool {
       max: size,
       connectionTimeoutMillis: connectTimeoutMs,
       ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + (direct ? SILENCE_MARGIN_MS : 0) }),
-      idleTimeoutMillis: IDLE_MS,
+      idleTimeoutMillis: (options.idleSeconds ?? IDLE_SECONDS) * 1000,
       maxLifetimeSeconds: LIFETIME_SECONDS,
       keepAlive: true,
       application_name: options.applicationName,

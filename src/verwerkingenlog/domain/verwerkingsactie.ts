@@ -1,6 +1,7 @@
 /** What a processing action is, and how its versions follow each other. @see API-standaard voor logging van verwerkingen, versie 0.9.0 */
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
+import type { ProcessingEntry } from '../../kernel/processing-log.ts';
 import { personText } from './identity-keys.ts';
 
 type Invoer = components['schemas']['VerwerkingsactieInvoer'];
@@ -225,4 +226,35 @@ function offsetMs(at: Date): number {
   const [, sign = '+', hours = '0', minutes = '0', seconds = '0'] =
     /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? [];
   return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+}
+
+/** An entry as an action: members that are absent are `null`. */
+export function actieOf(entry: ProcessingEntry): Actie {
+  return {
+    actieNaam: entry.actieNaam,
+    handelingNaam: entry.handelingNaam ?? null,
+    verwerkingNaam: entry.verwerkingNaam ?? null,
+    verwerkingId: entry.verwerkingId ?? null,
+    verwerkingsactiviteitId: entry.verwerkingsactiviteitId ?? null,
+    verwerkingsactiviteitUrl: entry.verwerkingsactiviteitUrl ?? null,
+    vertrouwelijkheid: entry.vertrouwelijkheid,
+    bewaartermijn: entry.bewaartermijn ?? null,
+    uitvoerder: entry.uitvoerder ?? null,
+    systeem: entry.systeem ?? null,
+    gebruiker: entry.gebruiker ?? null,
+    gegevensbron: entry.gegevensbron ?? null,
+    soortAfnemerId: entry.soortAfnemerId ?? null,
+    afnemerId: entry.afnemerId ?? null,
+    verwerkingsactiviteitIdAfnemer: entry.verwerkingsactiviteitIdAfnemer ?? null,
+    verwerkingsactiviteitUrlAfnemer: entry.verwerkingsactiviteitUrlAfnemer ?? null,
+    verwerkingIdAfnemer: entry.verwerkingIdAfnemer ?? null,
+    tijdstip: moment(entry.tijdstip),
+    tijdstipOffset: null,
+    verwerkteObjecten: (entry.verwerkteObjecten ?? []).map((person) => ({
+      soortObjectId: person.soortObjectId,
+      objectId: person.objectId,
+      betrokkenheid: person.betrokkenheid ?? null,
+      soortenGegevens: person.soortenGegevens ?? null,
+    })),
+  };
 }

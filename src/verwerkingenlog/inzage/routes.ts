@@ -203,7 +203,7 @@ export function createInzage(
 
   log.info({ issuer: settings.issuer, path: HOME }, 'citizens can see what was done with their data');
   return {
-    mount: mountPages({ platform, prefix: HOME, rateLimit: settings.rateLimit, site, routes }),
+    mount: mountPages({ platform, isPersonal: true, prefix: HOME, rateLimit: settings.rateLimit, site, routes }),
     close: signIn.close,
   };
 }

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { isBsn } from '../domain/read-actie.ts';
 import {
   type Actie,
+  actieOf,
   moment,
   type Versie,
   type Vertrouwelijkheid,
   type VerwerktObject,
   verwerktObjectId,
 } from '../domain/verwerkingsactie.ts';
-import { actieOf } from '../processing-log.ts';
 import { isOrganisation } from '../store/versions.ts';
 import { readLdvOf } from './kept.ts';
 import { type Attributes, type AttributeValue, DPL, type Span } from './span.ts';

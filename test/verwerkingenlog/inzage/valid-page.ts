@@ -14,6 +14,7 @@ export async function readPage(browser: Browser, path: string, status = 200): Pr
   expect(page.status, page.text).toBe(status);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(page.headers.get('cache-control')).toBe('no-store');
+  expect(page.headers.get('x-accel-buffering')).toBe('no');
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
