@@ -11,12 +11,13 @@ import type { Platform } from '../kernel/platform.ts';
 import { followStep } from './diwoo/follow-feed.ts';
 import { diwooMount, robotsRoute } from './diwoo/routes.ts';
 import { createFollower } from './feed/follower.ts';
-import { createFeedReader, createHeadCache, type HeadCache } from './feed/head.ts';
+import { createFeedReader, createHeadCache } from './feed/head.ts';
 
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { feedSections } from './operator-sections.ts';
 import { createSite, HOME, type PagesContext } from './pages/context.ts';
+import { createPageMemory } from './pages/page-memory.ts';
 import { pagesRoutes } from './pages/routes.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { createRegister, type Register } from './register/register.ts';
@@ -47,10 +48,10 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const mountUrl = mountAddress(platform, prefix);
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
-  // Half for pages of history, half for whole responses.
-  const cacheBytes = (settings.cacheMb * 1024 * 1024) / 2;
-  const pageCache = createPageCache(cacheBytes, heads);
-  const responses = createResponseCache(cacheBytes, heads);
+  const cacheBytes = settings.cacheMb * 1024 * 1024;
+  const pageCache = createPageCache(cacheBytes / 2, heads);
+  const responses = createResponseCache(cacheBytes / (settings.pages ? 4 : 2), heads);
+  const memory = createPageMemory(settings.pages ? cacheBytes / 4 : 0, heads);
   const streams = createStreams({
     heads,
     reader,
@@ -65,7 +66,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   measureFeed(platform.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
-    cacheBytes: () => pageCache.bytes() + responses.bytes(),
+    cacheBytes: () => pageCache.bytes() + responses.bytes() + memory.bytes(),
   });
   const aggregator = settings.rol === 'aggregator' ? createAggregator(platform) : undefined;
   const ownRegister = settings.register ? createRegister(platform) : undefined;
@@ -88,7 +89,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     ? createFollower({ heads, log, name: 'what is offered to DiWoo', step: () => followStep(pool) })
     : undefined;
   const diwooContext = { platform, pool: readPool, responses };
-  const pages = settings.pages ? createPages(platform, heads, mountUrl) : undefined;
+  const pages = settings.pages ? createPages(platform, { heads, memory, apiUrl: mountUrl }) : undefined;
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
     rewritePartitions(pool).catch((error: unknown) =>
@@ -130,7 +131,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
 }
 
 /** The pages for people, and the index that they search. */
-function createPages(platform: Platform, heads: HeadCache, apiUrl: () => string) {
+function createPages(platform: Platform, { heads, memory, apiUrl }: Pick<PagesContext, 'heads' | 'memory' | 'apiUrl'>) {
   const { pool, readPool, clock, log, config } = platform;
   const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
   const site = createSite(stylesheet.path, config.raadsfeed.prefix);
@@ -138,6 +139,7 @@ function createPages(platform: Platform, heads: HeadCache, apiUrl: () => string)
   const context: PagesContext = {
     pool: readPool,
     heads,
+    memory,
     settings,
     clock,
     site,

@@ -44,6 +44,10 @@ async function titles(query: string): Promise<string[]> {
 it.each([
   ['a word in another form', 'q=begrotingswijzigingen', 'Begrotingswijziging riolering'],
   ['the beginning of a word', 'q=begroting', 'Begrotingswijziging riolering'],
+  ['four letters of a beginning', 'q=begr', 'Begrotingswijziging riolering'],
+  ['five letters of a beginning', 'q=riole', 'Begrotingswijziging riolering'],
+  ['the beginning of one word and another whole', 'q=begrotings+vries', 'Begrotingswijziging riolering'],
+  ['the beginning of a title and a word of the text', 'q=riolerin+vervanging', 'Riolering aan de Kade'],
   ['a name, without its accents', 'q=vries+muller', 'Begrotingswijziging riolering'],
   ['a name with accents', 'q=M%C3%BCller', 'Begrotingswijziging riolering'],
   ['a description', 'q=vervanging', 'Riolering aan de Kade'],
@@ -61,6 +65,8 @@ it.each([
   ['words in another order than the phrase', 'q=%22kade+riolering%22'],
   ['what is excluded', 'q=riolering+-begrotingswijziging+-kade'],
   ['a word that nobody wrote', 'q=zzzzonbekend'],
+  ['a beginning that goes on otherwise', 'q=begrotingx'],
+  ['a beginning of five letters that goes on otherwise', 'q=riolx'],
   ['anything by exclusions alone', 'q=-kade'],
 ])('does not find %s', async (_what, query) => {
   expect(await titles(query)).toEqual([]);
@@ -138,9 +144,17 @@ it.each([
 it('reads a query as people type it', () => {
   expect(readQuery('  De "open  Begroting" -Oud niéuw or ')).toEqual({
     web: 'de "open begroting" -oud nieuw',
-    beginnings: undefined,
+    words: [],
   });
-  expect(readQuery('weg en wegen')).toEqual({ web: 'weg en wegen', beginnings: 'weg & en & wegen:*' });
+  expect(readQuery('weg en wegen onderwijs')).toEqual({
+    web: 'weg en wegen onderwijs',
+    words: [
+      { word: 'weg' },
+      { word: 'en' },
+      { word: 'wegen', beginning: '^wege' },
+      { word: 'onderwijs', beginning: '^onderw' },
+    ],
+  });
   expect(readQuery('-weg')).toBeUndefined();
   expect(readQuery(' .. ')).toBeUndefined();
   expect(readSearchAddress({ q: ['een', 'twee'], sorteer: 'x' })).toMatchObject({
