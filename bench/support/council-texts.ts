@@ -37,7 +37,8 @@ export const PER_MEETING = 20;
 const COMMITTEES = 9;
 const DESCRIPTION_WORDS = 40;
 const FIRST_DAY = Date.UTC(2011, 6, 1);
-const DAYS = 5630;
+/** Days that meetings are on. */
+export const DAYS = 5630;
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
 function random(seed: number): () => number {

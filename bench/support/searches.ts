@@ -13,7 +13,8 @@ export const SEARCHES: Readonly<Record<string, (i: number) => Search>> = {
   'two common words': (i) => ({ q: `${commonWord(i)} ${commonWord(i + 7)}` }),
   'an ordinary word': (i) => ({ q: ordinaryWord(i) }),
   'a word of one document': (i) => ({ q: `kenmerk${(i * 7919) % 100_000}` }),
-  'a phrase of common words': (i) => ({ q: `"${commonWord(i)} ${commonWord(i + 3)}"` }),
+  'a phrase': (i) => ({ q: `"${commonWord(i)} ${ordinaryWord(i)}"` }),
+  'a phrase of two common words': (i) => ({ q: `"${commonWord(i)} ${commonWord(i + 3)}"` }),
   'a beginning': (i) => ({ q: ordinaryWord(i).slice(0, 7) }),
   'with organisation, kind and years': (i) => ({
     q: commonWord(i),
@@ -69,6 +70,7 @@ export async function latencies(
   const kinds = Object.entries(SEARCHES);
   const times = new Map<string, number[]>(['all', ...kinds.map(([kind]) => kind)].map((kind) => [kind, []]));
   let turn = 0;
+  for (const [, make] of kinds) await work(make(0));
   const end = performance.now() + seconds * 1000;
   const one = async (): Promise<void> => {
     while (performance.now() < end) {
@@ -81,7 +83,6 @@ export async function latencies(
       times.get('all')?.push(ms);
     }
   };
-  for (const [, make] of kinds) await work(make(0));
   await Promise.all(Array.from({ length: connections }, one));
   return new Map([...times].map(([kind, list]) => [kind, summary(list)]));
 }
@@ -90,4 +91,19 @@ function summary(times: number[]): Latencies {
   times.sort((a, b) => a - b);
   const at = (share: number): number => Math.round(times[Math.floor(times.length * share)] ?? Number.NaN);
   return { p50: at(0.5), p95: at(0.95), count: times.length };
+}
+
+/** Does each kind some times, one after the other. @returns what each took by a clock, in milliseconds */
+export async function costs(
+  times: number,
+  work: (search: Search) => Promise<void>,
+  clock: () => number,
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const [kind, make] of Object.entries(SEARCHES)) {
+    const since = clock();
+    for (let i = 0; i < times; i += 1) await work(make(i));
+    found.set(kind, Math.round((clock() - since) / times));
+  }
+  return found;
 }

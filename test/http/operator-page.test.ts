@@ -1,9 +1,9 @@
 /** The operator's page over HTTP, with conditions that are broken on purpose. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { HtmlValidate } from 'html-validate';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { findChromium, inChromium, launchChromium } from '../../scripts/chromium.ts';
 import type { OperatorSection, ReadinessResult } from '../../src/kernel/platform.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -129,11 +129,11 @@ describe('real conditions', () => {
   });
 });
 
-const CHROMIUM = '/usr/bin/chromium';
+const executable = findChromium();
 
-describe.skipIf(!existsSync(CHROMIUM))('in Chromium', () => {
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
   it('has no finding of axe, at 320 pixels either', async () => {
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    const browser = await launchChromium(executable ?? '');
     try {
       const view = await browser.newPage({ bypassCSP: true, viewport: { width: 320, height: 800 } });
       await view.goto(`${server.managementUrl}/`);

@@ -16,7 +16,7 @@ import {
 import { readHistory } from '../search/history.ts';
 import { findItem } from '../search/lists.ts';
 import { readResource } from '../store/read-texts.ts';
-import { readOrganisation, readOrganisations } from '../store/state.ts';
+import { readOrganisation } from '../store/state.ts';
 import { anchorOf } from './agenda.ts';
 import { organisationPath, type PagesContext, pagePath } from './context.ts';
 import { documentPage, documentsPage, LAST_PAGE } from './document.ts';
@@ -55,9 +55,7 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
   serveStylesheet(app, stylesheet);
   exportRoutes(app, context);
   page('/', () => frontPage(context));
-  page('/zoeken', async ({ query }) =>
-    searchPage(context, await readOrganisations(context.pool), readSearchAddress(query)),
-  );
+  page('/zoeken', async ({ query }) => searchPage(context, readSearchAddress(query)));
   page('/:organisatiecode', async ({ params, query }) => {
     const organisation = await findOrganisation(context, params.organisatiecode);
     const maand = readText(query, 'maand');

@@ -92,7 +92,7 @@ interface Step {
 /** @param step absent for what the order of days finds by itself */
 async function searchIn(db: Db, request: SearchRequest, step?: Step): Promise<SearchResult> {
   const { query, sort, offset, limit, organisatiecode } = request;
-  const { conditions, values } = filterOf(request);
+  const { conditions, values } = filterOf(request, step !== undefined);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const words = query === undefined ? undefined : wordsOf(query, parameter);
   if (step !== undefined) {
@@ -179,14 +179,17 @@ function lexemesOf({ organisatiecode, gremium, resourceType }: SearchFilter, per
 /** A lexeme in the form of a tsquery. */
 const lexeme = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 
-function filterOf({ organisatiecode, gremium, resourceType, from, to }: SearchFilter): {
-  conditions: string[];
-  values: unknown[];
-} {
+/** @param isChecked the index of words finds the rows: these conditions are only checked, and ask no index of their own */
+function filterOf(
+  { organisatiecode, gremium, resourceType, from, to }: SearchFilter,
+  isChecked: boolean,
+): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = [];
   const conditions: string[] = [];
   const add = (value: string | undefined, condition: (parameter: string) => string): void => {
-    if (value !== undefined) conditions.push(condition(`$${values.push(value)}`));
+    if (value === undefined) return;
+    const compared = condition(`$${values.push(value)}`);
+    conditions.push(isChecked ? `coalesce(${compared}, false)` : compared);
   };
   add(organisatiecode, (p) => `s.organisatiecode = ${p}::text`);
   add(gremium, (p) => `s.gremium = ${p}::text`);

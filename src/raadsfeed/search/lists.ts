@@ -61,7 +61,8 @@ function filterList(
 ): { conditions: string; values: unknown[]; name: string } {
   const values: unknown[] = [];
   const conditions = [`s.resource_type = '${resourceType}'`];
-  let name = `raadsfeed-zoek-${resourceType}`;
+  // Postgres cuts names at 63 characters.
+  let name = `zoek-${resourceType}`;
   const add = (value: unknown, field: string, condition: (parameter: string) => string): void => {
     if (value === undefined) return;
     conditions.push(condition(`$${values.push(value)}`));
