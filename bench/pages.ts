@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/kernel/log.ts';
-import { childrenMs, startChild } from './support/children.ts';
+import { childrenClock, startChild } from './support/children.ts';
 import { countFilled, countPublished, fillIndex } from './support/fill-index.ts';
 import { createLoader } from './support/load.ts';
 import { growPages, indexAll, indexSize, servicePool } from './support/pages-index.ts';
@@ -32,7 +32,7 @@ const [seconds = 0, connections = 0] = [values.seconds, values.connections].map(
 /** Documents that are published and indexed as in life, at each size. */
 const SLICE = 2000;
 /** Searches of each kind whose processor time is counted. */
-const TIMES = 10;
+const TIMES = 5;
 /** Numbers of those: above all that are filled in. */
 const FIRST_PUBLISHED = 10_000_000;
 /** A database that holds a million documents has more memory than the embedded one takes by itself. */
@@ -100,8 +100,9 @@ async function measureSearch(size: number): Promise<void> {
     const bare = await latencies(connections, seconds, bareQuery);
     const [postmaster = ''] = (await readFile(join(dir, 'pg', 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     // However busy the machine is: what a search takes of a processor.
-    const ofPage = await costs(TIMES, page, () => server.processorMs() + childrenMs(Number(postmaster)));
-    const ofBare = await costs(TIMES, bareQuery, () => childrenMs(Number(postmaster)));
+    const database = childrenClock(Number(postmaster));
+    const ofPage = await costs(TIMES, page, () => server.processorMs() + database());
+    const ofBare = await costs(TIMES, bareQuery, database);
     console.log(
       `${size} documents, ${connections} connections: milliseconds at p50 and p95, and of processor, of the page; of a bare query`,
     );
@@ -148,7 +149,7 @@ async function measureRates(): Promise<void> {
     ] as const;
     for (const [name, page, json] of pairs) {
       const bytes = Buffer.byteLength(await (await fetch(withMemory + page)).text());
-      const load = { connections, seconds: Math.max(1, seconds / 8), status: 200 };
+      const load = { connections, seconds: Math.max(1, Math.round(seconds / 8)), status: 200 };
       const rate = async (url: string): Promise<number> => Math.round(await loader.rate(url, load));
       const figures = [
         await rate(withMemory + page),

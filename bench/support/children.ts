@@ -67,11 +67,14 @@ function processorMsOf(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Processor time that the children of a process have taken so far, in milliseconds; those that ended not counted. */
-export function childrenMs(parent: number): number {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && parentOf(name) === parent)
-    .reduce((sum, name) => sum + (processorMsOf(Number(name)) || 0), 0);
+/** Tells the processor time that the children of a process have taken so far, in milliseconds; of those that ended, what was last seen. */
+export function childrenClock(parent: number): () => number {
+  const seen = new Map<string, number>();
+  return () => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === parent))
+      seen.set(pid, processorMsOf(Number(pid)) || (seen.get(pid) ?? 0));
+    return [...seen.values()].reduce((sum, ms) => sum + ms, 0);
+  };
 }
 
 function parentOf(pid: string): number {

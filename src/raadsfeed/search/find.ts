@@ -109,8 +109,10 @@ async function searchIn(db: Db, request: SearchRequest, step?: Step): Promise<Se
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
     text: `with hits as materialized (
-             select s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum${isRanked ? ', s.woorden' : ''}
-               from raadsfeed_zoek.stuk s ${where}
+             select * from (
+               select s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum${isRanked ? ', s.woorden' : ''}
+                 from raadsfeed_zoek.stuk s ${where}
+                 ${step === undefined ? '' : FOUND_FIRST}) s
               order by s.datum desc nulls last, s.nummer desc
               limit ${MOST_FOUND + 1}),
            ranked as (
@@ -142,6 +144,9 @@ async function searchIn(db: Db, request: SearchRequest, step?: Step): Promise<Se
     bodies: toFacets(facets.bodies),
   };
 }
+
+/** Without it, Postgres may go through all rows in the order of their days until enough have the words: it has no statistics of words. */
+const FOUND_FIRST = 'offset 0';
 
 /** Values of a facet that are counted. */
 const FACETS = 20;
