@@ -1,96 +1,167 @@
 /**
- * The pages of the council information and their search: how fast the index is built and how large it is, at a tenth of the documents and at
- * all of them; the 95th percentile of searches with 8 connections beside a bare query of the same words; the rate of pages beside that of
- * the same resources as JSON; bytes of each page.
+ * The pages of the council information and their search, with the index filled to each size: how fast records are taken in, how large the
+ * index is, how long searches of every kind take with 8 connections beside a bare query of the same words; and the rate of pages beside that
+ * of the same as JSON, with and without what is kept in memory.
  *
- *   node bench/pages.ts [--documents 1000000] [--seconds 5] [--connections 8]
+ *   node bench/pages.ts [--sizes 100000,1000000] [--seconds 20] [--connections 8] [--data DIR]
+ *
+ * With `--data` the filled database stays in that directory for the next run.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { createLogger } from '../src/kernel/log.ts';
-import { startChild } from './support/children.ts';
+import { childrenClock, startChild } from './support/children.ts';
+import { countFilled, countPublished, fillIndex } from './support/fill-index.ts';
 import { createLoader } from './support/load.ts';
-import { bareSearch, growPages, indexAll, indexSize, latencies, QUERIES } from './support/pages-index.ts';
+import { growPages, indexAll, indexSize, servicePool } from './support/pages-index.ts';
+import { bareSearch, costs, latencies, type Search, searchAddress } from './support/searches.ts';
 
 const { values } = parseArgs({
   options: {
-    documents: { type: 'string', default: '1000000' },
-    seconds: { type: 'string', default: '5' },
+    sizes: { type: 'string', default: '100000,1000000' },
+    seconds: { type: 'string', default: '20' },
     connections: { type: 'string', default: '8' },
+    data: { type: 'string' },
   },
 });
-const [documents = 0, seconds = 0, connections = 0] = [values.documents, values.seconds, values.connections].map(
-  Number,
-);
+const sizes = values.sizes.split(',').map(Number);
+const [seconds = 0, connections = 0] = [values.seconds, values.connections].map(Number);
+/** Documents that are published and indexed as in life, at each size. */
+const SLICE = 2000;
+/** Searches of each kind whose processor time is counted. */
+const TIMES = 5;
+/** Numbers of those: above all that are filled in. */
+const FIRST_PUBLISHED = 10_000_000;
+/** A database that holds a million documents has more memory than the embedded one takes by itself. */
+const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB' };
 
-const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
-const postgres = await startEmbedded({ dir: join(dir, 'pg'), log: createLogger('error') });
+const dir = values.data ?? (await mkdtemp(join(tmpdir(), 'koppelvlak-bench-')));
+const postgres = await startEmbedded({ dir: join(dir, 'pg'), log: createLogger('error'), settings: SETTINGS });
 const loader = await createLoader();
 try {
   // A server that starts migrates its database.
   await (await startServer({})).stop();
-  for (const [first, last] of [
-    [0, Math.floor(documents / 10)],
-    [Math.floor(documents / 10), documents],
-  ] as const) {
-    await growPages(postgres.url, first, last);
-    const { records, ms } = await indexAll(postgres.url);
-    console.log(
-      `index: ${last} documents; ${Math.round((records * 1000) / ms)} records a second; ${await indexSize(postgres.url)}`,
-    );
-    await measureSearch();
+  // The index knows its feed, and does not begin anew with what is filled in.
+  await indexAll(postgres.url);
+  for (const size of sizes) {
+    await grow(size);
+    await measureSearch(size);
   }
   await measureRates();
 } finally {
   await loader.stop();
   await postgres.stop();
-  await rm(dir, { recursive: true, force: true });
+  if (values.data === undefined) await rm(dir, { recursive: true, force: true });
 }
 
 async function startServer(env: Record<string, string>) {
   return startChild(new URL('./support/feed-server.ts', import.meta.url), { DATABASE_URL: postgres.url, ...env });
 }
 
-async function measureSearch(): Promise<void> {
-  const server = await startServer({ RAADSFEED_PAGES: 'true' });
+function perSecond(count: number, ms: number): number {
+  return Math.round((count * 1000) / ms);
+}
+
+async function grow(size: number): Promise<void> {
+  const filled = await countFilled(postgres.url);
+  if (filled < size) {
+    const { rowsMs, indexMs } = await fillIndex(postgres.url, filled, size);
+    console.log(
+      `filled to ${size} documents of 46 words (above 100000 the same texts again): ${Math.round(rowsMs / 1000)} s for the rows, ${Math.round(indexMs / 1000)} s for their indexes`,
+    );
+    await indexSize(postgres.url);
+  }
+  const first = FIRST_PUBLISHED + (await countPublished(postgres.url));
+  await growPages(postgres.url, first, first + SLICE);
+  const { records, ms } = await indexAll(postgres.url);
+  console.log(`at ${size} documents ${perSecond(records, ms)} published records a second are taken in (${records})`);
+  console.log(await indexSize(postgres.url));
+}
+
+async function measureSearch(size: number): Promise<void> {
+  // Nothing is kept in memory: every search reaches the database.
+  const server = await startServer({ RAADSFEED_PAGES: 'true', RAADSFEED_CACHE_MB: '0' });
+  const pool = servicePool(postgres.url);
   try {
     const base = String(Object(await server.ask({})).url);
-    for (const [name, query] of Object.entries(QUERIES)) {
-      const pages = await latencies(connections, seconds, async () => {
-        const answer = await fetch(`${base}/raad/zoeken?${query}`);
-        if (answer.status !== 200) throw new Error(`${query}: ${answer.status}`);
-        await answer.text();
-      });
-      const bare = await bareSearch(postgres.url, query, connections, seconds);
+    let tooSlow = 0;
+    const page = async (search: Search): Promise<void> => {
+      const answer = await fetch(base + searchAddress(search));
+      // 503: it took more than the 3 seconds of a search.
+      if (answer.status === 503) tooSlow += 1;
+      else if (answer.status !== 200) throw new Error(`${searchAddress(search)}: ${answer.status}`);
+      await answer.text();
+    };
+    const bareQuery = (search: Search): Promise<void> => bareSearch(pool, search);
+    const pages = await latencies(connections, seconds, page);
+    const bare = await latencies(connections, seconds, bareQuery);
+    const [postmaster = ''] = (await readFile(join(dir, 'pg', 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+    // However busy the machine is: what a search takes of a processor.
+    const database = childrenClock(Number(postmaster));
+    const ofPage = await costs(TIMES, page, () => server.processorMs() + database());
+    const ofBare = await costs(TIMES, bareQuery, database);
+    console.log(
+      `${size} documents, ${connections} connections: milliseconds at p50 and p95, and of processor, of the page; of a bare query`,
+    );
+    console.log(`  longer than 3 s, and refused: ${tooSlow}`);
+    for (const [kind, { p50, p95, count }] of pages) {
+      const floor = bare.get(kind);
       console.log(
-        `search ${name}: p50 ${pages.p50} ms, p95 ${pages.p95} ms, ${pages.perSecond} a second; bare query p95 ${bare.p95} ms, ${bare.perSecond} a second`,
+        `  ${kind}: ${p50}, ${p95}, ${ofPage.get(kind) ?? '-'} (${count} searches); ${floor?.p50}, ${floor?.p95}, ${ofBare.get(kind) ?? '-'} (${floor?.count})`,
       );
     }
   } finally {
+    await pool.end();
     await server.stop();
   }
 }
 
 async function measureRates(): Promise<void> {
-  const server = await startServer({ RAADSFEED_PAGES: 'true' });
+  const first = FIRST_PUBLISHED;
+  const pool = servicePool(postgres.url);
+  const { rows } = await pool.query<{ code: string }>(
+    `select organisatiecode as code from raadsfeed_zoek.stuk where bronidentificatie = $1::text and resource_type = 'Informatieobject'`,
+    [`d-${first}`],
+  );
+  await pool.end();
+  const { code } = rows[0] ?? { code: '' };
+  const kept = await startServer({ RAADSFEED_PAGES: 'true' });
+  const none = await startServer({ RAADSFEED_PAGES: 'true', RAADSFEED_CACHE_MB: '0' });
   try {
-    const base = String(Object(await server.ask({})).url);
+    const [withMemory, without] = [String(Object(await kept.ask({})).url), String(Object(await none.ask({})).url)];
     const pairs = [
-      ['meeting', '/raad/gm9901/vergaderingen/v-0', '/ori/v1/organisaties/gm9901/vergaderingen/v-0'],
-      ['document', '/raad/gm9901/informatieobjecten/d-1', '/ori/v1/organisaties/gm9901/informatieobjecten/d-1'],
-      ['organisation', '/raad/gm9901', '/ori/v1/organisaties/gm9901/vergaderingen?limit=20'],
       ['front', '/raad', '/ori/v1/'],
+      [
+        'meeting',
+        `/raad/${code}/vergaderingen/v-${first / 20}`,
+        `/ori/v1/organisaties/${code}/vergaderingen/v-${first / 20}`,
+      ],
+      [
+        'document',
+        `/raad/${code}/informatieobjecten/d-${first}`,
+        `/ori/v1/organisaties/${code}/informatieobjecten/d-${first}`,
+      ],
+      ['organisation', `/raad/${code}`, `/ori/v1/organisaties/${code}/vergaderingen?limit=20`],
+      ['search', '/raad/zoeken?q=voorstel', `/ori/v1/organisaties/${code}/informatieobjecten?limit=20`],
     ] as const;
     for (const [name, page, json] of pairs) {
-      const bytes = Buffer.byteLength(await (await fetch(base + page)).text());
-      const load = { connections, seconds, status: 200 };
-      const [pageRate, jsonRate] = [await loader.rate(base + page, load), await loader.rate(base + json, load)];
-      console.log(`${name}: ${Math.round(pageRate)} pages a second, ${Math.round(jsonRate)} as JSON; ${bytes} bytes`);
+      const bytes = Buffer.byteLength(await (await fetch(withMemory + page)).text());
+      const load = { connections, seconds: Math.max(1, Math.round(seconds / 8)), status: 200 };
+      const rate = async (url: string): Promise<number> => Math.round(await loader.rate(url, load));
+      const figures = [
+        await rate(withMemory + page),
+        await rate(withMemory + json),
+        await rate(without + page),
+        await rate(without + json),
+      ];
+      const [a, b, c, d] = figures;
+      console.log(`${name}: ${a} pages a second, ${b} as JSON; nothing in memory: ${c} and ${d}; ${bytes} bytes`);
     }
   } finally {
-    await server.stop();
+    await kept.stop();
+    await none.stop();
   }
 }

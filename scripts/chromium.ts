@@ -12,6 +12,11 @@ export function findChromium(): string | undefined {
   return directories.flatMap((directory) => NAMES.map((name) => join(directory, name))).find(isExecutable);
 }
 
+/** Title of a group of tests that need it: where there is none, it says why they are skipped. */
+export function inChromium(executable: string | undefined): string {
+  return executable === undefined ? 'in Chromium (skipped: there is no Chromium on PATH)' : 'in Chromium';
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

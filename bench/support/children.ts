@@ -1,7 +1,7 @@
 /** Servers and load run in processes of their own, as they do in life: none of them waits for another's event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
 
 export interface Child {
@@ -65,6 +65,25 @@ function processorMsOf(pid: number | undefined): number {
   if (!existsSync(path)) return Number.NaN;
   const fields = readFileSync(path, 'latin1').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** Tells the processor time that the children of a process have taken so far, in milliseconds; of those that ended, what was last seen. */
+export function childrenClock(parent: number): () => number {
+  const seen = new Map<string, number>();
+  return () => {
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === parent))
+      seen.set(pid, processorMsOf(Number(pid)) || (seen.get(pid) ?? 0));
+    return [...seen.values()].reduce((sum, ms) => sum + ms, 0);
+  };
+}
+
+function parentOf(pid: string): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[1]);
+  } catch {
+    // It has ended since.
+    return Number.NaN;
+  }
 }
 
 /** Processor time that this process has taken so far, in milliseconds. */

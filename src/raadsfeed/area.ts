@@ -16,6 +16,7 @@ import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { feedSections } from './operator-sections.ts';
 import { createSite, HOME, type PagesContext } from './pages/context.ts';
+import { createPageMemory } from './pages/page-memory.ts';
 import { pagesRoutes } from './pages/routes.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { createRegister, type Register } from './register/register.ts';
@@ -46,10 +47,10 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   const mountUrl = mountAddress(platform, prefix);
   const heads = createHeadCache({ primary: readPool, listener, log });
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
-  // Half for pages of history, half for whole responses.
-  const cacheBytes = (settings.cacheMb * 1024 * 1024) / 2;
-  const pageCache = createPageCache(cacheBytes, heads);
-  const responses = createResponseCache(cacheBytes, heads);
+  const cacheBytes = settings.cacheMb * 1024 * 1024;
+  const pageCache = createPageCache(cacheBytes / 2, heads);
+  const responses = createResponseCache(cacheBytes / (settings.pages ? 4 : 2), heads);
+  const memory = createPageMemory(settings.pages ? cacheBytes / 4 : 0, heads);
   const streams = createStreams({
     heads,
     reader,
@@ -64,7 +65,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
   measureFeed(platform.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
-    cacheBytes: () => pageCache.bytes() + responses.bytes(),
+    cacheBytes: () => pageCache.bytes() + responses.bytes() + memory.bytes(),
   });
   const aggregator =
     settings.rol === 'aggregator'
@@ -91,7 +92,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     : undefined;
   const diwooContext = { platform, pool: readPool, responses };
   const pages = settings.pages
-    ? createPages(platform, { heads, apiUrl: mountUrl, completenessOf: aggregator?.completenessOf })
+    ? createPages(platform, { heads, memory, apiUrl: mountUrl, completenessOf: aggregator?.completenessOf })
     : undefined;
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
@@ -134,7 +135,7 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
 }
 
 /** The pages for people, and the index that they search. */
-function createPages(platform: Platform, needs: Pick<PagesContext, 'heads' | 'apiUrl' | 'completenessOf'>) {
+function createPages(platform: Platform, needs: Pick<PagesContext, 'heads' | 'memory' | 'apiUrl' | 'completenessOf'>) {
   const { pool, readPool, clock, log, config } = platform;
   const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
   const site = createSite(stylesheet.path, config.raadsfeed.prefix);

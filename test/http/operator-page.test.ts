@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { HtmlValidate } from 'html-validate';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../../scripts/chromium.ts';
+import { findChromium, inChromium, launchChromium } from '../../scripts/chromium.ts';
 import type { OperatorSection, ReadinessResult } from '../../src/kernel/platform.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -101,7 +101,7 @@ describe("the operator's page", () => {
 
 const executable = findChromium();
 
-describe.runIf(executable !== undefined)('in Chromium', () => {
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium(executable ?? '');

@@ -1,4 +1,4 @@
-/** The pages in a real Chromium: accessibility (axe-core), keyboard alone, 320 pixels, without script. Where there is no Chromium, it says so. */
+/** The pages in a real Chromium: accessibility (axe-core), keyboard alone, 320 pixels, without script. Where there is no Chromium, the title says so. */
 
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../../scripts/chromium.ts';
+import { findChromium, inChromium, launchChromium } from '../../scripts/chromium.ts';
 import { behindItsSource, type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
 import { agendapunt, document, removal, vergadering } from './support.ts';
 
@@ -38,11 +38,7 @@ const PATHS = [
 /** Those whose layout differs on a wide screen in more than its columns. */
 const WIDE = ['/gm9901?maand=2026-05', '/zoeken?q=brief'];
 
-it.runIf(executable === undefined)('needs a Chromium on PATH: the pages were not looked at', () => {
-  expect(executable).toBeUndefined();
-});
-
-describe.runIf(executable !== undefined)('in Chromium', () => {
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let pages: PagesServer;
   let browser: Browser;
   /** What a script or the policy found wrong in the page that is open. */

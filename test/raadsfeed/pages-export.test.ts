@@ -1,4 +1,7 @@
 /** What people and programs take along: calendars, judged by another implementation; Atom; CSV. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
 import ICAL from 'ical.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PagesServer, realMeeting, startPages } from './pages-fixture.ts';
@@ -6,13 +9,16 @@ import { document, removal, vergadering } from './support.ts';
 import { readXml } from './xml-reader.ts';
 
 const NOW = new Date('2026-03-10T12:00:00Z');
+const LONG_NAME =
+  'Zomerraad met een naam die zó lang is dat de regel in de kalender gevouwen moet worden, en nog wat meer';
 const RAAD = { georganiseerddoorgremium: { gremiumidentificatie: 'raad', gremiumnaam: 'Gemeenteraad' } };
 
 let pages: PagesServer;
 beforeAll(async () => {
   pages = await startPages({}, { now: () => NOW });
   await pages.publishAndIndex([
-    ...realMeeting(),
+    // A real meeting, as if it were this year's: calendars reach back one year.
+    ...realMeeting().map((line) => Object(JSON.parse(JSON.stringify(line).replaceAll('2018-02-08', '2026-02-08')))),
     vergadering('winter', {
       ...RAAD,
       naam: 'Raad; met, leestekens\\',
@@ -22,7 +28,7 @@ beforeAll(async () => {
     }),
     vergadering('zomer', {
       ...RAAD,
-      naam: 'Zomerraad met een naam die zó lang is dat de regel in de kalender gevouwen moet worden, en nog wat meer',
+      naam: LONG_NAME,
       geplandeaanvang: '2026-07-09T17:30:00Z',
     }),
     vergadering('dag', { naam: 'Werkbezoek', geplandedatum: '2026-04-01' }),
@@ -41,6 +47,20 @@ beforeAll(async () => {
   ]);
 });
 afterAll(() => pages.stop());
+
+/** Python with the library `icalendar`; `ICALENDAR_PYTHON` names another than that on PATH. */
+const python = process.env.ICALENDAR_PYTHON ?? 'python3';
+const hasIcalendar = spawnSync(python, ['-c', 'import icalendar']).status === 0;
+
+/** What Python's icalendar reads in a calendar. */
+async function readByPython(path: string): Promise<{ faults: unknown[]; events: Record<string, unknown>[] }> {
+  const { text } = await pages.get(path);
+  const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, 'read-calendar.py')], {
+    input: text,
+  });
+  expect([status, stderr.toString()]).toEqual([0, '']);
+  return Object(JSON.parse(stdout.toString()));
+}
 
 function events(text: string): ICAL.Event[] {
   return new ICAL.Component(ICAL.parse(text)).getAllSubcomponents('vevent').map((event) => new ICAL.Event(event));
@@ -76,6 +96,42 @@ it('has every meeting at its time in Amsterdam, winter and summer', async () => 
     'zomer.vergadering.gm9901@raadsinformatie',
   ]);
 });
+
+it.runIf(hasIcalendar)(
+  `is read by Python’s icalendar as it was meant${hasIcalendar ? '' : ' (skipped: python3 has no icalendar)'}`,
+  async () => {
+    const { faults, events } = await readByPython('/gm9901/agenda.ics');
+    expect(faults).toEqual([]);
+    const byName = Object.fromEntries(events.map((event) => [String(event.uid).split('.')[0], event]));
+    expect(byName).toMatchObject({
+      winter: {
+        summary: 'Raad; met, leestekens\\',
+        location: 'Zaal 1\nEerste verdieping',
+        start: '2026-01-08T18:30:00+00:00',
+        end: '2026-01-08T21:00:00+00:00',
+        status: 'CONFIRMED',
+      },
+      zomer: { start: '2026-07-09T17:30:00+00:00', summary: expect.stringMatching(/en nog wat meer$/) },
+      dag: { start: '2026-04-01', end: '2026-04-02' },
+      af: { start: '2026-04-02T18:00:00+00:00', status: 'CANCELLED' },
+    });
+    await pages.publishAndIndex([
+      vergadering('zomer', { ...RAAD, geplandeaanvang: '2026-07-16T17:30:00Z', vergaderstatus: 'Verplaatst' }),
+    ]);
+    const [moved] = (await readByPython('/gm9901/agenda.ics?gremium=raad')).events.filter(
+      ({ uid }) => uid === byName.zomer?.uid,
+    );
+    expect(moved).toMatchObject({ start: '2026-07-16T17:30:00+00:00', status: 'TENTATIVE' });
+    expect(Number(moved?.sequence)).toBeGreaterThan(Number(byName.zomer?.sequence));
+    const real = await readByPython('/gm0363/agenda.ics');
+    expect(real.faults).toEqual([]);
+    expect(real.events).toMatchObject([{ start: expect.stringMatching(/^2026-02-08T\d\d:30:00/) }]);
+    // As it was, for the tests that follow.
+    await pages.publishAndIndex([
+      vergadering('zomer', { ...RAAD, naam: LONG_NAME, geplandeaanvang: '2026-07-09T17:30:00Z' }),
+    ]);
+  },
+);
 
 it('keeps the identity of a meeting that moves, raises its sequence, and drops one that is withdrawn', async () => {
   const [before] = (await calendar()).filter(({ uid }) => uid.startsWith('zomer'));

@@ -1,6 +1,8 @@
 /** Search over the council information: what is found, how it is shown, and that the index has nothing that the feed has not. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Db, transaction } from '../../src/kernel/database/transaction.ts';
 import { readSearchAddress } from '../../src/raadsfeed/pages/search.ts';
+import { search } from '../../src/raadsfeed/search/find.ts';
 import { fold, readQuery } from '../../src/raadsfeed/search/fold.ts';
 import { followStep, readIndexState, startReindex } from '../../src/raadsfeed/search/follow-feed.ts';
 import { callProgram } from '../support/program.ts';
@@ -44,6 +46,10 @@ async function titles(query: string): Promise<string[]> {
 it.each([
   ['a word in another form', 'q=begrotingswijzigingen', 'Begrotingswijziging riolering'],
   ['the beginning of a word', 'q=begroting', 'Begrotingswijziging riolering'],
+  ['four letters of a beginning', 'q=begr', 'Begrotingswijziging riolering'],
+  ['five letters of a beginning', 'q=riole', 'Begrotingswijziging riolering'],
+  ['the beginning of one word and another whole', 'q=begrotings+vries', 'Begrotingswijziging riolering'],
+  ['the beginning of a title and a word of the text', 'q=riolerin+vervanging', 'Riolering aan de Kade'],
   ['a name, without its accents', 'q=vries+muller', 'Begrotingswijziging riolering'],
   ['a name with accents', 'q=M%C3%BCller', 'Begrotingswijziging riolering'],
   ['a description', 'q=vervanging', 'Riolering aan de Kade'],
@@ -61,6 +67,8 @@ it.each([
   ['words in another order than the phrase', 'q=%22kade+riolering%22'],
   ['what is excluded', 'q=riolering+-begrotingswijziging+-kade'],
   ['a word that nobody wrote', 'q=zzzzonbekend'],
+  ['a beginning that goes on otherwise', 'q=begrotingx'],
+  ['a beginning of five letters that goes on otherwise', 'q=riolx'],
   ['anything by exclusions alone', 'q=-kade'],
 ])('does not find %s', async (_what, query) => {
   expect(await titles(query)).toEqual([]);
@@ -138,9 +146,17 @@ it.each([
 it('reads a query as people type it', () => {
   expect(readQuery('  De "open  Begroting" -Oud niéuw or ')).toEqual({
     web: 'de "open begroting" -oud nieuw',
-    beginnings: undefined,
+    words: [],
   });
-  expect(readQuery('weg en wegen')).toEqual({ web: 'weg en wegen', beginnings: 'weg & en & wegen:*' });
+  expect(readQuery('weg en wegen onderwijs')).toEqual({
+    web: 'weg en wegen onderwijs',
+    words: [
+      { word: 'weg' },
+      { word: 'en' },
+      { word: 'wegen', beginning: '^wege' },
+      { word: 'onderwijs', beginning: '^onderw' },
+    ],
+  });
   expect(readQuery('-weg')).toBeUndefined();
   expect(readQuery(' .. ')).toBeUndefined();
   expect(readSearchAddress({ q: ['een', 'twee'], sorteer: 'x' })).toMatchObject({
@@ -154,6 +170,51 @@ it('folds to the same length, so that marks stand where the words do', () => {
   for (const text of ['Financiën', 'ﬁjn ß İstanbul', '😀 a\u0301', 'BD2024-001/<b>'])
     expect(fold(text)).toHaveLength(text.length);
   expect(fold('Financiën, <b>')).toBe('financien   b ');
+});
+
+/** The statements of a search with the plan of each, on a table of any size: where the index of words can be used, it is. */
+async function plansOf(q: string, filter: object = {}): Promise<string[]> {
+  const plans: string[] = [];
+  await transaction(pages.pool, async (client) => {
+    await client.query('set local enable_seqscan = off; set local enable_indexscan = off');
+    const db: Db = {
+      async query(query, values) {
+        const { text, values: parameters } = Object(query);
+        const { rows } = await client.query(`explain ${text}`, parameters);
+        plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+        return await client.query(query, values);
+      },
+    };
+    const request = { query: readQuery(q), sort: 'relevantie', offset: 0, limit: 20, ...filter } as const;
+    await search(db, request, new Date('2026-03-10T12:00:00Z'));
+  });
+  return plans;
+}
+
+it('finds words, organisation, kind, body and months by the index of words, in few statements', async () => {
+  const filter = { organisatiecode: 'gm9901', resourceType: 'Informatieobject', gremium: "de 'raad'\\" };
+  const plans = await plansOf('begrotingswijziging riolering', filter);
+  expect(plans.length).toBeLessThanOrEqual(4);
+  for (const plan of plans) {
+    expect(plan).toContain('Bitmap Index Scan on stuk_woorden');
+    for (const lexeme of ['_gm9901', '_Informatieobject', '_c:de'])
+      expect(plan).toMatch(new RegExp(`Index Cond: .*${lexeme}`));
+  }
+  // The newest months, and without reading all that begins like the words.
+  expect(plans[0]).toMatch(/Index Cond: .*'_202602'.*'_202603'/);
+  expect(plans[0]).not.toMatch(/Index Cond: .*:\*/);
+  expect(plans.at(-1)).not.toMatch(/Index Cond: .*_2026/);
+  const within = await plansOf('riolering', { from: '2019-02-01', to: '2019-03-31' });
+  expect(within.at(-1)).toMatch(/Index Cond: .*'_201901'.*'_201903'/);
+});
+
+it('says on the page that only the newest thousand are counted, and how to find the others', async () => {
+  await pages.pool.query(`insert into raadsfeed_zoek.stuk select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}',
+    to_tsvector('dutch', 'veelvoud') || raadsfeed_zoek.kenmerken('gm9901', 'Vergadering', null, now()) from generate_series(1, 1001) i`);
+  const { text } = await pages.get('/zoeken?q=veelvoud');
+  expect(text).toContain('Meer dan 1.000 resultaten');
+  expect(text).toContain('U ziet de 1.000 nieuwste');
+  await pages.pool.query(`delete from raadsfeed_zoek.stuk where nummer < 0`);
 });
 
 it('forgets what is withdrawn or redacted within a second, also before the index has heard', async () => {

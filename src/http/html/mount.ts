@@ -86,25 +86,45 @@ interface Sendable {
   readonly filename?: string;
 }
 
-/** Sends a text, compressed when the client takes that. */
-export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Sendable): Promise<FastifyReply> {
-  const encoding = acceptedEncoding(request.headers['accept-encoding'], ['br', 'gzip']);
-  const bytes = encoding === 'identity' ? text.body : await COMPRESS[encoding](text.body);
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  if (text.filename !== undefined) reply.header('content-disposition', `attachment; filename="${text.filename}"`);
-  return reply
-    .code(text.status ?? 200)
-    .headers({ 'cache-control': `public, max-age=${text.maxAgeSeconds}`, vary: 'Accept-Encoding' })
-    .type(`${text.type}; charset=utf-8`)
-    .send(bytes);
+/** A text as it goes over the line. */
+export interface EncodedText {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
 }
 
-/** Sends a page. */
-export function sendPage(
+/** Makes a text ready to be sent, compressed when the client takes that. */
+async function encodeText(request: FastifyRequest, text: Sendable): Promise<EncodedText> {
+  const encoding = acceptedEncoding(request.headers['accept-encoding'], ['br', 'gzip']);
+  return {
+    status: text.status ?? 200,
+    headers: {
+      'cache-control': `public, max-age=${text.maxAgeSeconds}`,
+      vary: 'Accept-Encoding',
+      'content-type': `${text.type}; charset=utf-8`,
+      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+      ...(text.filename === undefined ? {} : { 'content-disposition': `attachment; filename="${text.filename}"` }),
+    },
+    bytes: encoding === 'identity' ? Buffer.from(text.body) : await COMPRESS[encoding](text.body),
+  };
+}
+
+export function sendEncoded(reply: FastifyReply, { status, headers, bytes }: EncodedText): FastifyReply {
+  return reply.code(status).headers(headers).send(bytes);
+}
+
+/** Sends a text, compressed when the client takes that. */
+export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Sendable): Promise<FastifyReply> {
+  return sendEncoded(reply, await encodeText(request, text));
+}
+
+/** Makes a page ready to be sent. */
+export async function encodePage(
   request: FastifyRequest,
-  reply: FastifyReply,
   { site, page, maxAgeSeconds, status = 200 }: { site: Site; page: Page; maxAgeSeconds: number; status?: number },
-): Promise<FastifyReply> {
-  if (page.json !== undefined) reply.header('link', `<${page.json}>; rel="alternate"; type="application/json"`);
-  return sendText(request, reply, { type: 'text/html', body: renderPage(site, page), maxAgeSeconds, status });
+): Promise<EncodedText> {
+  const text = await encodeText(request, { type: 'text/html', body: renderPage(site, page), maxAgeSeconds, status });
+  if (page.json === undefined) return text;
+  const link = `<${page.json}>; rel="alternate"; type="application/json"`;
+  return { ...text, headers: { ...text.headers, link } };
 }

@@ -79,7 +79,8 @@ export const raadsfeedSettings = {
     default: 64,
     min: 0,
     max: 65_536,
-    description: 'Memory in megabytes for pages of history; 0 keeps none.',
+    description:
+      'Memory in megabytes for pages of history and answers, and for pages for people that were made within the last second; 0 keeps none.',
   }),
   streamMax: integer('RAADSFEED_STREAM_MAX', {
     default: 5000,

@@ -15,6 +15,8 @@ interface TransactionOptions {
   /** Default `read committed`. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable';
   readonly readOnly?: boolean;
+  /** What each statement may take, shorter than the connection allows; sent along with `begin`. */
+  readonly statementTimeoutMs?: number;
 }
 
 /** Runs `fn` in a transaction: committed when it returns, rolled back when it throws. */
@@ -74,8 +76,9 @@ export async function pipelinedTransaction<T>(
   }
 }
 
-function beginText({ isolation = 'read committed', readOnly = false }: TransactionOptions): string {
-  return `begin isolation level ${isolation}${readOnly ? ' read only' : ''}`;
+function beginText({ isolation = 'read committed', readOnly = false, statementTimeoutMs }: TransactionOptions): string {
+  const begin = `begin isolation level ${isolation}${readOnly ? ' read only' : ''}`;
+  return statementTimeoutMs === undefined ? begin : `${begin}; set local statement_timeout = ${statementTimeoutMs}`;
 }
 
 /** Rolls back. @returns what is wrong with the connection, if it must not be reused; never hides the first error */

@@ -8,6 +8,7 @@ import type { Clock } from '../../kernel/time.ts';
 import { COLLECTIONS, type Resource, type ResourceType, resourcePath } from '../domain/resource.ts';
 import type { HeadCache } from '../feed/head.ts';
 import type { FeedOrganisation, SourceCompleteness } from '../store/state.ts';
+import type { PageMemory } from './page-memory.ts';
 
 /** Path of the pages. */
 export const HOME = '/raad';
@@ -16,6 +17,7 @@ export interface PagesContext {
   /** Of the primary: a redaction takes effect with its commit. */
   readonly pool: Pool;
   readonly heads: HeadCache;
+  readonly memory: PageMemory;
   readonly settings: Config['raadsfeed'];
   readonly clock: Clock;
   readonly site: Site;

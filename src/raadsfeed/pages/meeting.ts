@@ -7,7 +7,7 @@ import type { Resource } from '../domain/resource.ts';
 import { meetingDate } from '../search/entry.ts';
 import type { Item } from '../search/find.ts';
 import { readHistory } from '../search/history.ts';
-import { findItem, findNeighbours, listItems, listReferred, listReferring, type Neighbours } from '../search/lists.ts';
+import { findNeighbours, listItemDocuments, listItems, listReferred, listReferring } from '../search/lists.ts';
 import type { FeedOrganisation } from '../store/state.ts';
 import { agenda } from './agenda.ts';
 import { HOME, jsonAddress, organisationPath, type PagesContext, pagePath, withQuery } from './context.ts';
@@ -31,24 +31,14 @@ export async function meetingPage(
   const { pool, baseUrl } = context;
   const { organisatiecode, bronidentificatie } = resource;
   const of = { organisatiecode, resourceType: 'Vergadering' } as const;
-  const [items, entry, ofMeeting, parts, whole, history] = await Promise.all([
+  const [items, documents, ofMeeting, parts, whole, neighbours, history] = await Promise.all([
     listItems(pool, organisatiecode, bronidentificatie, ITEMS),
-    findItem(pool, organisatiecode, 'Vergadering', bronidentificatie),
+    listItemDocuments(pool, organisatiecode, bronidentificatie, DOCUMENTS),
     listReferring(pool, { ...of, bronidentificaties: [bronidentificatie] }, 'Informatieobject', DOCUMENTS),
     listReferring(pool, { ...of, bronidentificaties: [bronidentificatie] }, 'Vergadering', 50),
     listReferred(pool, { ...of, bronidentificatie }, 10),
+    findNeighbours(pool, organisatiecode, bronidentificatie),
     readHistory(pool, 'Vergadering', resource),
-  ]);
-  const ids = items.map((item) => item.bronidentificatie);
-  const none: Neighbours = {};
-  const [documents, neighbours] = await Promise.all([
-    listReferring(
-      pool,
-      { organisatiecode, resourceType: 'Agendapunt', bronidentificaties: ids },
-      'Informatieobject',
-      DOCUMENTS,
-    ),
-    entry === undefined ? none : findNeighbours(pool, entry),
   ]);
   const underItem = new Set(documents.map((document) => document.bronidentificatie));
   const others = ofMeeting.filter((document) => !underItem.has(document.bronidentificatie));

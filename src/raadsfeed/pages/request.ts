@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { normaliseOrganisatiecode } from '../domain/resource.ts';
-import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
+import { type FeedOrganisation, readOrganisation } from '../store/state.ts';
 import type { PagesContext } from './context.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -19,10 +19,7 @@ export function readText(query: Query, name: string): string | undefined {
 /** @throws {Problem} 404 when the feed does not have it */
 export async function findOrganisation({ pool }: PagesContext, code: string | undefined): Promise<FeedOrganisation> {
   const wanted = normaliseOrganisatiecode(code ?? '');
-  const organisation =
-    wanted === undefined
-      ? undefined
-      : (await readOrganisations(pool)).find(({ organisatiecode }) => organisatiecode === wanted);
+  const organisation = wanted === undefined ? undefined : await readOrganisation(pool, wanted);
   if (organisation === undefined)
     throw new Problem(platformProblems.notFound, { detail: 'Deze organisatie staat hier niet.' });
   return organisation;

@@ -1,6 +1,6 @@
 /** The addresses of the council information for people, below `/raad`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { sendPage } from '../../http/html/mount.ts';
+import { encodePage, sendEncoded } from '../../http/html/mount.ts';
 import type { Page } from '../../http/html/page.ts';
 import { type Stylesheet, serveStylesheet } from '../../http/html/style.ts';
 import { platformProblems } from '../../http/problems.ts';
@@ -16,7 +16,7 @@ import {
 import { readHistory } from '../search/history.ts';
 import { findItem } from '../search/lists.ts';
 import { readResource } from '../store/read-texts.ts';
-import { readOrganisations } from '../store/state.ts';
+import { readOrganisation } from '../store/state.ts';
 import { anchorOf } from './agenda.ts';
 import { organisationPath, type PagesContext, pagePath } from './context.ts';
 import { documentPage, documentsPage, LAST_PAGE } from './document.ts';
@@ -32,19 +32,30 @@ import { readSearchAddress, searchPage } from './search.ts';
 /** Seconds that a page may be kept: a redaction reaches those who keep it within this time. */
 const MAX_AGE_SECONDS = 5;
 
+interface Made {
+  readonly page: Page;
+  readonly status?: number;
+}
+
 export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {
-  const send = (request: FastifyRequest, reply: FastifyReply, page: Page, status = 200): Promise<FastifyReply> =>
-    sendPage(request, reply, { site: context.site, page, maxAgeSeconds: MAX_AGE_SECONDS, status });
-  const page = (path: string, handler: (request: PagesRequest, reply: FastifyReply) => Promise<Page>): void => {
-    app.get(path, async (request: PagesRequest, reply) => send(request, reply, await handler(request, reply)));
+  const { site, memory } = context;
+  const send = async (request: FastifyRequest, reply: FastifyReply, make: () => Promise<Made>): Promise<FastifyReply> =>
+    sendEncoded(
+      reply,
+      await memory.page(request, async () =>
+        encodePage(request, { site, maxAgeSeconds: MAX_AGE_SECONDS, ...(await make()) }),
+      ),
+    );
+  const page = (path: string, handler: (request: PagesRequest) => Promise<Page>): void => {
+    app.get(path, (request: PagesRequest, reply) =>
+      send(request, reply, async () => ({ page: await handler(request) })),
+    );
   };
 
   serveStylesheet(app, stylesheet);
   exportRoutes(app, context);
   page('/', () => frontPage(context));
-  page('/zoeken', async ({ query }) =>
-    searchPage(context, await readOrganisations(context.pool), readSearchAddress(query)),
-  );
+  page('/zoeken', async ({ query }) => searchPage(context, readSearchAddress(query)));
   page('/:organisatiecode', async ({ params, query }) => {
     const organisation = await findOrganisation(context, params.organisatiecode);
     const maand = readText(query, 'maand');
@@ -69,25 +80,41 @@ export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesh
     const code = normaliseOrganisatiecode(request.params.organisatiecode ?? '');
     if (resourceType === undefined || code === undefined) throw new Problem(platformProblems.notFound);
     const resource = { organisatiecode: code, bronidentificatie };
-    const data = await readData(context, resourceType, resource);
-    if (data === undefined) {
-      const history = await readHistory(context.pool, resourceType, resource);
-      if (history.length === 0) throw new Problem(platformProblems.notFound);
-      const organisations = await readOrganisations(context.pool);
-      const known = organisations.find(({ organisatiecode }) => organisatiecode === code);
-      return send(request, reply, removedPage(resourceType, resource, known?.naam ?? code, history), 410);
-    }
-    const organisation = await findOrganisation(context, code);
-    if (resourceType === 'Vergadering')
-      return send(request, reply, await meetingPage(context, organisation, resource, data));
-    if (resourceType === 'Informatieobject')
-      return send(request, reply, await documentPage(context, organisation, resource, data));
+    if (resourceType !== 'Agendapunt') return send(request, reply, () => resourcePage(context, resourceType, resource));
     // An item is shown on the page of its meeting.
     const item = await findItem(context.pool, code, resourceType, bronidentificatie);
-    if (item?.vergadering === undefined || item.vergadering === null) throw new Problem(platformProblems.notFound);
+    if (item === undefined && (await readData(context, resourceType, resource)) === undefined)
+      return send(request, reply, () => withoutContent(context, resourceType, resource));
+    if (item === undefined || item.vergadering === null) throw new Problem(platformProblems.notFound);
     const meeting = pagePath('Vergadering', { organisatiecode: code, bronidentificatie: item.vergadering });
     return reply.redirect(`${meeting}#${anchorOf(item)}`, 302);
   });
+}
+
+async function resourcePage(
+  context: PagesContext,
+  resourceType: 'Vergadering' | 'Informatieobject',
+  resource: Resource,
+): Promise<Made> {
+  const [data, organisation] = await Promise.all([
+    readData(context, resourceType, resource),
+    readOrganisation(context.pool, resource.organisatiecode),
+  ]);
+  if (data === undefined) return withoutContent(context, resourceType, resource);
+  if (organisation === undefined) throw new Problem(platformProblems.notFound);
+  const make = resourceType === 'Vergadering' ? meetingPage : documentPage;
+  return { page: await make(context, organisation, resource, data) };
+}
+
+/** What the feed has not any more. @throws {Problem} 404 when it never had it */
+async function withoutContent({ pool }: PagesContext, resourceType: ResourceType, resource: Resource): Promise<Made> {
+  const [history, organisation] = await Promise.all([
+    readHistory(pool, resourceType, resource),
+    readOrganisation(pool, resource.organisatiecode),
+  ]);
+  if (history.length === 0) throw new Problem(platformProblems.notFound);
+  const name = organisation?.naam ?? resource.organisatiecode;
+  return { page: removedPage(resourceType, resource, name, history), status: 410 };
 }
 
 function typeOf(collection: string | undefined): ResourceType | undefined {

@@ -3,13 +3,13 @@ import { count, day, isoDay } from '../../http/html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../http/html/page.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../http/html/template.ts';
 import { platformProblems } from '../../http/problems.ts';
-import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
+import { transaction } from '../../kernel/database/transaction.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { COLLECTIONS, normaliseOrganisatiecode, type ResourceType } from '../domain/resource.ts';
 import { raadsfeedProblems } from '../problems.ts';
 import { type Facet, type Item, type Marks, MOST_FOUND, markWords, type SearchResult, search } from '../search/find.ts';
 import { fold, QUERY_LENGTH, readQuery, type SearchQuery } from '../search/fold.ts';
-import type { FeedOrganisation } from '../store/state.ts';
+import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { anchorOf } from './agenda.ts';
 import { HOME, type PagesContext, pagePath, withQuery } from './context.ts';
 import { pager } from './document.ts';
@@ -109,13 +109,12 @@ export async function runSearch(
   try {
     return await transaction(
       pool,
-      async (client) => {
-        const db: Db = await allowLongStatements(client, SEARCH_MS);
+      async (db) => {
         const result = await search(db, request, clock.now());
         const texts = page.marks && query !== undefined ? result.items.flatMap(textsOf).map(fold) : [];
         return { result, query, marks: query === undefined ? [] : await markWords(db, query, texts) };
       },
-      { readOnly: true },
+      { readOnly: true, statementTimeoutMs: SEARCH_MS },
     );
   } catch (error) {
     // 57014: the statement was ended by its time-out.
@@ -130,17 +129,13 @@ function textsOf({ titel, kort }: Item): [string, string] {
   return [shorten(titel, 200), shorten(textIn(kort, 'omschrijving') ?? '', 280)];
 }
 
-export async function searchPage(
-  context: PagesContext,
-  organisations: readonly FeedOrganisation[],
-  address: SearchAddress,
-): Promise<Page> {
+export async function searchPage(context: PagesContext, address: SearchAddress): Promise<Page> {
   const { pagina, q } = address;
-  const { result, marks } = await runSearch(context, address, {
-    offset: (pagina - 1) * RESULTS_PAGE,
-    limit: RESULTS_PAGE,
-    marks: true,
-  });
+  const page = { offset: (pagina - 1) * RESULTS_PAGE, limit: RESULTS_PAGE, marks: true };
+  const [{ result, marks }, organisations] = await Promise.all([
+    runSearch(context, address, page),
+    readOrganisations(context.pool),
+  ]);
   const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
   const isSearch =
     q !== '' || ['organisatie', 'gremium', 'soort', 'van', 'tot'].some((name) => Object(address)[name] !== undefined);
@@ -158,6 +153,7 @@ export async function searchPage(
       form(address, organisations),
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result.total, isSearch))}
+${result.total > MOST_FOUND && paragraph(`U ziet de ${count(MOST_FOUND)} nieuwste, en de aantallen hiernaast gaan daarover. Wat ouder is, vindt u met meer woorden, een filter of een periode.`)}
 ${sortLinks(address, result.total)}
 ${result.total === 0 && paragraph('Probeer andere of minder woorden, of haal een filter weg. Zet woorden tussen aanhalingstekens om ze samen te zoeken.')}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}
@@ -170,7 +166,7 @@ ${result.total > 0 && html`<ul class="kv-links"><li>${link(searchPath(address, {
 }
 
 function found(total: number, isSearch: boolean): string {
-  if (total > MOST_FOUND) return `Meer dan ${count(MOST_FOUND)} resultaten, de nieuwste eerst gezocht`;
+  if (total > MOST_FOUND) return `Meer dan ${count(MOST_FOUND)} resultaten`;
   if (!isSearch) return total === 0 ? 'Er is nog niets gepubliceerd' : `Alles, nieuwste eerst (${count(total)})`;
   return total === 1 ? '1 resultaat' : `${count(total)} resultaten`;
 }

@@ -1,7 +1,7 @@
 /** What the index keeps of a resource. Feeds of others may hold members of any kind, so each is checked where it is read. */
 import { isRecord, type JsonObject } from '../../kernel/json-value.ts';
 import { normaliseOrganisatiecode, type Resource, type ResourceType } from '../domain/resource.ts';
-import { fold } from './fold.ts';
+import { beginningsOf, fold } from './fold.ts';
 
 /** A reference of a resource to another one. */
 export interface EntryReference {
@@ -21,8 +21,8 @@ export interface Entry {
   readonly gremiumnaam: string | undefined;
   /** The members that lists show. */
   readonly kort: JsonObject;
-  /** Folded texts by weight: what it is called, who it concerns, what it says. */
-  readonly words: readonly [string, string, string];
+  /** Folded texts by weight: what it is called, who it concerns, what it says. And beginnings of words of the first two, with blanks between. */
+  readonly words: readonly [string, string, string, string];
   readonly references: readonly EntryReference[];
 }
 
@@ -160,7 +160,8 @@ function words(title: readonly unknown[], about: readonly unknown[], text: reado
         .join(' ')
         .slice(0, WORDS),
     );
-  return [joined(title), joined(about), joined(text)];
+  const [called, concerns] = [joined(title), joined(about)];
+  return [called, concerns, joined(text), [...beginningsOf(`${called} ${concerns}`)].join(' ')];
 }
 
 function referencesOf(own: string, resourceType: ResourceType, references: unknown, rol: string): EntryReference[] {

@@ -5,7 +5,8 @@
 import type { Db } from '../../kernel/database/transaction.ts';
 import { isRecord, type JsonObject } from '../../kernel/json-value.ts';
 import type { ResourceType } from '../domain/resource.ts';
-import type { SearchQuery } from './fold.ts';
+import { beginningsQuery, needsCheck, type SearchQuery } from './fold.ts';
+import { allDays, newestFirst } from './newest-first.ts';
 
 /** A resource as lists show it. */
 export interface Item {
@@ -57,83 +58,78 @@ export interface SearchResult {
   readonly total: number;
   readonly organisations: readonly Facet[];
   readonly types: readonly Facet[];
-  /** Bodies, when one organisation was asked for: identifications are an organisation's own. */
+  /** When one organisation was asked for: identifications of bodies are an organisation's own. */
   readonly bodies: readonly Facet[];
 }
 
 /** Of more results the newest so many are ranked, counted and shown. */
 export const MOST_FOUND = 1000;
 
-/**
- * Searches. A common word is looked for in the newest half years first, then in three years, then in all: each step is exact, because
- * what is newer than its beginning is all in it.
- * @param now which half years are the newest
- */
+/** Searches, for words in the newest months first: once there are more results than are shown, older ones are not read. */
 export async function search(db: Db, request: SearchRequest, now: Date): Promise<SearchResult> {
-  const { query, from, to } = request;
-  if (query === undefined) return await searchIn(db, request, undefined);
-  if (from !== undefined || to !== undefined) return await searchIn(db, request, yearsBetween(from, to, now));
-  for (const period of newestPeriods(now)) {
-    const found = await searchIn(db, request, period);
+  // An index has them in the order of their days.
+  if (request.query === undefined) return await searchIn(db, request);
+  let isCommon = true;
+  for (const { lexemes, isFew } of newestFirst(request, now)) {
+    const found = await searchIn(db, request, { period: lexemes, isCommon });
     if (found.total > MOST_FOUND) return found;
+    if (isFew(found.total, MOST_FOUND)) break;
+    isCommon = found.total > MOST_FOUND / 10;
   }
-  return await searchIn(db, request, undefined);
+  return await searchIn(db, request, { period: allDays(request), isCommon: false });
 }
 
-/** Years after this one that something may be planned in. */
-const YEARS_AHEAD = 3;
-
-function newestPeriods(now: Date): string[] {
-  const year = now.getUTCFullYear();
-  const ahead = Array.from({ length: YEARS_AHEAD }, (_, i) => `'_${year + 1 + i}'`);
-  const half = now.getUTCMonth() < 6 ? [`'_${year}'`, `'_${year - 1}b'`] : [`'_${year}'`];
-  const recent = [year, year - 1, year - 2].map((one) => `'_${one}'`);
-  return [half, recent].map((lexemes) => [...ahead, ...lexemes].join(' | '));
+interface Step {
+  /** Lexemes, in the form of a tsquery. */
+  readonly period: string;
+  /**
+   * How long beginnings are looked for. Where there are many of them, or not many days, by reading every row that may have one. Else by having
+   * the index collect all that begins like that, which takes longer the more there are.
+   */
+  readonly isCommon: boolean;
 }
 
-/** The years that two days lie in, as lexemes; `undefined` when they are too many to help. */
-function yearsBetween(from: string | undefined, to: string | undefined, now: Date): string | undefined {
-  const first = Number(from?.slice(0, 4) ?? 0);
-  const last = Number(to?.slice(0, 4) ?? now.getUTCFullYear() + YEARS_AHEAD);
-  // A day in Amsterdam may be the day before in UTC.
-  const count = last - first + 2;
-  if (count > 20 || count < 1) return undefined;
-  return Array.from({ length: count }, (_, i) => `'_${first - 1 + i}'`).join(' | ');
-}
-
-/** @param period lexemes, in the form of a tsquery */
-async function searchIn(db: Db, request: SearchRequest, period: string | undefined): Promise<SearchResult> {
-  const { query, sort, offset, limit } = request;
-  const { conditions, values } = filterOf(request);
+/** @param step absent for what the order of days finds by itself */
+async function searchIn(db: Db, request: SearchRequest, step?: Step): Promise<SearchResult> {
+  const { query, sort, offset, limit, organisatiecode } = request;
+  const { conditions, values } = filterOf(request, step !== undefined);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
-  let words = '';
-  if (query !== undefined) {
-    const web = `websearch_to_tsquery('dutch', ${parameter(query.web)}::text)`;
-    words =
-      query.beginnings === undefined ? web : `(${web} || to_tsquery('simple', ${parameter(query.beginnings)}::text))`;
-    conditions.push(`s.woorden @@ ${period === undefined ? words : `(${words} && ${parameter(period)}::tsquery)`}`);
+  const words = query === undefined ? undefined : wordsOf(query, parameter);
+  if (step !== undefined) {
+    const isChecked = step.isCommon && query !== undefined && needsCheck(query);
+    const indexed = isChecked ? wordsOf(query, parameter, true) : words;
+    // Empty, it adds nothing to the words.
+    const narrow = `${parameter(lexemesOf(request, step.period))}::tsquery`;
+    conditions.push(`s.woorden @@ ${indexed === undefined ? narrow : `(${indexed} && ${narrow})`}`);
+    // Written so that the index of words is not asked.
+    if (isChecked) conditions.push(`coalesce(s.woorden @@ ${words}, false)`);
   }
-  const rank = sort === 'relevantie' && words !== '' ? `ts_rank(woorden, ${words})` : '0';
+  const isRanked = sort === 'relevantie' && words !== undefined;
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
     text: `with hits as materialized (
-             select s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum${words === '' ? '' : ', s.woorden'}
-               from raadsfeed_zoek.stuk s ${where}
+             select * from (
+               select s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum${isRanked ? ', s.woorden' : ''}
+                 from raadsfeed_zoek.stuk s ${where}
+                 ${step === undefined ? '' : FOUND_FIRST}) s
               order by s.datum desc nulls last, s.nummer desc
               limit ${MOST_FOUND + 1}),
            ranked as (
-             select nummer, row_number() over (order by ${rank} desc, datum desc nulls last, nummer desc) as place from hits),
+             select nummer, row_number() over (order by ${isRanked ? `ts_rank(woorden, ${words}) desc, ` : ''}datum desc nulls last, nummer desc) as place from hits),
            shown as (
              select place, ${ITEM} from ranked r join raadsfeed_zoek.stuk s on s.nummer = r.nummer ${CURRENT}
               where r.place > ${parameter(offset)}::integer and r.place <= ${parameter(offset + limit)}::integer)
            select shown.*, facets from (
              select json_build_object(
                'total', (select count(*) from hits),
-               'types', (select json_agg(f) from (select resource_type as value, count(*) from hits group by 1 order by 2 desc) f),
-               'organisations', (select json_agg(f) from (select organisatiecode as value, count(*) from hits group by 1 order by 2 desc, 1 limit 20) f),
-               'bodies', (select json_agg(f) from (select gremium as value, max(gremiumnaam) as label, count(*) from hits
-                                                    where gremium is not null group by 1 order by 3 desc, 1 limit 20) f)) as facets) f
+               'types', ${countsOf('resource_type')},
+               'organisations', ${countsOf('organisatiecode')}${
+                 organisatiecode === undefined
+                   ? ''
+                   : `,
+               'bodies', ${countsOf('gremium', 'gremiumnaam')}`
+               }) as facets) f
              left join shown on true
             order by place`,
     values,
@@ -145,18 +141,60 @@ async function searchIn(db: Db, request: SearchRequest, period: string | undefin
     total: Number(facets.total ?? 0),
     types: toFacets(facets.types),
     organisations: toFacets(facets.organisations),
-    bodies: request.organisatiecode === undefined ? [] : toFacets(facets.bodies),
+    bodies: toFacets(facets.bodies),
   };
 }
 
-function filterOf({ organisatiecode, gremium, resourceType, from, to }: SearchFilter): {
-  conditions: string[];
-  values: unknown[];
-} {
+/** Without it, Postgres may go through all rows in the order of their days until enough have the words: it has no statistics of words. */
+const FOUND_FIRST = 'offset 0';
+
+/** Values of a facet that are counted. */
+const FACETS = 20;
+
+function countsOf(column: string, label = column): string {
+  return `(select json_agg(f) from (select ${column} as value, max(${label}) as label, count(*) from hits
+            where ${column} is not null group by 1 order by 3 desc, 1 limit ${FACETS}) f)`;
+}
+
+/**
+ * The words of a query as a tsquery: as they are typed, and each also as a beginning.
+ * @param isShort beginnings only as far as the index has them
+ */
+function wordsOf({ web, words }: SearchQuery, parameter: (value: string) => string, isShort = false): string {
+  const typed = (text: string): string => `websearch_to_tsquery('dutch', ${parameter(text)}::text)`;
+  const each = words.map(({ word, beginning }) => {
+    if (beginning === undefined) return typed(word);
+    const short = `${parameter(lexeme(beginning))}::tsquery`;
+    const isWhole = isShort || beginning === `^${word}`;
+    return `(${typed(word)} || ${isWhole ? short : `(${short} && to_tsquery('simple', ${parameter(`${word}:*`)}::text))`})`;
+  });
+  return each.length === 0 ? typed(web) : `(${typed(web)} || (${each.join(' && ')}))`;
+}
+
+/** What a search is narrowed by, as the words that the index has of it (`raadsfeed_zoek.kenmerken`). */
+function lexemesOf({ organisatiecode, gremium, resourceType }: SearchFilter, period: string): string {
+  const filters = [
+    organisatiecode === undefined ? undefined : `_${organisatiecode}`,
+    resourceType === undefined ? undefined : `_${resourceType}`,
+    gremium === undefined ? undefined : `_c:${gremium}`,
+  ].flatMap((filter) => (filter === undefined ? [] : lexeme(filter)));
+  return [...filters, ...(period === '' ? [] : [`(${period})`])].join(' & ');
+}
+
+/** A lexeme in the form of a tsquery. */
+const lexeme = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+
+/** @param isChecked the index of words finds the rows: these conditions are only checked, and ask no index of their own */
+function filterOf(
+  { organisatiecode, gremium, resourceType, from, to }: SearchFilter,
+  isChecked: boolean,
+): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = [];
   const conditions: string[] = [];
   const add = (value: string | undefined, condition: (parameter: string) => string): void => {
-    if (value !== undefined) conditions.push(condition(`$${values.push(value)}`));
+    if (value === undefined) return;
+    const compared = condition(`$${values.push(value)}`);
+    conditions.push(isChecked ? `coalesce(${compared}, false)` : compared);
   };
   add(organisatiecode, (p) => `s.organisatiecode = ${p}::text`);
   add(gremium, (p) => `s.gremium = ${p}::text`);
@@ -189,7 +227,7 @@ export async function markWords(db: Db, query: SearchQuery, texts: readonly stri
              from (select websearch_to_tsquery('dutch', $2::text) || coalesce(to_tsquery('simple', $3::text), ''::tsquery) as q) q,
                   unnest($1::text[]) with ordinality as g (t, place)
             order by place`,
-    values: [texts, query.web, query.beginnings ?? null, `HighlightAll=true, StartSel=${START}, StopSel=${END}`],
+    values: [texts, query.web, beginningsQuery(query) ?? null, `HighlightAll=true, StartSel=${START}, StopSel=${END}`],
   });
   return rows.map(({ marked }, i) => rangesIn(marked, texts[i] ?? ''));
 }

@@ -24,19 +24,51 @@ function foldCharacter(character: string): string {
   return result;
 }
 
-/** A query: both are parameters of the search. */
+/** Lengths of the beginnings that the index has of words of titles and names; a longer one is looked up by the longest of these. */
+const BEGINNING_LENGTHS = [4, 6] as const;
+
+/** The beginnings of the words of a folded text, as the index has them; a `^` in front tells them from words. */
+export function beginningsOf(text: string): Set<string> {
+  return new Set(
+    text
+      .split(' ')
+      .flatMap((word) =>
+        BEGINNING_LENGTHS.flatMap((length) =>
+          word.length < length ? [] : [`^${word.slice(0, length).toWellFormed()}`],
+        ),
+      ),
+  );
+}
+
+/** A word of a plain query. */
+export interface SearchWord {
+  readonly word: string;
+  /** As the index has it. Absent for a word that is too short: it would begin too much. */
+  readonly beginning?: string;
+}
+
+/** What somebody looks for. */
 export interface SearchQuery {
   /** In the form of `websearch_to_tsquery`: words, phrases in quotes, `-` before what must not be there. */
   readonly web: string;
-  /** In the form of `to_tsquery`: the same words as beginnings; `undefined` when phrases or exclusions say it more exactly. */
-  readonly beginnings: string | undefined;
+  /** The words, each of which may be a beginning; empty when phrases or exclusions say it more exactly. */
+  readonly words: readonly SearchWord[];
+}
+
+/** The words as beginnings, in the form of `to_tsquery`; `undefined` when there are none. */
+export function beginningsQuery({ words }: SearchQuery): string | undefined {
+  if (words.length === 0) return undefined;
+  return words.map(({ word, beginning }) => (beginning === undefined ? word : `${word}:*`)).join(' & ');
+}
+
+/** Whether the index finds more than begins like that, because it has no beginning of that length. */
+export function needsCheck({ words }: SearchQuery): boolean {
+  return words.some(({ word, beginning }) => beginning !== undefined && beginning !== `^${word}`);
 }
 
 /** Longest query in characters, and most words of it. */
 export const QUERY_LENGTH = 200;
 const MAX_WORDS = 12;
-/** A word is a beginning from this length on: shorter ones begin too much. */
-const BEGINNING_LENGTH = 4;
 
 /** Reads what somebody typed. @returns `undefined` when there is no word in it */
 export function readQuery(typed: string): SearchQuery | undefined {
@@ -53,11 +85,12 @@ export function readQuery(typed: string): SearchQuery | undefined {
     )
     .join(' ');
   const isPlain = terms.every(({ not, isPhrase }) => !not && !isPhrase);
-  const beginnings = terms
-    .flatMap(({ words }) => words)
-    .map((word) => (word.length < BEGINNING_LENGTH ? word : `${word}:*`))
-    .join(' & ');
-  return { web, beginnings: isPlain ? beginnings : undefined };
+  return { web, words: isPlain ? terms.flatMap(({ words }) => words.map(toSearchWord)) : [] };
+}
+
+function toSearchWord(word: string): SearchWord {
+  const length = BEGINNING_LENGTHS.findLast((one) => one <= word.length);
+  return length === undefined ? { word } : { word, beginning: `^${word.slice(0, length).toWellFormed()}` };
 }
 
 /** `or` is a word of ours like any other, not an operator. */

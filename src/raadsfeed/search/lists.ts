@@ -13,23 +13,19 @@ interface MeetingFilter {
   readonly limit: number;
 }
 
-/** Meetings of a period. */
+/** Meetings of a period. @param filter its limit is a number of ours: each makes a statement of its own */
 export async function listMeetings(
   db: Db,
   { organisatiecode, gremium, from, to, order, limit }: MeetingFilter,
 ): Promise<Item[]> {
-  const direction = order === 'newest' ? 'desc nulls last, s.nummer desc' : 'asc nulls first, s.nummer asc';
+  const { conditions, values, name } = filterList('Vergadering', { organisatiecode, gremium, from, to });
   const { rows } = await db.query<Item>({
-    // Without a name: each set of filters has an index of its own.
+    name: `${name}-${order}-${limit}`,
     text: `select ${ITEM} from raadsfeed_zoek.stuk s ${CURRENT}
-            where s.resource_type = 'Vergadering'
-              ${organisatiecode === undefined ? 'and $1::text is null' : 'and s.organisatiecode = $1::text'}
-              ${gremium === undefined ? 'and $2::text is null' : 'and s.gremium = $2::text'}
-              and ($3::timestamptz is null or s.datum >= $3::timestamptz)
-              and ($4::timestamptz is null or s.datum < $4::timestamptz)
-            order by s.datum ${direction}
-            limit $5::integer`,
-    values: [organisatiecode ?? null, gremium ?? null, from?.toISOString() ?? null, to?.toISOString() ?? null, limit],
+            where ${conditions}
+            order by s.datum ${order === 'newest' ? 'desc nulls last, s.nummer desc' : 'asc nulls first, s.nummer asc'}
+            limit ${limit}`,
+    values,
   });
   return rows;
 }
@@ -46,16 +42,37 @@ export async function listDocuments(
   db: Db,
   { organisatiecode, gremium, offset = 0, limit }: DocumentFilter,
 ): Promise<Item[]> {
+  const { conditions, values, name } = filterList('Informatieobject', { organisatiecode, gremium });
   const { rows } = await db.query<Item>({
+    name: `${name}-${limit}`,
     text: `select ${ITEM} from raadsfeed_zoek.stuk s ${CURRENT}
-            where s.resource_type = 'Informatieobject'
-              ${organisatiecode === undefined ? 'and $1::text is null' : 'and s.organisatiecode = $1::text'}
-              ${gremium === undefined ? 'and $2::text is null' : 'and s.gremium = $2::text'}
+            where ${conditions}
             order by s.datum desc nulls last, s.nummer desc
-            limit $3::integer offset $4::integer`,
-    values: [organisatiecode ?? null, gremium ?? null, limit, offset],
+            limit ${limit} offset $${values.push(offset)}::integer`,
+    values,
   });
   return rows;
+}
+
+/** Only the filters that there are, so that a statement is planned once for them: each set of filters has an index of its own. */
+function filterList(
+  resourceType: ResourceType,
+  { organisatiecode, gremium, from, to }: Omit<MeetingFilter, 'order' | 'limit'>,
+): { conditions: string; values: unknown[]; name: string } {
+  const values: unknown[] = [];
+  const conditions = [`s.resource_type = '${resourceType}'`];
+  // Postgres cuts names at 63 characters.
+  let name = `zoek-${resourceType}`;
+  const add = (value: unknown, field: string, condition: (parameter: string) => string): void => {
+    if (value === undefined) return;
+    conditions.push(condition(`$${values.push(value)}`));
+    name += `-${field}`;
+  };
+  add(organisatiecode, 'organisatie', (p) => `s.organisatiecode = ${p}::text`);
+  add(gremium, 'gremium', (p) => `s.gremium = ${p}::text`);
+  add(from?.toISOString(), 'van', (p) => `s.datum >= ${p}::timestamptz`);
+  add(to?.toISOString(), 'tot', (p) => `s.datum < ${p}::timestamptz`);
+  return { conditions: conditions.join(' and '), values, name };
 }
 
 /** Items of a meeting, in the order of the feed; the page orders them. */
@@ -104,6 +121,28 @@ export async function listReferring(
   return rows;
 }
 
+/** Documents that refer to items of a meeting. */
+export async function listItemDocuments(
+  db: Db,
+  organisatiecode: string,
+  vergadering: string,
+  limit: number,
+): Promise<Referring[]> {
+  const { rows } = await db.query<Referring>({
+    name: 'raadsfeed-zoek-agendadocumenten',
+    text: `select ${ITEM}, v.naar, v.rol
+             from raadsfeed_zoek.stuk a
+             join raadsfeed_zoek.verwijzing v on v.naar_organisatie = a.organisatiecode and v.naar_type = a.resource_type and v.naar = a.bronidentificatie
+             join raadsfeed_zoek.stuk s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van
+             ${CURRENT}
+            where a.organisatiecode = $1::text and a.vergadering = $2::text and a.resource_type = 'Agendapunt' and v.van_type = 'Informatieobject'
+            order by s.datum desc nulls last, s.nummer
+            limit $3::integer`,
+    values: [organisatiecode, vergadering, limit],
+  });
+  return rows;
+}
+
 /** What a resource refers to, as far as it is in the feed. */
 export async function listReferred(
   db: Db,
@@ -146,22 +185,19 @@ export interface Neighbours {
   readonly next?: Item;
 }
 
-/** The meetings of a body just before and just after one of them. */
-export async function findNeighbours(
-  db: Db,
-  { organisatiecode, gremium, datum, sequenceNumber }: Item,
-): Promise<Neighbours> {
-  if (gremium === null || datum === null) return {};
+/** The meetings of its body just before and just after a meeting. */
+export async function findNeighbours(db: Db, organisatiecode: string, vergadering: string): Promise<Neighbours> {
+  const near = (isNext: boolean): string => `
+    (select ${ITEM}, ${isNext} as "isNext" from raadsfeed_zoek.stuk s ${CURRENT}
+      where s.organisatiecode = z.organisatiecode and s.resource_type = 'Vergadering' and s.gremium = z.gremium
+        and s.datum ${isNext ? '>' : '<'} z.datum and s.nummer <> z.nummer
+      order by s.datum ${isNext ? '' : 'desc'} limit 1)`;
   const { rows } = await db.query<Item & { isNext: boolean }>({
     name: 'raadsfeed-zoek-buren',
-    text: `(select ${ITEM}, false as "isNext" from raadsfeed_zoek.stuk s ${CURRENT}
-             where s.organisatiecode = $1::text and s.resource_type = 'Vergadering' and s.gremium = $2::text and s.datum < $3::timestamptz and s.nummer <> $4::bigint
-             order by s.datum desc limit 1)
-           union all
-           (select ${ITEM}, true from raadsfeed_zoek.stuk s ${CURRENT}
-             where s.organisatiecode = $1::text and s.resource_type = 'Vergadering' and s.gremium = $2::text and s.datum > $3::timestamptz and s.nummer <> $4::bigint
-             order by s.datum limit 1)`,
-    values: [organisatiecode, gremium, datum.toISOString(), sequenceNumber],
+    text: `select n.*
+             from raadsfeed_zoek.stuk z cross join lateral (${near(false)} union all ${near(true)}) n
+            where z.organisatiecode = $1::text and z.resource_type = 'Vergadering' and z.bronidentificatie = $2::text`,
+    values: [organisatiecode, vergadering],
   });
   const earlier = rows.find(({ isNext }) => !isNext);
   const next = rows.find(({ isNext }) => isNext);

@@ -38,6 +38,12 @@ export async function writeIndex(db: Db, changes: readonly IndexChange[]): Promi
 
 type Present = Omit<IndexChange, 'entry'> & { readonly entry: Entry };
 
+/** The words of a row, from its texts `a`, `w` and `x` by weight and the beginnings `p`; titles and names also as they are. */
+export const WORDS = `setweight(to_tsvector('dutch', a), 'A') || setweight(to_tsvector('simple', a), 'A')
+  || setweight(to_tsvector('dutch', w), 'B') || setweight(to_tsvector('simple', w), 'B')
+  || setweight(to_tsvector('dutch', x), 'D') || array_to_tsvector(string_to_array(p, ' '))
+  || raadsfeed_zoek.kenmerken(o, t, gremium, datum)`;
+
 async function writeEntries(db: Db, present: readonly Present[]): Promise<void> {
   const column = (value: (entry: Entry) => string | undefined): Buffer =>
     arrayOf.text(present.map(({ entry }) => value(entry) ?? null));
@@ -45,13 +51,10 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
     name: 'raadsfeed-zoek-schrijf',
     text: `insert into raadsfeed_zoek.stuk as s
              (nummer, organisatiecode, resource_type, bronidentificatie, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
-           select n, o, t, b, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort::jsonb,
-                  setweight(to_tsvector('dutch', a), 'A') || setweight(to_tsvector('simple', a), 'A')
-                  || setweight(to_tsvector('dutch', w), 'B') || setweight(to_tsvector('simple', w), 'B')
-                  || setweight(to_tsvector('dutch', x), 'D') || raadsfeed_zoek.periode(datum)
+           select n, o, t, b, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort::jsonb, ${WORDS}
              from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::text[], $7::timestamptz[], $8::text[],
-                         $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
-                  as g (o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x)
+                         $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[])
+                  as g (o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x, p)
            on conflict (organisatiecode, resource_type, bronidentificatie) do update
              set nummer = excluded.nummer, opgeslagen = excluded.opgeslagen, titel = excluded.titel, datum = excluded.datum,
                  soort = excluded.soort, vergadering = excluded.vergadering, gremium = excluded.gremium,
@@ -68,7 +71,7 @@ async function writeEntries(db: Db, present: readonly Present[]): Promise<void> 
       column(({ gremium }) => gremium),
       column(({ gremiumnaam }) => gremiumnaam),
       column(({ kort }) => JSON.stringify(kort)),
-      ...[0, 1, 2].map((i) => column(({ words }) => words[i])),
+      ...[0, 1, 2, 3].map((i) => column(({ words }) => words[i])),
     ],
   });
 }
@@ -130,13 +133,18 @@ async function fillInMeetings(db: Db, keys: readonly Buffer[]): Promise<void> {
                     join raadsfeed_zoek.verwijzing v on g.t = 'Agendapunt' and v.naar_organisatie = g.o and v.naar_type = g.t and v.naar = g.b
                     join raadsfeed_zoek.stuk s on s.organisatiecode = v.organisatiecode and s.resource_type = v.van_type and s.bronidentificatie = v.van)
            update raadsfeed_zoek.stuk s
-              set gremium = m.gremium, gremiumnaam = m.gremiumnaam,
-                  woorden = case when s.resource_type = 'Agendapunt' then s.woorden || raadsfeed_zoek.periode(m.datum) else s.woorden end,
-                  datum = case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd']) then m.datum else s.datum end
-             from raakt r, raadsfeed_zoek.stuk m
-            where s.nummer = r.nummer and s.vergadering is not null
-              and m.organisatiecode = s.organisatiecode and m.resource_type = 'Vergadering' and m.bronidentificatie = s.vergadering
-              and (s.gremium, s.gremiumnaam, s.datum) is distinct from (m.gremium, m.gremiumnaam, m.datum)`,
+              set gremium = n.gremium, gremiumnaam = n.gremiumnaam, datum = n.datum,
+                  -- What the words say of an earlier body or day stays: they only narrow a search, and the columns decide.
+                  woorden = s.woorden || raadsfeed_zoek.kenmerken(null, null, n.gremium, n.datum)
+             from (select s.nummer, m.gremium, m.gremiumnaam,
+                          case when s.resource_type = 'Agendapunt' and not (s.kort ?| array['starttijd', 'geplandestarttijd'])
+                               then m.datum else s.datum end as datum
+                     from raakt r
+                     join raadsfeed_zoek.stuk s on s.nummer = r.nummer
+                     join raadsfeed_zoek.stuk m
+                       on m.organisatiecode = s.organisatiecode and m.resource_type = 'Vergadering' and m.bronidentificatie = s.vergadering) n
+            where s.nummer = n.nummer
+              and (s.gremium, s.gremiumnaam, s.datum) is distinct from (n.gremium, n.gremiumnaam, n.datum)`,
     values: [...keys],
   });
 }

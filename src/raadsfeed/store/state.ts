@@ -86,6 +86,18 @@ export async function readOrganisations(db: Db): Promise<FeedOrganisation[]> {
   return rows;
 }
 
+/** One organisation of this feed. */
+export async function readOrganisation(db: Db, organisatiecode: string): Promise<FeedOrganisation | undefined> {
+  const { rows } = await db.query<FeedOrganisation>({
+    name: 'raadsfeed-organisation',
+    text: `select organisatiecode, naam, laatst_bijgewerkt as "laatstBijgewerkt", herkomst, herkomst_soort as "herkomstSoort"
+             from raadsfeed.organisatie
+            where organisatiecode = $1::text`,
+    values: [organisatiecode],
+  });
+  return rows[0];
+}
+
 /** An organisation as this feed itself publishes it. */
 interface OwnOrganisation {
   readonly organisatiecode: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
 import { isRecord } from '../../../src/kernel/json-value.ts';
 import { checkRecord } from '../../../src/proof/check.ts';
 import { controlePage } from '../../../src/proof/page/routes.ts';
@@ -19,7 +19,6 @@ const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 let server: TestServer;
 let whole: Proven;
 const executable = findChromium();
-const WITHOUT_CHROMIUM = executable === undefined ? ' (not run: no Chromium on the path)' : '';
 const address = (): string => `${server.url}/proof/v1/controleer`;
 
 beforeAll(async () => {
@@ -64,7 +63,7 @@ it('has no script or style in it, and a policy that lets it call nothing', async
   }
 });
 
-describe.runIf(executable !== undefined)(`in Chromium${WITHOUT_CHROMIUM}`, () => {
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
   let browser: Browser;
   let page: Page;
   const requests: string[] = [];

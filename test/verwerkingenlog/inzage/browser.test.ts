@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
 import { startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
 import { actie, type LogServer, startLog } from '../support.ts';
 import { CLIENT, Browser as Fetcher, inzageEnv } from './support.ts';
@@ -98,8 +98,7 @@ describe('the stand-in for the national login', () => {
   });
 });
 
-// Without a Chromium on PATH these tests say so in their names and have nothing to look at.
-describe.runIf(executable !== undefined)('in Chromium', () => {
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
   const open = async (
     options: Parameters<Browser['newContext']>[0] = {},
   ): Promise<{ context: BrowserContext; page: Page }> => {

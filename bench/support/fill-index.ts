@@ -1,0 +1,171 @@
+/**
+ * Fills the search index with many documents in minutes: their rows are made by the index's own code and its own expression for the words,
+ * copied in without the feed around them, and their index of words is made afterwards. The feed has only what pages look at: that they are
+ * current.
+ */
+import { once } from 'node:events';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { JsonObject } from '../../src/kernel/json-value.ts';
+import type { Resource, ResourceType } from '../../src/raadsfeed/domain/resource.ts';
+import { toEntry } from '../../src/raadsfeed/search/entry.ts';
+import { WORDS } from '../../src/raadsfeed/search/write-index.ts';
+import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './council-texts.ts';
+
+/** Numbers of filled rows: no feed of a bench publishes as many. */
+export const FIRST_NUMBER = 1_000_000_000;
+const BATCH = 10_000;
+const COLUMNS = 'o, t, b, n, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, a, w, x, p';
+
+/** Connections that fill beside each other. */
+const WORKERS = 4;
+/** Different texts. Documents above this number have those again, of another organisation, meeting and day. */
+const TEXTS = 100_000;
+
+/** Fills in documents with these numbers, and the meetings that they belong to. @returns how long it took, in milliseconds */
+export async function fillIndex(
+  url: string,
+  first: number,
+  last: number,
+): Promise<{ rowsMs: number; indexMs: number }> {
+  const since = performance.now();
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: WORKERS,
+    options: '-c synchronous_commit=off -c maintenance_work_mem=512MB',
+  });
+  try {
+    // A table is filled faster without its indexes; they are made again when it is full.
+    const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
+      select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+       where indrelid in ('raadsfeed_zoek.stuk'::regclass, 'raadsfeed_zoek.verwijzing'::regclass) and not indisunique`);
+    for (const { name } of indexes) await pool.query(`drop index ${name}`);
+    await inBatches(pool, first, Math.min(last, TEXTS), fillBatch);
+    await inBatches(pool, Math.max(first, TEXTS), last, copyBatch);
+    const rowsMs = performance.now() - since;
+    await Promise.all(indexes.map(({ definition }) => pool.query(definition)));
+    return { rowsMs, indexMs: performance.now() - since - rowsMs };
+  } finally {
+    await pool.end();
+  }
+}
+
+async function inBatches(
+  pool: pg.Pool,
+  first: number,
+  last: number,
+  work: (client: pg.PoolClient, first: number, last: number) => Promise<void>,
+): Promise<void> {
+  let next = first;
+  const worker = async (): Promise<void> => {
+    const client = await pool.connect();
+    try {
+      while (next < last) {
+        const at = next;
+        next = Math.min(last, at + BATCH);
+        await work(client, at, next);
+      }
+    } finally {
+      client.release();
+    }
+  };
+  await Promise.all(Array.from({ length: WORKERS }, worker));
+}
+
+/** Documents that are filled in already. */
+export async function countFilled(url: string): Promise<number> {
+  const last = await ask(url, 'select max(nummer) as n from raadsfeed_zoek.stuk');
+  return last < FIRST_NUMBER ? 0 : (last - FIRST_NUMBER + 1) / 2;
+}
+
+/** Documents that were published. */
+export async function countPublished(url: string): Promise<number> {
+  return await ask(
+    url,
+    `select count(*) as n from raadsfeed_zoek.stuk where nummer < ${FIRST_NUMBER} and resource_type = 'Informatieobject'`,
+  );
+}
+
+async function ask(url: string, question: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const { rows } = await client.query(question);
+    return Number(rows[0]?.n ?? 0);
+  } finally {
+    await client.end();
+  }
+}
+
+async function fillBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
+  await client.query(`create temporary table if not exists vul (o text, t text, b text, n bigint, opgeslagen timestamptz, titel text, datum timestamptz,
+    soort text, vergadering text, gremium text, gremiumnaam text, kort jsonb, a text, w text, x text, p text)`);
+  const copy = client.query(copyFrom(`copy vul (${COLUMNS}) from stdin`));
+  for (let i = first; i < last; i += 1) {
+    const m = Math.floor(i / PER_MEETING);
+    const meeting = meetingData(m);
+    const body = meeting.georganiseerddoorgremium;
+    if (i % PER_MEETING === 0) copy.write(row('Vergadering', FIRST_NUMBER + 2 * i, meeting, {}));
+    const known = { gremium: body.gremiumidentificatie, gremiumnaam: body.gremiumnaam };
+    if (!copy.write(row('Informatieobject', FIRST_NUMBER + 2 * i + 1, documentData(i), known)))
+      await once(copy, 'drain');
+  }
+  copy.end();
+  await once(copy, 'finish');
+  await client.query(`
+    insert into raadsfeed.organisatie (organisatiecode, naam, laatst_bijgewerkt)
+      select distinct o, 'Gemeente ' || right(o, 2)::integer, now() from vul on conflict do nothing;
+    insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash) select o, t, b, n, '' from vul;
+    insert into raadsfeed_zoek.verwijzing (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
+      select o, t, b, o, 'Vergadering', vergadering from vul where vergadering is not null;
+    insert into raadsfeed_zoek.stuk
+        (nummer, organisatiecode, resource_type, bronidentificatie, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, woorden)
+      select n, o, t, b, opgeslagen, titel, datum, soort, vergadering, gremium, gremiumnaam, kort, ${WORDS} from vul;
+    truncate vul`);
+}
+
+/** The texts of the documents with numbers below `TEXTS`; the lexemes that a search is narrowed by are those of the new row. */
+async function copyBatch(client: pg.PoolClient, first: number, last: number): Promise<void> {
+  const from = FIRST_NUMBER + 2 * (first % TEXTS);
+  await client.query(`create temporary table if not exists kopie (like raadsfeed_zoek.stuk)`);
+  const shift = first - (first % TEXTS);
+  await client.query(
+    `insert into kopie
+     select n.nummer, n.o, s.resource_type, n.b, s.opgeslagen, s.titel, n.datum, s.soort, n.v, s.gremium, s.gremiumnaam, s.kort,
+            ts_delete(s.woorden, tsvector_to_array(raadsfeed_zoek.kenmerken(s.organisatiecode, null, null, s.datum)))
+              || raadsfeed_zoek.kenmerken(n.o, null, null, n.datum)
+       from (select s.*, $3::bigint / ${PER_MEETING} + case when s.resource_type = 'Vergadering' then substr(s.bronidentificatie, 3) else substr(s.vergadering, 3) end::bigint as m
+               from raadsfeed_zoek.stuk s where s.nummer >= $1::bigint and s.nummer < $2::bigint) s
+      cross join lateral (
+            select s.nummer + 2 * $3::bigint as nummer,
+                   case when s.resource_type = 'Vergadering' then 'v-' || s.m else 'd-' || substr(s.bronidentificatie, 3)::bigint + $3::bigint end as b,
+                   case when s.vergadering is not null then 'v-' || s.m end as v,
+                   'gm99' || lpad((1 + floor(${ORGANISATIONS} * power((s.m * 7919 % 10007) / 10007.0, 1.5)))::text, 2, '0') as o,
+                   timestamptz '2011-07-01 19:30Z' + s.m * 104729 % ${DAYS} * interval '1 day' as datum) n`,
+    [from, FIRST_NUMBER + 2 * ((first % TEXTS) + last - first), shift],
+  );
+  await client.query(`
+    insert into raadsfeed.stand (organisatiecode, resource_type, bronidentificatie, sequence_number, content_hash)
+      select organisatiecode, resource_type, bronidentificatie, nummer, '' from kopie;
+    insert into raadsfeed_zoek.verwijzing (organisatiecode, van_type, van, naar_organisatie, naar_type, naar)
+      select organisatiecode, resource_type, bronidentificatie, organisatiecode, 'Vergadering', vergadering from kopie where vergadering is not null;
+    insert into raadsfeed_zoek.stuk select * from kopie;
+    truncate kopie`);
+}
+
+function row(
+  resourceType: ResourceType,
+  sequenceNumber: number,
+  data: JsonObject & { readonly bronidentificatie: string; readonly organisatie: { readonly gemeente: string } },
+  known: { readonly gremium?: string; readonly gremiumnaam?: string },
+): string {
+  const resource: Resource = { organisatiecode: data.organisatie.gemeente, bronidentificatie: data.bronidentificatie };
+  const entry = { ...toEntry(resourceType, resource, data), ...known };
+  const values = [
+    ...[resource.organisatiecode, resourceType, resource.bronidentificatie, String(sequenceNumber)],
+    ...[new Date().toISOString(), entry.titel, entry.datum, entry.soort, entry.vergadering, entry.gremium],
+    ...[entry.gremiumnaam, JSON.stringify(entry.kort), ...entry.words],
+  ];
+  // No text of the bench has a tab, a new line or a backslash but JSON's own.
+  return `${values.map((value) => value?.replaceAll('\\', '\\\\') ?? '\\N').join('\t')}\n`;
+}

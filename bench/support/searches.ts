@@ -1,0 +1,109 @@
+/** The searches that are measured, as addresses and as a bare statement. */
+import type { Db } from '../../src/kernel/database/transaction.ts';
+import { commonWord, ordinaryWord } from './council-texts.ts';
+
+export interface Search {
+  readonly q: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/** Number `i` of each kind; no two that follow each other are the same. */
+export const SEARCHES: Readonly<Record<string, (i: number) => Search>> = {
+  'a common word': (i) => ({ q: commonWord(i) }),
+  'two common words': (i) => ({ q: `${commonWord(i)} ${commonWord(i + 7)}` }),
+  'an ordinary word': (i) => ({ q: ordinaryWord(i) }),
+  'a word of one document': (i) => ({ q: `kenmerk${(i * 7919) % 100_000}` }),
+  'a phrase': (i) => ({ q: `"${commonWord(i)} ${ordinaryWord(i)}"` }),
+  'a phrase of two common words': (i) => ({ q: `"${commonWord(i)} ${commonWord(i + 3)}"` }),
+  'a beginning': (i) => ({ q: ordinaryWord(i).slice(0, 7) }),
+  'with organisation, kind and years': (i) => ({
+    q: commonWord(i),
+    parameters: {
+      organisatie: `gm99${String(1 + (i % 40)).padStart(2, '0')}`,
+      soort: 'informatieobjecten',
+      van: '2015-01-01',
+      tot: '2020-12-31',
+    },
+  }),
+  'newest first': (i) => ({ q: commonWord(i), parameters: { sorteer: 'datum' } }),
+  'the third page': (i) => ({ q: commonWord(i), parameters: { pagina: '3' } }),
+  'one organisation, no words': (i) => ({
+    q: '',
+    parameters: { organisatie: `gm99${String(1 + (i % 40)).padStart(2, '0')}` },
+  }),
+  'nothing to find': (i) => ({ q: `onvindbaar${i}` }),
+};
+
+export function searchAddress({ q, parameters = {} }: Search): string {
+  return `/raad/zoeken?${new URLSearchParams({ q, ...parameters })}`;
+}
+
+/** The newest twenty with these words and filters, and nothing else: no beginnings, order of relevance, counts or marks. */
+export async function bareSearch(db: Db, { q, parameters = {} }: Search): Promise<void> {
+  const { organisatie, soort, van, tot } = parameters;
+  const values: string[] = [];
+  const conditions = [
+    q === '' ? [] : `woorden @@ websearch_to_tsquery('dutch', $${values.push(q)})`,
+    organisatie === undefined ? [] : `organisatiecode = $${values.push(organisatie)}`,
+    soort === undefined ? [] : `resource_type = 'Informatieobject'`,
+    van === undefined ? [] : `datum >= $${values.push(van)}::date`,
+    tot === undefined ? [] : `datum < $${values.push(tot)}::date + 1`,
+  ].flat();
+  await db.query(
+    `select titel, kort from raadsfeed_zoek.stuk where ${conditions.join(' and ')} order by datum desc nulls last, nummer desc limit 20`,
+    values,
+  );
+}
+
+export interface Latencies {
+  readonly p50: number;
+  readonly p95: number;
+  readonly count: number;
+}
+
+/** Does all kinds in turn, again and again on so many connections. @returns by kind, and `all` */
+export async function latencies(
+  connections: number,
+  seconds: number,
+  work: (search: Search) => Promise<void>,
+): Promise<Map<string, Latencies>> {
+  const kinds = Object.entries(SEARCHES);
+  const times = new Map<string, number[]>(['all', ...kinds.map(([kind]) => kind)].map((kind) => [kind, []]));
+  let turn = 0;
+  for (const [, make] of kinds) await work(make(0));
+  const end = performance.now() + seconds * 1000;
+  const one = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const at = turn++;
+      const [kind, make] = kinds[at % kinds.length] ?? ['', () => ({ q: '' })];
+      const since = performance.now();
+      await work(make(Math.floor(at / kinds.length)));
+      const ms = performance.now() - since;
+      times.get(kind)?.push(ms);
+      times.get('all')?.push(ms);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+  return new Map([...times].map(([kind, list]) => [kind, summary(list)]));
+}
+
+function summary(times: number[]): Latencies {
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => Math.round(times[Math.floor(times.length * share)] ?? Number.NaN);
+  return { p50: at(0.5), p95: at(0.95), count: times.length };
+}
+
+/** Does each kind some times, one after the other. @returns what each took by a clock, in milliseconds */
+export async function costs(
+  times: number,
+  work: (search: Search) => Promise<void>,
+  clock: () => number,
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const [kind, make] of Object.entries(SEARCHES)) {
+    const since = clock();
+    for (let i = 0; i < times; i += 1) await work(make(i));
+    found.set(kind, Math.round((clock() - since) / times));
+  }
+  return found;
+}
