@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
+import { transaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ProofWriter } from '../kernel/proof-log.ts';
@@ -87,7 +88,7 @@ type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 export function createAppender(
   { config, pool, clock, log, metrics, proof }: Platform,
-  keys: IdentityKeys,
+  { keys, distributed }: { readonly keys: IdentityKeys; readonly distributed: boolean },
   large: OneAtATime,
 ): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
@@ -101,15 +102,20 @@ export function createAppender(
     registers: [metrics],
   });
 
+  const store = (appends: readonly Append[]): Promise<Appended[]> =>
+    distributed
+      ? transaction(pool, (db) => appendVersies(db, appends, { forward, distributed }))
+      : appendVersies(pool, appends, { forward, distributed });
+
   async function insert(appends: readonly Append[]): Promise<Appended[]> {
     try {
-      return await appendVersies(pool, appends, forward);
+      return await store(appends);
     } catch (error) {
       if (!isMissingMonth(error)) throw error;
       log.info('making the partition of a month that was not made ahead');
       const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
       for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
-      return await appendVersies(pool, appends, forward);
+      return await store(appends);
     }
   }
 

@@ -155,6 +155,11 @@ export const databaseSettings = {
       '`transaction` when `DATABASE_URL` is a pgbouncer in transaction mode: no session settings, no named statements.',
   }),
   migrate: flag('DATABASE_MIGRATE', { default: true, description: 'Migrate at start.' }),
+  distributed: choice('DATABASE_DISTRIBUTED', ['none', 'citus'], {
+    default: 'none',
+    description:
+      '`citus`: migrating also distributes the processing log over the nodes of Citus; `DATABASE_URL` is its coordinator. A log that is distributed stays so.',
+  }),
   poolSize: integer('DATABASE_POOL_SIZE', {
     default: 10,
     min: 2,

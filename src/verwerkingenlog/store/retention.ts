@@ -182,7 +182,7 @@ async function removable(
          <= $2::timestamptz
        and verwerkingenlog.vervalt_op(l.geregistreerd, $4::text) <= $2::timestamptz
        and not exists (
-         select from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.vervalt_op(b.vanaf, $5::text) > $2::timestamptz)`,
+         select 1 from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.vervalt_op(b.vanaf, $5::text) > $2::timestamptz)`,
     [ids, now, rules.maxRetention ?? null, rules.minRetention, rules.retentionGrace],
   );
   return rows;

@@ -42,12 +42,12 @@ export async function* verifyLog(db: Db, options: VerifyOptions): AsyncGenerator
   }
   const { rows } = await db.query<{ actieId: string }>(
     `select p.actie_id as "actieId" from verwerkingenlog.vindplaatsen p
-     where not exists (select from verwerkingenlog.versies v where v.actie_id = p.actie_id and v.versie = p.versie) limit 1000`,
+     where not exists (select 1 from verwerkingenlog.versies v where v.actie_id = p.actie_id and v.versie = p.versie) limit 1000`,
   );
   for (const { actieId } of rows) yield { fault: 'a location leads to no version', actieId };
   const orphans = await db.query<{ actieId: string }>(
     `select s.actie_id as "actieId" from verwerkingenlog.ldv_sleutels s
-     where not exists (select from verwerkingenlog.versies v where v.actie_id = s.actie_id and v.versie = 1) limit 1000`,
+     where not exists (select 1 from verwerkingenlog.versies v where v.actie_id = s.actie_id and v.versie = 1) limit 1000`,
   );
   for (const { actieId } of orphans.rows) yield { fault: 'the key of a line of LDV leads to no version', actieId };
 }

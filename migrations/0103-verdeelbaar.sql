@@ -1,0 +1,29 @@
+-- What a distributed log (Citus, docs/citus.md) needs of the schema; on one machine nothing changes.
+
+-- A day of 24 hours before. `timestamptz - interval` is stable, because days and months depend on the time zone; hours do not. An
+-- ON CONFLICT clause on a distributed table takes only what is immutable.
+create function verwerkingenlog.etmaal_eerder(moment timestamptz) returns timestamptz
+language sql immutable strict parallel safe
+return to_timestamp(extract(epoch from moment) - 86400);
+
+-- What the trigger of migration 0032 does, as a function of its own: Citus has no triggers on distributed tables, so there the program
+-- calls it in the transaction that adds versions without a key.
+create function verwerkingenlog.sta_zonder_sleutel_toe() returns void language plpgsql as $$
+begin
+  perform from verwerkingenlog.sleutels where naam = '' for key share;
+  if found then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('verwerkingenlog sleutels', 0));
+  if exists (select from verwerkingenlog.sleutels where gebruikt) then
+    raise exception 'the log is kept with keys: nothing is added to it without one'
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Give every instance VERWERKINGENLOG_KEY.';
+  end if;
+  insert into verwerkingenlog.sleutels (naam, gebruikt) values ('', false) on conflict do nothing;
+end $$;
+
+create or replace function verwerkingenlog.meld_zonder_sleutel() returns trigger language plpgsql as $$
+begin
+  perform verwerkingenlog.sta_zonder_sleutel_toe();
+  return new;
+end $$;
