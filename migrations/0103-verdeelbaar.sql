@@ -6,6 +6,12 @@ create function verwerkingenlog.etmaal_eerder(moment timestamptz) returns timest
 language sql immutable strict parallel safe
 return to_timestamp(extract(epoch from moment) - 86400);
 
+-- The objects of an action at these positions, counted from 0.
+create function verwerkingenlog.objecten_op(objecten json, posities integer[]) returns json
+language sql immutable strict parallel safe
+return (select json_agg(o.object order by o.nummer) from json_array_elements(objecten) with ordinality as o(object, nummer)
+  where (o.nummer - 1)::integer in (select unnest(posities)));
+
 -- What the trigger of migration 0032 does, as a function of its own: Citus has no triggers on distributed tables, so there the program
 -- calls it in the transaction that adds versions without a key.
 create function verwerkingenlog.sta_zonder_sleutel_toe() returns void language plpgsql as $$

@@ -19,6 +19,10 @@ begin
     end if;
   end loop;
 
+  -- Numbers of copies are given by whoever inserts.
+  grant usage on sequence verwerkingenlog.activiteit_versies_nummer_seq, verwerkingenlog.activiteit_termijnen_nummer_seq
+    to koppelvlak_dienst;
+
   if exists (select from pg_dist_partition where logicalrelid = 'verwerkingenlog.versies'::regclass) then
     return;
   end if;

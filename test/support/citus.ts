@@ -54,7 +54,9 @@ export async function makeCitusTemplate(coordinator: string, name: string): Prom
 /** A copy on every node: the metadata of Citus names databases nowhere, so a copy is a cluster of its own. */
 export async function cloneCitusDatabase(coordinator: string, name: string, template: string): Promise<string> {
   const { urls } = await nodesOf(coordinator);
-  await Promise.all(urls.map((node) => queryAt(node, `create database ${name} template ${template} strategy file_copy`)));
+  await Promise.all(
+    urls.map((node) => queryAt(node, `create database ${name} template ${template} strategy file_copy`)),
+  );
   return withDatabase(coordinator, name);
 }
 

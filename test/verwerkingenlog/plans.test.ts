@@ -113,7 +113,11 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   ],
   ['the count of objects', (db) => countLocations(db, OBJECTS), PERSON],
   ['the count of a person', (db) => countLocations(db, QUESTION), PERSON],
-  ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }], ONE_MACHINE), VERSION],
+  [
+    'the versions of a page',
+    (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }], ONE_MACHINE),
+    VERSION,
+  ],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
   ['a part of the current version', (db) => readCurrentPart(db, ACTIE, { hashes: [ID] }), VERSION],
   ['what decides how it can be changed', (db) => readStanding(db, ACTIE), VERSION],
@@ -140,7 +144,9 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
 it('reads a person from one partition, and a version from its month', async () => {
   const [places] = await plansOf((db) => findLocations(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
   expect(places).toHaveLength(1);
-  const [versions] = await plansOf((db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }], ONE_MACHINE));
+  const [versions] = await plansOf((db) =>
+    readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }], ONE_MACHINE),
+  );
   expect(versions).toHaveLength(1);
 });
 
@@ -159,7 +165,10 @@ it('changes a processing, and removes persons, by index too', async () => {
   // As `preferIndexes` has it for the transaction of a change.
   await client.query('set enable_seqscan = off');
   const patch = await plansOf((db) =>
-    patchVerwerking(db, ID, { bewaartermijn: 'P1Y', withLdv: true, distributed: false }, NOW, { door: 't', verzoekId: 't' }),
+    patchVerwerking(db, ID, { bewaartermijn: 'P1Y', withLdv: true, distributed: false }, NOW, {
+      door: 't',
+      verzoekId: 't',
+    }),
   );
   const remove = await plansOf((db) => removeLocations(db, stored()));
   for (const scan of [...patch, ...remove].flat()) {

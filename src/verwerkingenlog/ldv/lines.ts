@@ -127,11 +127,7 @@ interface StoredLines {
 }
 
 /** Stores, in the transaction of `db`, the lines that are not there yet. */
-async function storeLines(
-  db: Db,
-  lines: readonly PreparedLine[],
-  target: AppendTarget,
-): Promise<StoredLines> {
+async function storeLines(db: Db, lines: readonly PreparedLine[], target: AppendTarget): Promise<StoredLines> {
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
