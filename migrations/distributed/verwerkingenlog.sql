@@ -19,6 +19,8 @@ begin
     end if;
   end loop;
 
+  -- Reads one of these tables, so Citus did not give it to the workers when it was made.
+  execute pg_get_functiondef('verwerkingenlog.activiteit_termijn(uuid, timestamptz)'::regprocedure);
   -- Numbers of copies are given by whoever inserts.
   grant usage on sequence verwerkingenlog.activiteit_versies_nummer_seq, verwerkingenlog.activiteit_termijnen_nummer_seq
     to koppelvlak_dienst;

@@ -67,14 +67,15 @@ export async function dropCitusDatabase(coordinator: string, name: string): Prom
 }
 
 /**
- * Lets the roles of the program log in on the workers, as docs/citus.md has it for the administrator. On the coordinator nothing changes.
+ * Lets the coordinator work on the workers as the roles of the program, as docs/citus.md has it for the administrator. Also on the
+ * coordinator itself: a node that is added gets the roles as they are there.
  */
-export async function allowRolesOnWorkers(coordinator: string): Promise<void> {
-  const { urls } = await nodesOf(coordinator);
-  for (const worker of urls.slice(1)) {
+export async function allowRolesOnNodes(coordinator: string): Promise<void> {
+  for (const node of (await nodesOf(coordinator)).urls) {
     await queryAt(
-      worker,
-      `set citus.enable_ddl_propagation = off; alter role koppelvlak_dienst login; alter role koppelvlak_opschoner login`,
+      node,
+      `set citus.enable_alter_role_propagation = off;
+       alter role koppelvlak_dienst login; alter role koppelvlak_opschoner login`,
     );
   }
 }

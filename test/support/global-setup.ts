@@ -10,7 +10,7 @@ import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { migrate } from '../../src/kernel/database/migrate.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import {
-  allowRolesOnWorkers,
+  allowRolesOnNodes,
   CITUS_SETTING,
   createCitusDatabase,
   dropCitusDatabase,
@@ -137,6 +137,6 @@ async function makeDistributedTemplate(
 ): Promise<void> {
   const url = await createCitusDatabase(coordinator, name);
   await migrate({ url, dir: join(import.meta.dirname, '../../migrations'), log, distributed: true });
-  await allowRolesOnWorkers(coordinator);
+  await allowRolesOnNodes(coordinator);
   await makeCitusTemplate(coordinator, name);
 }
