@@ -104,7 +104,11 @@ async function underLoad(
       await Promise.all(load);
     }
     phases.push({ name: title, statuses });
-    report(`${title}: ${Object.entries(statuses).map(([status, count]) => `${status} × ${count}`).join(', ')}`);
+    report(
+      `${title}: ${Object.entries(statuses)
+        .map(([status, count]) => `${status} × ${count}`)
+        .join(', ')}`,
+    );
   };
 
   let backAfterMs: number | undefined;

@@ -2,7 +2,8 @@
 import { beforeEach } from 'vitest';
 
 const PLANS = 'plans of one machine; EXPLAIN on Citus shows those of shards, and Postgres 15 has no generic ones';
-const SCRAMBLED = 'prepares its data by a statement that Citus refuses (a stable expression over the columns of an UPDATE)';
+const SCRAMBLED =
+  'prepares its data by a statement that Citus refuses (a stable expression over the columns of an UPDATE)';
 
 /** By file, and by the name of a test or `*` for all of the file. */
 const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {

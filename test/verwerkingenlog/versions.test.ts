@@ -1,7 +1,7 @@
 import process from 'node:process';
-import { CITUS_SETTING } from '../support/citus.ts';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CITUS_SETTING } from '../support/citus.ts';
 import {
   actie,
   actieIn,
