@@ -2,7 +2,6 @@
 import pg from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
-import { transaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ProofWriter } from '../kernel/proof-log.ts';
@@ -19,7 +18,7 @@ import {
 } from './domain/verwerkingsactie.ts';
 import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
-import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
+import { type Append, type Appended, appendCommitted, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
 import { type SealedVersie, sealed } from './store/proof.ts';
 import { protect, protectWithinBudget, readVersie, revealWithinBudget } from './store/versions.ts';
@@ -102,20 +101,15 @@ export function createAppender(
     registers: [metrics],
   });
 
-  const store = (appends: readonly Append[]): Promise<Appended[]> =>
-    distributed
-      ? transaction(pool, (db) => appendVersies(db, appends, { forward, distributed }))
-      : appendVersies(pool, appends, { forward, distributed });
-
   async function insert(appends: readonly Append[]): Promise<Appended[]> {
     try {
-      return await store(appends);
+      return await appendCommitted(pool, appends, { forward, distributed });
     } catch (error) {
       if (!isMissingMonth(error)) throw error;
       log.info('making the partition of a month that was not made ahead');
       const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
       for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
-      return await store(appends);
+      return await appendCommitted(pool, appends, { forward, distributed });
     }
   }
 

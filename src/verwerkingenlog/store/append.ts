@@ -1,7 +1,8 @@
 /** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
 import type pg from 'pg';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
-import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { type ArrayKind, arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { type TraceContext, traceHeaders } from '../../kernel/trace-context.ts';
 import { appendDistributed, TAKE_OVER } from './distributed.ts';
@@ -50,6 +51,17 @@ export async function appendVersies(
   if (distributed) return await appendDistributed(db, appends, forward);
   const { rows } = await db.query<Appended>(insertOf(appends, forward));
   return rows;
+}
+
+/** The same in a transaction of its own. */
+export async function appendCommitted(
+  pool: Pool,
+  appends: readonly Append[],
+  target: AppendTarget,
+): Promise<Appended[]> {
+  // One statement is a transaction by itself.
+  if (!target.distributed) return await appendVersies(pool, appends, target);
+  return await transaction(pool, (db) => appendVersies(db, appends, target));
 }
 
 function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined): pg.QueryConfig {
