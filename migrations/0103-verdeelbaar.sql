@@ -33,3 +33,25 @@ begin
   perform verwerkingenlog.sta_zonder_sleutel_toe();
   return new;
 end $$;
+
+-- As in migration 0003, but that Citus has no select without columns.
+create or replace function verwerkingenlog.verwijder_lege_maand(maand text, nu timestamptz) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  leeg boolean;
+begin
+  if maand is null or maand !~ '^\d{6}$' or to_date(maand, 'YYYYMM') + interval '2 months' > nu at time zone 'UTC'
+    or to_regclass('verwerkingenlog.versies_' || maand) is null then
+    return false;
+  end if;
+  execute format('select not exists (select 1 from verwerkingenlog.%I)', 'versies_' || maand) into leeg;
+  if leeg then
+    execute format('lock table verwerkingenlog.%I in access exclusive mode', 'versies_' || maand);
+    execute format('select not exists (select 1 from verwerkingenlog.%I)', 'versies_' || maand) into leeg;
+  end if;
+  if leeg then
+    execute format('drop table verwerkingenlog.%I', 'versies_' || maand);
+  end if;
+  return leeg;
+end
+$$;
