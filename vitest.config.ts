@@ -1,6 +1,9 @@
+import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 
 const every = {
+  // Through a Citus coordinator some tests have no meaning.
+  setupFiles: process.env.TEST_CITUS_URL === undefined ? [] : ['test/support/citus-skips.ts'],
   pool: 'forks',
   // Only for what hangs: a busy machine is no failure.
   testTimeout: 120_000,

@@ -82,6 +82,8 @@ describe('the documents name', () => {
 
   it('settings that exist', () => {
     const NO_SETTINGS = [
+      // Of the tests.
+      'TEST_CITUS_URL',
       'ADR_RULESET',
       'ON_ERROR_STOP',
       'SECURITY_HEADERS',

@@ -35,9 +35,10 @@ export function serveCommand(terminal: Terminal): Command {
 export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
     .description('migrate the database to what this version needs')
+    .option('--distributed', 'also distribute the processing log over the nodes of Citus')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ DATABASE_URL=postgres://owner@db/koppelvlak koppelvlak migrate')
-    .action((options: { json?: boolean }) =>
+    .action((options: { distributed?: boolean; json?: boolean }) =>
       runTool(terminal, options, async ({ config, log, output }) => {
         const { openDatabaseServer } = await import('../kernel/database/open-database.ts');
         const { MIGRATIONS, migrate } = await import('../kernel/database/migrate.ts');
@@ -48,6 +49,7 @@ export function migrateCommand(terminal: Terminal): Command {
             variable: database.variables.ownerUrl,
             dir: MIGRATIONS,
             log,
+            distributed: options.distributed ?? config.database.distributed === 'citus',
           });
           output.result({ applied }, () => {
             output.line(applied.length === 0 ? 'Nothing to do.' : `Applied: ${applied.join(', ')}`);

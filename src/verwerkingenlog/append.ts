@@ -18,7 +18,7 @@ import {
 } from './domain/verwerkingsactie.ts';
 import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
-import { type Append, type Appended, appendVersies, readIdempotency } from './store/append.ts';
+import { type Append, type Appended, appendCommitted, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
 import { type SealedVersie, sealed, sealedWithinBudget } from './store/proof.ts';
 import { readVersie, revealWithinBudget } from './store/versions.ts';
@@ -87,7 +87,7 @@ type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 export function createAppender(
   { config, pool, clock, log, metrics, proof }: Platform,
-  keys: IdentityKeys,
+  { keys, distributed }: { readonly keys: IdentityKeys; readonly distributed: boolean },
   large: OneAtATime,
 ): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
@@ -103,13 +103,13 @@ export function createAppender(
 
   async function insert(appends: readonly Append[]): Promise<Appended[]> {
     try {
-      return await appendVersies(pool, appends, forward);
+      return await appendCommitted(pool, appends, { forward, distributed });
     } catch (error) {
       if (!isMissingMonth(error)) throw error;
       log.info('making the partition of a month that was not made ahead');
       const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
       for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
-      return await appendVersies(pool, appends, forward);
+      return await appendCommitted(pool, appends, { forward, distributed });
     }
   }
 

@@ -76,6 +76,7 @@ export async function changeActie(
   const options = {
     refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse',
     forward: forwardPolicy(config),
+    distributed: log.distributed,
   };
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
     const seen = await log.changes.read({ client, signal }, (db) => readStanding(db, actieId));

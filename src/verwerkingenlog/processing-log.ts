@@ -22,6 +22,7 @@ import { forwardPolicy } from './ldv/face.ts';
 import { startRetention } from './retention-schedule.ts';
 import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, forgetIdempotency } from './store/append.ts';
+import { isDistributed } from './store/distributed.ts';
 import { openIdentityKeys } from './store/keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
 import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
@@ -29,6 +30,8 @@ import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
+  /** Whether it is distributed over several machines. */
+  readonly distributed: boolean;
   /** @see Appender.append */
   readonly append: Appender['append'];
   /** @see Appender.count */
@@ -50,11 +53,13 @@ export async function openProcessingLog(platform: Platform): Promise<ActieLog> {
   }
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
-  const { append, count, idle } = createAppender(platform, keys, large);
+  const distributed = await isDistributed(platform.pool);
+  const { append, count, idle } = createAppender(platform, { keys, distributed }, large);
   const upkeep = startUpkeep(platform);
   const retention = startRetention(platform);
   return {
     keys,
+    distributed,
     append,
     count,
     changes: createSerialChanges(platform, large),
@@ -191,6 +196,8 @@ export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: P
       const result = Promise.resolve(reading.result);
       result.catch(() => undefined);
       const entry = logReads ? appendEntry(db, await makeEntry(reader, reading), reader.author) : undefined;
+      // More than one statement, each after the answer of the one before it.
+      if (log.distributed) await entry;
       return { result: Promise.all([result, entry]).then(([value]) => value) };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
@@ -221,7 +228,8 @@ export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: P
 
   async function appendEntry(db: pg.PoolClient, versie: SealedVersie, { trace }: ProcessingAuthor): Promise<void> {
     const append = { ...versie, refuseUnknownActivity: false, trace };
-    for (const result of await appendVersies(db, [append], forwardPolicy(config))) log.count(result);
+    const target = { forward: forwardPolicy(config), distributed: log.distributed };
+    for (const result of await appendVersies(db, [append], target)) log.count(result);
   }
 
   return async (reader, read) => {

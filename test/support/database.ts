@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import process from 'node:process';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
+import { CITUS_SETTING, cloneCitusDatabase, createCitusDatabase, dropCitusDatabase } from './citus.ts';
 
 /** A database of one test file. */
 export interface TestDatabase {
@@ -16,9 +18,17 @@ export interface TestDatabase {
  * @param options.empty without migrations.
  */
 export async function createDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const coordinator = process.env[CITUS_SETTING];
+  if (coordinator !== undefined) {
+    const url =
+      options.empty === true
+        ? await createCitusDatabase(coordinator, name)
+        : await cloneCitusDatabase(coordinator, name, inject('databaseTemplate'));
+    return { url, drop: () => dropCitusDatabase(coordinator, name) };
+  }
   const server = inject('databaseServer');
   const template = options.empty === true ? 'template0' : inject('databaseTemplate');
-  const name = `test_${randomBytes(8).toString('hex')}`;
   await onServer(server, `create database ${name} template ${template} strategy file_copy`);
   return { url: withDatabase(server, name), drop: () => onServer(server, `drop database ${name} with (force)`) };
 }

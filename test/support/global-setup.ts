@@ -9,6 +9,13 @@ import { socketUrl } from '../../src/embedded-postgres/data-directory.ts';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { migrate } from '../../src/kernel/database/migrate.ts';
 import { createLogger } from '../../src/kernel/log.ts';
+import {
+  allowRolesOnNodes,
+  CITUS_SETTING,
+  createCitusDatabase,
+  dropCitusDatabase,
+  makeCitusTemplate,
+} from './citus.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -56,9 +63,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
     stop = postgres.stop;
     const server = new URL(postgres.url);
     server.pathname = '/postgres';
-    await makeTemplate(server.href, log);
+    const coordinator = process.env[CITUS_SETTING];
+    const template = coordinator === undefined ? TEMPLATE : `${TEMPLATE}_${process.pid}`;
+    if (coordinator === undefined) {
+      await makeTemplate(server.href, log);
+    } else {
+      await makeDistributedTemplate(coordinator, template, log);
+      stop = async () => {
+        await dropCitusDatabase(coordinator, template);
+        await postgres.stop();
+      };
+    }
     project.provide('databaseServer', server.href);
-    project.provide('databaseTemplate', TEMPLATE);
+    project.provide('databaseTemplate', template);
     project.provide('databaseHomes', homes);
   } catch (error) {
     await teardown();
@@ -111,4 +128,15 @@ async function makeTemplate(server: string, log: ReturnType<typeof createLogger>
   } finally {
     await client.end();
   }
+}
+
+async function makeDistributedTemplate(
+  coordinator: string,
+  name: string,
+  log: ReturnType<typeof createLogger>,
+): Promise<void> {
+  const url = await createCitusDatabase(coordinator, name);
+  await migrate({ url, dir: join(import.meta.dirname, '../../migrations'), log, distributed: true });
+  await allowRolesOnNodes(coordinator);
+  await makeCitusTemplate(coordinator, name);
 }

@@ -88,6 +88,7 @@ async function plansOf(ask: (db: Db) => Promise<unknown>): Promise<Plan[][]> {
   return [custom, generic].map(({ rows }) => scansIn(rows[0]['QUERY PLAN'][0].Plan));
 }
 
+const ONE_MACHINE = { distributed: false };
 const PERSON = [/^vindplaatsen_\d\d_sleutel_tijdstip_actie_id_idx$/];
 const VERSION = [/^versies_\d{6}_pkey$/];
 const PROCESSING = [...VERSION, /^versies_\d{6}_verwerking_id_actie_id_idx$/];
@@ -112,7 +113,11 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
   ],
   ['the count of objects', (db) => countLocations(db, OBJECTS), PERSON],
   ['the count of a person', (db) => countLocations(db, QUESTION), PERSON],
-  ['the versions of a page', (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]), VERSION],
+  [
+    'the versions of a page',
+    (db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }], ONE_MACHINE),
+    VERSION,
+  ],
   ['the current version', (db) => readCurrent(db, ACTIE), VERSION],
   ['a part of the current version', (db) => readCurrentPart(db, ACTIE, { hashes: [ID] }), VERSION],
   ['what decides how it can be changed', (db) => readStanding(db, ACTIE), VERSION],
@@ -139,7 +144,9 @@ it.each<[string, (db: Db) => Promise<unknown>, RegExp[]]>([
 it('reads a person from one partition, and a version from its month', async () => {
   const [places] = await plansOf((db) => findLocations(db, { ...QUESTION, hashes: [ID] }, undefined, 101));
   expect(places).toHaveLength(1);
-  const [versions] = await plansOf((db) => readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }]));
+  const [versions] = await plansOf((db) =>
+    readVersionsAt(db, [{ actieId: ACTIE, versie: 1, posities: '{0}' }], ONE_MACHINE),
+  );
   expect(versions).toHaveLength(1);
 });
 
@@ -149,7 +156,7 @@ it('looks up each version of a page by its key, also with nearly empty months in
     versie: 1,
     posities: '{0}',
   }));
-  for (const scans of await plansOf((db) => readVersionsAt(db, places))) {
+  for (const scans of await plansOf((db) => readVersionsAt(db, places, ONE_MACHINE))) {
     for (const scan of scans) expect(scan['Index Cond']).toMatch(/actie_id = k\.actie_id/);
   }
 });
@@ -158,7 +165,10 @@ it('changes a processing, and removes persons, by index too', async () => {
   // As `preferIndexes` has it for the transaction of a change.
   await client.query('set enable_seqscan = off');
   const patch = await plansOf((db) =>
-    patchVerwerking(db, ID, { bewaartermijn: 'P1Y', withLdv: true }, NOW, { door: 't', verzoekId: 't' }),
+    patchVerwerking(db, ID, { bewaartermijn: 'P1Y', withLdv: true, distributed: false }, NOW, {
+      door: 't',
+      verzoekId: 't',
+    }),
   );
   const remove = await plansOf((db) => removeLocations(db, stored()));
   for (const scan of [...patch, ...remove].flat()) {

@@ -1,5 +1,7 @@
+import process from 'node:process';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CITUS_SETTING } from '../support/citus.ts';
 import {
   actie,
   actieIn,
@@ -84,7 +86,9 @@ describe('a change', () => {
         `update koppelvlak.migraties set name = name`,
         `copy (select 1) to program 'true'`,
       ]) {
-        await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' });
+        // Citus has no such MERGE for anybody.
+        const code = process.env[CITUS_SETTING] !== undefined && statement.startsWith('merge') ? 'XX000' : '42501';
+        await expect(client.query(statement), statement).rejects.toMatchObject({ code });
       }
     } finally {
       await client.query('reset role');

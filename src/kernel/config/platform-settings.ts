@@ -165,6 +165,11 @@ export const databaseSettings = {
       'Login of the administrator of the database server, for `koppelvlak fleet FILE provision` only. Not for a service.',
   }),
   migrate: flag('DATABASE_MIGRATE', { default: true, description: 'Migrate at start.' }),
+  distributed: choice('DATABASE_DISTRIBUTED', ['none', 'citus'], {
+    default: 'none',
+    description:
+      '`citus`: migrating also distributes the processing log over the nodes of Citus; `DATABASE_URL` is its coordinator. A log that is distributed stays so.',
+  }),
   poolSize: integer('DATABASE_POOL_SIZE', {
     default: 10,
     min: 2,

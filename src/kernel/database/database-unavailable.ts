@@ -10,6 +10,8 @@ export class DatabaseUnavailableError extends Error {
 const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006'];
 /** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */
 const CONNECTION_CLASS = '08';
+/** What Citus says, with a state that means any error, when a worker was lost during a transaction. */
+const LOST_WORKER = 'failure on connection marked as essential';
 const UNAVAILABLE_CODES = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -39,6 +41,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseUnavailableError) return true;
   if (error instanceof pg.DatabaseError) {
+    if (error.message.startsWith(LOST_WORKER)) return true;
     return (
       error.code !== undefined && (error.code.startsWith(CONNECTION_CLASS) || UNAVAILABLE_STATES.includes(error.code))
     );

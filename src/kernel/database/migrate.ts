@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
@@ -19,6 +20,9 @@ export class MigrationError extends Error {
     this.code = code;
   }
 }
+
+/** Below the migrations: what distributes tables over the nodes of Citus, to be run each time. */
+const DISTRIBUTED = 'distributed';
 
 const SCHEMA = 'koppelvlak';
 const TABLE = 'migraties';
@@ -42,8 +46,10 @@ export async function migrate(options: {
   variable?: string | undefined;
   dir: string;
   log: Logger;
+  /** Also distributes tables over the nodes of Citus, where they are not yet. */
+  distributed?: boolean | undefined;
 }): Promise<string[]> {
-  const { dir, log, variable } = options;
+  const { dir, log, variable, distributed = false } = options;
   const named = (error: unknown): never => {
     throw connectionError(error, variable);
   };
@@ -62,7 +68,7 @@ export async function migrate(options: {
     const { pending, unknown } = await migrationState(client, dir);
     if (unknown.length > 0) throw newerDatabase(unknown);
     // Without pending migrations this needs no privileges, so a service whose login owns nothing may call it.
-    if (pending.length === 0) return [];
+    if (pending.length === 0 && !distributed) return [];
     const { runner } = await import('node-pg-migrate');
     const applied = await runner({
       dbClient: client,
@@ -81,11 +87,18 @@ export async function migrate(options: {
     });
     const names = applied.map(({ name }) => name);
     if (names.length > 0) log.info({ migrations: names }, 'database migrated');
+    if (distributed) await distribute(client, join(dir, DISTRIBUTED));
     return names;
   } catch (error) {
     throw error instanceof MigrationError ? error : explain(error, client);
   } finally {
     await client.end();
+  }
+}
+
+async function distribute(client: pg.Client, dir: string): Promise<void> {
+  for (const name of (await readdir(dir)).filter((file) => file.endsWith('.sql')).sort()) {
+    await client.query(`begin; ${await readFile(join(dir, name), 'utf8')}; commit`);
   }
 }
 

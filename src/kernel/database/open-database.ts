@@ -75,7 +75,8 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const { database } = config;
   const { url, ownerUrl, variables, exited } = databaseServer;
   if (purpose === 'service' && database.migrate) {
-    await migrate({ url: ownerUrl, variable: variables.ownerUrl, dir: MIGRATIONS, log });
+    const distributed = database.distributed === 'citus';
+    await migrate({ url: ownerUrl, variable: variables.ownerUrl, dir: MIGRATIONS, log, distributed });
   }
   const pools: Pool[] = [];
   const defaults: Omit<PoolOptions, 'size'> = {

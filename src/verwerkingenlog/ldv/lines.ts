@@ -9,7 +9,7 @@ import { createGroupCommit } from '../append.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
 import { logFull } from '../problems.ts';
 import type { ActieLog } from '../processing-log.ts';
-import { type Append, type Appended, appendVersies, type ForwardPolicy } from '../store/append.ts';
+import { type Append, type Appended, type AppendTarget, appendVersies } from '../store/append.ts';
 import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../store/months.ts';
 import { sealed } from '../store/proof.ts';
@@ -91,7 +91,7 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
         prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
       }
       const all = prepared.flat();
-      const write = () => transaction(pool, (db) => storeLines(db, all, forward));
+      const write = () => transaction(pool, (db) => storeLines(db, all, { forward, distributed: log.distributed }));
       let stored: StoredLines;
       try {
         stored = await write();
@@ -126,11 +126,7 @@ interface StoredLines {
 }
 
 /** Stores, in the transaction of `db`, the lines that are not there yet. */
-async function storeLines(
-  db: Db,
-  lines: readonly PreparedLine[],
-  forward: ForwardPolicy | undefined,
-): Promise<StoredLines> {
+async function storeLines(db: Db, lines: readonly PreparedLine[], target: AppendTarget): Promise<StoredLines> {
   // Of lines with the same key, the first is the one that may be stored.
   const firsts = new Map<string, PreparedLine>();
   for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
@@ -156,7 +152,7 @@ async function storeLines(
       ...(await appendVersies(
         db,
         part.map(({ append }) => append),
-        forward,
+        target,
       )),
     );
   }

@@ -121,7 +121,10 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
         const changed = await patchVerwerking(
           db,
           verwerkingId,
-          { vertrouwelijkheid, bewaartermijn, withLdv, forward: forwardPolicy(platform.config), proof },
+          {
+            ...{ vertrouwelijkheid, bewaartermijn, withLdv, proof },
+            ...{ forward: forwardPolicy(platform.config), distributed: needs.log.distributed },
+          },
           platform.clock.now(),
           auteurOf(request),
         );

@@ -63,7 +63,7 @@ export async function listActiviteiten(
 /** How many activities there are, counted no further than `max`. */
 export async function countActiviteiten(db: Db, max: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    'select count(*) as count from (select from verwerkingenlog.verwerkingsactiviteiten limit $1::integer) as a',
+    'select count(*) as count from (select 1 from verwerkingenlog.verwerkingsactiviteiten limit $1::integer) as a',
     [max],
   );
   return rows[0]?.count ?? 0;

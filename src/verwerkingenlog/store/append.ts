@@ -1,9 +1,11 @@
 /** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
 import type pg from 'pg';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
-import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { type ArrayKind, arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { type TraceContext, traceHeaders } from '../../kernel/trace-context.ts';
+import { appendDistributed, TAKE_OVER } from './distributed.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the idempotency key of its request when it has one. */
@@ -28,20 +30,38 @@ export interface Appended {
   readonly unknownActivity: boolean;
 }
 
+export interface AppendTarget {
+  /** Absent: nothing is given on. */
+  readonly forward?: ForwardPolicy | undefined;
+  /** Whether the log is distributed over several machines; then `db` is a transaction. */
+  readonly distributed: boolean;
+}
+
 /**
- * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key. Outside a transaction they are
- * committed when this resolves.
- * @param forward absent: nothing is given on
+ * Adds versions, and the locations of their persons: all or none. No two may have the same idempotency key. On one machine they are
+ * committed when this resolves, outside a transaction.
  * @returns what became of each, in the order given
  * @throws {DatabaseError} 23514 when a month has no partition yet, 23505 when a version exists
  */
 export async function appendVersies(
   db: Db,
   appends: readonly Append[],
-  forward?: ForwardPolicy | undefined,
+  { forward, distributed }: AppendTarget,
 ): Promise<Appended[]> {
+  if (distributed) return await appendDistributed(db, appends, forward);
   const { rows } = await db.query<Appended>(insertOf(appends, forward));
   return rows;
+}
+
+/** The same in a transaction of its own. */
+export async function appendCommitted(
+  pool: Pool,
+  appends: readonly Append[],
+  target: AppendTarget,
+): Promise<Appended[]> {
+  // One statement is a transaction by itself.
+  if (!target.distributed) return await appendVersies(pool, appends, target);
+  return await transaction(pool, (db) => appendVersies(db, appends, target));
 }
 
 function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined): pg.QueryConfig {
@@ -85,11 +105,6 @@ const INPUT: readonly (readonly [column: string, kind: ArrayKind, read: (append:
 const FIRST_COLUMN = 3;
 const LAST = FIRST_COLUMN + INPUT.length;
 
-/** A used key is free again after 24 hours, also by the clock of the database: an instance whose clock is ahead frees none too early. */
-const TAKE_OVER = `
-    on conflict (sleutel) do update set inhoud = excluded.inhoud, actie_id = excluded.actie_id, tijdstip = excluded.tijdstip
-      where oud.tijdstip <= least(excluded.tijdstip, clock_timestamp() + interval '5 seconds') - interval '24 hours'`;
-
 /** Bytes of an entry in the proof log. */
 const ENTRY_BYTES = 33;
 
@@ -106,7 +121,7 @@ const append = (more: string, entries?: number): string => `
       left join verwerkingenlog.verwerkingsactiviteiten a using (verwerkingsactiviteit_id)
   ), sleutels as (
     insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
-    select idempotentie, inhoud, actie_id, tijdstip_registratie from invoer
+    select idempotentie, inhoud, actie_id, least(tijdstip_registratie, clock_timestamp() + interval '5 seconds') from invoer
     where idempotentie is not null and not (weigert and onbekend) order by idempotentie${TAKE_OVER}
     returning actie_id
   ), nieuw as materialized (

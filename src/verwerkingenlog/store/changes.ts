@@ -1,11 +1,12 @@
 /** Locks of what is changed, and the statements of a change. */
 import type { Db } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../kernel/proof-log.ts';
-import { type Categorie, categorieVan } from '../domain/access.ts';
+import { type Categorie, categorieOf, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
-import { type Appended, appendVersies, type ForwardPolicy, wasForwarded } from './append.ts';
+import { type Appended, type AppendTarget, appendVersies, type ForwardPolicy, wasForwarded } from './append.ts';
+import { type NextVersie, replaceDistributed } from './distributed.ts';
 import { encryptSeed, type SealedVersie } from './proof.ts';
 import {
   fromRow,
@@ -65,11 +66,10 @@ export async function replaceVersie(
   db: Db,
   current: StoredVersie,
   next: SealedVersie,
-  options: { readonly refuseUnknownActivity: boolean; readonly forward?: ForwardPolicy | undefined },
+  { refuseUnknownActivity, ...target }: AppendTarget & { readonly refuseUnknownActivity: boolean },
 ): Promise<Appended> {
-  const { refuseUnknownActivity, forward } = options;
   await removeLocations(db, current);
-  const [appended] = await appendVersies(db, [{ ...next, refuseUnknownActivity }], forward);
+  const [appended] = await appendVersies(db, [{ ...next, refuseUnknownActivity }], target);
   if (appended === undefined) throw new TypeError('nothing was appended');
   return appended;
 }
@@ -79,7 +79,7 @@ export async function removeLocations(db: Db, versie: StoredVersie): Promise<voi
   await preferIndexes(db);
   await db.query(
     `delete from verwerkingenlog.vindplaatsen p using unnest($1::uuid[]) as s(sleutel)
-     where p.sleutel = s.sleutel and p.tijdstip = $2::timestamptz and p.actie_id = $3::uuid`,
+     where p.sleutel = s.sleutel and p.tijdstip = $2::timestamptz and p.actie_id = $3::uuid and p.sleutel = any($1::uuid[])`,
     [[...positionsByPerson(versie).keys()], versie.tijdstip, versie.actieId],
   );
 }
@@ -100,15 +100,11 @@ export async function lastObjectNumber(db: Db, actieId: string): Promise<number>
  *   not choose what a change of somebody else's processing touches
  */
 const currentOf = (withLdv: string): string => `
-  with kandidaat as materialized (
-    select distinct actie_id from verwerkingenlog.versies where verwerking_id = $1::uuid
-  ), laatste as (
-    -- One by one by the primary key: a join would read the whole log.
-    select v.* from kandidaat k cross join lateral (
-      select * from verwerkingenlog.versies where actie_id = k.actie_id order by versie desc limit 1
-    ) as v
-  ), huidig as materialized (
-    select * from laatste where verwerking_id = $1::uuid and not vervallen and (${withLdv}::boolean or ldv is null)
+  with huidig as materialized (
+    select v.* from verwerkingenlog.versies v
+    where v.verwerking_id = $1::uuid and not v.vervallen and (${withLdv}::boolean or v.ldv is null)
+      -- Compared with a number, each is looked up by the primary key: an anti-join would read the whole log.
+      and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)
   )`;
 
 /** The categories of the actions of a processing; empty when it is unknown or all of it was deleted. */
@@ -139,6 +135,8 @@ interface VerwerkingChange {
   readonly withLdv: boolean;
   /** What is given on to another logbook. */
   readonly forward?: ForwardPolicy | undefined;
+  /** Whether the log is distributed over several machines. */
+  readonly distributed: boolean;
   /** The proof log of processing, when there is one. */
   readonly proof?: { readonly writer: ProofWriter; readonly keys: IdentityKeys } | undefined;
 }
@@ -213,6 +211,7 @@ export async function patchVerwerking(
 ): Promise<Categorie[]> {
   await preferIndexes(db);
   const { proof } = change;
+  if (change.distributed) return await patchDistributed(db, verwerkingId, change, now, auteur);
   if (proof === undefined) return await patchWith(db, verwerkingId, change, now, auteur);
   const found = new Set<Categorie>();
   for (let after = FIRST_ID; ; ) {
@@ -247,16 +246,10 @@ interface SealedChange {
   readonly entry: Uint8Array;
 }
 
-/** Seals what `CHANGED` will make of a version. */
-async function sealNext(
-  stored: StoredVersie,
-  { vertrouwelijkheid, bewaartermijn }: VerwerkingChange,
-  now: Date,
-  auteur: Auteur,
-  { writer, keys }: NonNullable<VerwerkingChange['proof']>,
-): Promise<SealedChange> {
-  const current = await revealWithinBudget(stored, keys);
-  const next: Versie = {
+/** A version as `CHANGED` has it. */
+function changed<T extends Versie | StoredVersie>(current: T, change: VerwerkingChange, now: Date, auteur: Auteur): T {
+  const { vertrouwelijkheid, bewaartermijn } = change;
+  return {
     ...current,
     ...auteur,
     versie: current.versie + 1,
@@ -265,8 +258,44 @@ async function sealNext(
     ooitVertrouwelijk: current.ooitVertrouwelijk || (vertrouwelijkheid ?? 'normaal') !== 'normaal',
     bewaartermijn: bewaartermijn ?? current.bewaartermijn,
   };
-  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(next));
+}
+
+/** Seals what a change will make of a version. */
+async function sealNext(
+  stored: StoredVersie,
+  change: VerwerkingChange,
+  now: Date,
+  auteur: Auteur,
+  { writer, keys }: NonNullable<VerwerkingChange['proof']>,
+): Promise<SealedChange> {
+  const current = await revealWithinBudget(stored, keys);
+  const { seed, entry } = await writer.sealWithinBudget(proofRecordOf(changed(current, change, now, auteur)));
   return { actieId: stored.actieId, zaad: encryptSeed(stored, seed, keys), entry };
+}
+
+/** The same on several machines: what is read is written again, for a statement there cannot write to both tables. */
+async function patchDistributed(
+  db: Db,
+  verwerkingId: string,
+  change: VerwerkingChange,
+  now: Date,
+  auteur: Auteur,
+): Promise<Categorie[]> {
+  const { proof, forward } = change;
+  const found = new Set<Categorie>();
+  for (let after = FIRST_ID; ; ) {
+    const current = await readCurrentOf(db, verwerkingId, change.withLdv, after);
+    const last = current.at(-1);
+    if (last === undefined) return [...found];
+    after = last.actieId;
+    for (const versie of current) found.add(categorieOf(versie));
+    const next: NextVersie[] = [];
+    for (const stored of current) {
+      const seal = proof === undefined ? undefined : await sealNext(stored, change, now, auteur, proof);
+      next.push({ versie: { ...changed(stored, change, now, auteur), zaad: seal?.zaad ?? null }, entry: seal?.entry });
+    }
+    await replaceDistributed(db, next, forward);
+  }
 }
 
 async function patchWith(

@@ -57,12 +57,11 @@ export async function readCurrentParts(
             select * from json_array_elements(v.objecten) with ordinality as e(object, plaats)
             where $2::uuid[] is null or (e.object ->> 'sleutel')::uuid = any($2::uuid[]) order by plaats limit $3::integer
           ) o), '[]') end as objecten
-      from unnest($1::uuid[]) with ordinality as a(actie_id, rij)
-        cross join lateral (
-          select * from verwerkingenlog.versies w where w.actie_id = a.actie_id order by w.versie desc limit 1
-        ) v
-      where not v.vervallen order by a.rij`,
+      from verwerkingenlog.versies v
+      where v.actie_id = any($1::uuid[]) and not v.vervallen
+        and v.versie = (select max(w.versie) from verwerkingenlog.versies w where w.actie_id = v.actie_id)`,
     values: [arrayOf.uuid(acties), hashes === undefined ? null : arrayOf.uuid(hashes), most],
   });
-  return rows.map(({ aantal, ...row }) => ({ stored: fromRow(row), objects: aantal }));
+  const parts = new Map(rows.map(({ aantal, ...row }) => [row.actieId, { stored: fromRow(row), objects: aantal }]));
+  return acties.flatMap((actieId) => parts.get(actieId) ?? []);
 }

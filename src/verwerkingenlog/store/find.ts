@@ -98,12 +98,12 @@ export async function countLocations(db: Db, filter: PersonFilter): Promise<numb
   const keys = filter.hashes.length;
   const rows = perKey(
     keys,
-    (key) => `select from ${SOURCES[filter.per].from} where sleutel = ${key} and ${MATCHES} limit $7::integer`,
+    (key) => `select 1 from ${SOURCES[filter.per].from} where sleutel = ${key} and ${MATCHES} limit $7::integer`,
   );
   const { rows: counts } = await db.query<{ count: number }>({
     name: `verwerkingenlog-count-${filter.per}-${keys}`,
     // $5 and $6 are those of the cursor in `findLocations`.
-    text: `select count(*) as count from (select from (${rows}) as p where $5::text is null and $6::text is null limit $7::integer) as q`,
+    text: `select count(*) as count from (select 1 from (${rows}) as p where $5::text is null and $6::text is null limit $7::integer) as q`,
     values: [...conditions(filter), null, null, MAX_COUNT, ...filter.hashes],
   });
   return counts[0]?.count ?? 0;
@@ -118,30 +118,49 @@ function conditions(filter: PersonFilter): unknown[] {
   ];
 }
 
-/** The versions at these locations, in their order, each with only the objects at its positions. */
+const PLACES = `unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)`;
+// Redundant bounds: with them months that the page does not need are not opened.
+const BOUNDS = `v.actie_id >= $4::uuid and v.actie_id <= $5::uuid`;
+
+const READ_LOCATIONS = {
+  name: 'verwerkingenlog-read-locations',
+  text: `
+    select ${SELECT_VERSIE},
+      -- Reads the list once, however many of its objects are of one person.
+      (select json_agg(o.object order by o.nummer) from json_array_elements(v.objecten) with ordinality as o(object, nummer)
+       where (o.nummer - 1)::integer in (select unnest(k.posities::integer[]))) as objecten
+    from ${PLACES} cross join lateral (
+      select * from verwerkingenlog.versies v where v.actie_id = k.actie_id and v.versie = k.versie and ${BOUNDS}
+      -- Each row by its key: without this the planner may read everything between the bounds.
+      limit 1
+    ) as v
+    order by k.rij`,
+};
+
+/** By a join and a function, which Citus can send to the machines that have one of the actions. */
+const READ_LOCATIONS_DISTRIBUTED = {
+  name: 'verwerkingenlog-distributed-locations',
+  text: `
+    select ${SELECT_VERSIE}, verwerkingenlog.objecten_op(v.objecten, k.posities::integer[]) as objecten
+    from ${PLACES} join verwerkingenlog.versies v
+      on v.actie_id = k.actie_id and v.versie = k.versie and v.actie_id = any($1::uuid[]) and ${BOUNDS}
+    order by k.rij`,
+};
+
+/**
+ * The versions at these locations, in their order, each with only the objects at its positions.
+ * @param options.distributed whether the log is distributed over several machines
+ */
 export async function readVersionsAt(
   db: Db,
   locations: readonly Pick<Location, 'actieId' | 'versie' | 'posities'>[],
+  { distributed }: { readonly distributed: boolean },
 ): Promise<StoredVersie[]> {
   if (locations.length === 0) return [];
   const ids = locations.map(({ actieId }) => actieId);
   const ordered = ids.toSorted();
   const { rows } = await db.query<VersieRow>({
-    name: 'verwerkingenlog-read-locations',
-    text: `
-      select ${SELECT_VERSIE},
-        -- Reads the list once, however many of its objects are of one person.
-        (select json_agg(o.object order by o.nummer) from json_array_elements(v.objecten) with ordinality as o(object, nummer)
-         where (o.nummer - 1)::integer in (select unnest(k.posities::integer[]))) as objecten
-      from unnest($1::uuid[], $2::integer[], $3::text[]) with ordinality as k(actie_id, versie, posities, rij)
-        cross join lateral (
-          select * from verwerkingenlog.versies w where w.actie_id = k.actie_id and w.versie = k.versie
-            -- Redundant bounds: with them months that the page does not need are not opened.
-            and w.actie_id >= $4::uuid and w.actie_id <= $5::uuid
-          -- Each row by its key: without this the planner may read everything between the bounds.
-          limit 1
-        ) as v
-      order by k.rij`,
+    ...(distributed ? READ_LOCATIONS_DISTRIBUTED : READ_LOCATIONS),
     values: [
       ids,
       locations.map(({ versie }) => versie),

@@ -87,33 +87,37 @@ export interface QueuedActie {
 
 /** The first of the queue, in order. */
 export async function readForwardQueue(db: Db, limit: number): Promise<QueuedActie[]> {
-  const { rows } = await db.query<QueuedActie & Record<string, unknown>>({
+  const { rows: queued } = await db.query<Pick<QueuedActie, 'volgnummer' | 'actieId' | 'traceparent' | 'tracestate'>>({
     name: 'verwerkingenlog-forward-read',
     text: `
-      with eerst as materialized (
-        select * from verwerkingenlog.ldv_doorgifte order by volgnummer limit $1::integer
-      )
-      select d.volgnummer, d.actie_id as "actieId", d.traceparent, d.tracestate, l.actie_id is not null as bestaat,
-        1 + coalesce(json_array_length(e.objecten), 0) as spans, coalesce(l.vervallen, false) as vervallen,
-        coalesce(l.vertrouwelijkheid = 'vertrouwelijk', false) as vertrouwelijk
-      from eerst d
-        left join lateral (select v.objecten from verwerkingenlog.versies v where v.actie_id = d.actie_id and v.versie = 1) e on true
-        left join lateral (
-          select v.actie_id, v.vervallen, v.vertrouwelijkheid from verwerkingenlog.versies v
-          where v.actie_id = d.actie_id order by v.versie desc limit 1
-        ) l on true
-      order by d.volgnummer`,
+      select volgnummer, actie_id as "actieId", traceparent, tracestate
+      from verwerkingenlog.ldv_doorgifte order by volgnummer limit $1::integer`,
     values: [limit],
   });
-  return rows;
+  // Apart: the queue stays on the coordinator when the log is distributed.
+  const { rows: facts } = await db.query<Pick<QueuedActie, 'actieId' | 'spans' | 'vervallen' | 'vertrouwelijk'>>({
+    name: 'verwerkingenlog-forward-facts',
+    text: `
+      select actie_id as "actieId", 1 + coalesce(max(json_array_length(objecten)) filter (where versie = 1), 0) as spans,
+        (array_agg(vervallen order by versie desc))[1] as vervallen,
+        (array_agg(vertrouwelijkheid order by versie desc))[1] = 'vertrouwelijk' as vertrouwelijk
+      from verwerkingenlog.versies where actie_id = any($1::uuid[]) group by actie_id`,
+    values: [arrayOf.uuid(queued.map(({ actieId }) => actieId))],
+  });
+  const known = new Map(facts.map((fact) => [fact.actieId, fact]));
+  return queued.map((one) => {
+    const fact = known.get(one.actieId);
+    const bestaat = fact !== undefined;
+    return { spans: 1, vervallen: false, vertrouwelijk: false, ...fact, ...one, bestaat };
+  });
 }
 
 /** The first versions of actions, by action. */
 export async function readFirstVersies(db: Db, acties: readonly string[]): Promise<Map<string, StoredVersie>> {
   const { rows } = await db.query<VersieRow>({
     name: 'verwerkingenlog-forward-versies',
-    text: `select ${SELECT_VERSIE}, v.objecten from unnest($1::uuid[]) as a(actie_id)
-      cross join lateral (select * from verwerkingenlog.versies where actie_id = a.actie_id and versie = 1) v`,
+    text: `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
+      where v.actie_id = any($1::uuid[]) and v.versie = 1`,
     values: [arrayOf.uuid(acties)],
   });
   return new Map(rows.map((row) => [row.actieId, fromRow(row)]));

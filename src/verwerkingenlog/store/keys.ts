@@ -157,7 +157,7 @@ async function forgetWithoutKey(pool: Pool): Promise<void> {
     // A statement of its own, to see what was committed before the row was locked.
     await db.query(
       `delete from verwerkingenlog.sleutels
-       where naam = $1::text and not exists (select from verwerkingenlog.versies where sleutelnaam is null)`,
+       where naam = $1::text and not exists (select 1 from verwerkingenlog.versies where sleutelnaam is null)`,
       [WITHOUT_KEY],
     );
   });

@@ -37,9 +37,13 @@ export async function makeMonths(db: Db, from: Date, count: number): Promise<num
   return rows[0]?.made ?? 0;
 }
 
+/** What Citus tells of a worker's error 23514: its own code, and the worker's words. */
+const CITUS_MISSING_MONTH = /^no partition of relation "versies_\d+" found for row$/;
+
 /** Whether a statement failed because the month of a version has no partition. */
 export function isMissingMonth(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '23514' && error.constraint === undefined;
+  if (!(error instanceof pg.DatabaseError) || error.constraint !== undefined) return false;
+  return error.code === '23514' || (error.code === 'XX000' && CITUS_MISSING_MONTH.test(error.message));
 }
 
 /** The first days of the months of these moments (UTC texts), each once. */

@@ -144,6 +144,11 @@ async function* pastActions(work: Work, month: Month): AsyncGenerator<string[]> 
   }
 }
 
+/** The term of an activity at a moment. In the statement itself: Citus runs no function over a table of its own. */
+const termOf = (activity: string, at: string): string => `(
+         select p.bewaartermijn from verwerkingenlog.activiteit_termijnen p
+         where p.verwerkingsactiviteit_id = ${activity} and p.vanaf <= ${at} order by p.vanaf desc, p.nummer desc limit 1)`;
+
 /** Those that may be removed now, each with its first registration. */
 async function removable(
   db: Db,
@@ -164,8 +169,8 @@ async function removable(
      ), vervroegd as (
        -- A version that ends sooner than the one before it, by the register of that moment.
        select actie_id, vanaf from v
-       where versie > 1 and verwerkingenlog.einde(tijdstip, bewaartermijn, verwerkingenlog.activiteit_termijn(activiteit, vanaf), $3::text)
-         < verwerkingenlog.einde(was_tijdstip, was_termijn, verwerkingenlog.activiteit_termijn(was_activiteit, vanaf), $3::text)
+       where versie > 1 and verwerkingenlog.einde(tijdstip, bewaartermijn, ${termOf('activiteit', 'vanaf')}, $3::text)
+         < verwerkingenlog.einde(was_tijdstip, was_termijn, ${termOf('was_activiteit', 'vanaf')}, $3::text)
        union all
        -- A term of the register that became shorter while a version went by it; in one moment, both count.
        select v.actie_id, t.vanaf from v join t using (activiteit)
@@ -178,11 +183,11 @@ async function removable(
      )
      select l.actie_id as id, l.geregistreerd as registered
      from laatste l
-     where verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, verwerkingenlog.activiteit_termijn(l.activiteit, $2::timestamptz), $3::text)
+     where verwerkingenlog.einde(l.tijdstip, l.bewaartermijn, ${termOf('l.activiteit', '$2::timestamptz')}, $3::text)
          <= $2::timestamptz
        and verwerkingenlog.vervalt_op(l.geregistreerd, $4::text) <= $2::timestamptz
        and not exists (
-         select from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.vervalt_op(b.vanaf, $5::text) > $2::timestamptz)`,
+         select 1 from vervroegd b where b.actie_id = l.actie_id and verwerkingenlog.vervalt_op(b.vanaf, $5::text) > $2::timestamptz)`,
     [ids, now, rules.maxRetention ?? null, rules.minRetention, rules.retentionGrace],
   );
   return rows;

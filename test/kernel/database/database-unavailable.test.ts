@@ -53,6 +53,14 @@ describe('the database is unavailable', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
+  it('when Citus lost a worker during a transaction', () => {
+    const error = new pg.DatabaseError('failure on connection marked as essential: 127.0.0.1:9702', 100, 'error');
+    error.code = 'XX000';
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    error.message = 'could not find what is not there';
+    expect(isDatabaseUnavailable(error)).toBe(false);
+  });
+
   it('when no connection of the pool comes free', async () => {
     const pool = openPool(database.url, { size: 1, connectTimeoutMs: 50 });
     const client = await pool.connect();

@@ -1,0 +1,212 @@
+/** The log on Citus under load: a worker is killed and comes back, and a shard is moved. Nothing that was acknowledged may be missing. */
+import { exec } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { MIGRATIONS, migrate } from '../../src/kernel/database/migrate.ts';
+import { createLogger } from '../../src/kernel/log.ts';
+import { allowRolesOnNodes, createCitusDatabase, dropCitusDatabase } from '../../test/support/citus.ts';
+import { callProgram } from '../../test/support/program.ts';
+import { startTokens } from '../../test/support/tokens.ts';
+import { startChild } from './children.ts';
+import { sampleActie } from './sample-actie.ts';
+
+export interface CitusDrillOptions {
+  /** Of the coordinator, as superuser. */
+  readonly coordinator: string;
+  /** Commands that kill a worker and start it again; absent: none is killed. */
+  readonly worker?: { readonly kill: string; readonly start: string } | undefined;
+  readonly writers: number;
+  /** Load before, during and after the failure, each (milliseconds). */
+  readonly loadMs: number;
+  readonly report?: (line: string) => void;
+}
+
+interface Acknowledged {
+  readonly key: string;
+  readonly body: string;
+  readonly actieId: string;
+}
+
+interface Phase {
+  readonly name: string;
+  /** How often each status was answered; 0: the connection was cut. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+export interface CitusDrillResult {
+  readonly phases: readonly Phase[];
+  readonly acknowledged: number;
+  readonly lost: readonly string[];
+  /** Keys that gave another action when they were sent again. */
+  readonly changedReplays: readonly string[];
+  /** Milliseconds from the start of the worker to the first action about any person. */
+  readonly backAfterMs: number | undefined;
+  /** What `koppelvlak log verify` said. */
+  readonly verified: string;
+}
+
+const KEY = `drill:${Buffer.alloc(32, 5).toString('base64')}`;
+/** Longest wait for the worker to serve again. */
+const BACK_MS = 60_000;
+
+export async function runCitusDrill(options: CitusDrillOptions): Promise<CitusDrillResult> {
+  const { coordinator, report = () => undefined } = options;
+  const name = `koppelvlak_drill_${randomBytes(4).toString('hex')}`;
+  const url = await createCitusDatabase(coordinator, name);
+  const tokens = await startTokens();
+  const db = new pg.Client(url);
+  try {
+    await migrate({ url, dir: MIGRATIONS, log: createLogger('error'), distributed: true });
+    await allowRolesOnNodes(coordinator);
+    await db.connect();
+    const env = { DATABASE_URL: url, VERWERKINGENLOG_KEY: KEY, ...tokens.env };
+    const server = await startChild(new URL('./log-server.ts', import.meta.url), env);
+    try {
+      const base = `${Object(await server.ask({})).url}/verwerkingenlog/v1/verwerkingsacties`;
+      const { authorization } = await tokens.bearer(['create:normal']);
+      const drill = await underLoad(options, { base, authorization, db });
+      const { status, stdout } = await callProgram(['log', 'verify'], { DATABASE_URL: url, VERWERKINGENLOG_KEY: KEY });
+      const verified = `${status === 0 ? 'ok' : `exit ${status}`}: ${stdout.trim()}`;
+      report(`log verify ${verified}`);
+      return { ...drill, verified };
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await db.end();
+    await tokens.close();
+    await dropCitusDatabase(coordinator, name);
+  }
+}
+
+interface Log {
+  readonly base: string;
+  readonly authorization: string;
+  readonly db: pg.Client;
+}
+
+async function underLoad(
+  { worker, writers, loadMs, report = () => undefined }: CitusDrillOptions,
+  log: Log,
+): Promise<Omit<CitusDrillResult, 'verified'>> {
+  const acknowledged: Acknowledged[] = [];
+  const phases: Phase[] = [];
+  const phase = async (title: string, during: () => Promise<void>): Promise<void> => {
+    const statuses: Record<string, number> = {};
+    const end = new AbortController();
+    const load = Array.from({ length: writers }, () => write(log, acknowledged, statuses, end.signal));
+    try {
+      await during();
+    } finally {
+      end.abort();
+      await Promise.all(load);
+    }
+    phases.push({ name: title, statuses });
+    report(
+      `${title}: ${Object.entries(statuses)
+        .map(([status, count]) => `${status} × ${count}`)
+        .join(', ')}`,
+    );
+  };
+
+  let backAfterMs: number | undefined;
+  await phase('all nodes', () => delay(loadMs));
+  if (worker !== undefined) {
+    await phase('a worker is killed', async () => {
+      await promisify(exec)(worker.kill);
+      await delay(loadMs);
+    });
+    await promisify(exec)(worker.start);
+    const started = performance.now();
+    await untilAllServe(log, acknowledged);
+    backAfterMs = performance.now() - started;
+    report(`serves all persons again after ${Math.round(backAfterMs)} ms`);
+    await phase('the worker is back', () => delay(loadMs));
+  }
+  await phase('a shard is moved', () => moveShards(log.db));
+
+  const lost = await missing(log.db, acknowledged);
+  const changedReplays = await replays(log, acknowledged.slice(-200));
+  report(`${acknowledged.length} acknowledged, ${lost.length} lost, ${changedReplays.length} replays that changed`);
+  return { phases, acknowledged: acknowledged.length, lost, changedReplays, backAfterMs };
+}
+
+async function write(
+  log: Log,
+  acknowledged: Acknowledged[],
+  statuses: Record<string, number>,
+  end: AbortSignal,
+): Promise<void> {
+  while (!end.aborted) {
+    const one = { key: randomUUID(), body: sampleActie(String(100_000_000 + Math.floor(Math.random() * 8e8)), 1) };
+    const { status, actieId } = await post(log, one);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    if (status === 201 && actieId !== undefined) acknowledged.push({ ...one, actieId });
+    // As a client does that is told to come again.
+    if (status !== 201) await delay(50);
+  }
+}
+
+async function post(
+  { base, authorization }: Log,
+  { key, body }: { readonly key: string; readonly body: string },
+): Promise<{ status: number; actieId?: string | undefined }> {
+  try {
+    const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': `"${key}"` };
+    const response = await fetch(base, { method: 'POST', headers, body });
+    const answer: unknown = await response.json();
+    const { actieId } = Object(answer);
+    return { status: response.status, actieId: typeof actieId === 'string' ? actieId : undefined };
+  } catch {
+    return { status: 0 };
+  }
+}
+
+/** Until forty actions in a row are kept: they are about persons, and have identities, of all shards. */
+async function untilAllServe(log: Log, acknowledged: Acknowledged[]): Promise<void> {
+  const deadline = performance.now() + BACK_MS;
+  for (let kept = 0; kept < 40; ) {
+    if (performance.now() > deadline) throw new Error('the worker does not serve again');
+    const one = { key: randomUUID(), body: sampleActie(String(200_000_000 + kept), 1) };
+    const { status, actieId } = await post(log, one);
+    kept = status === 201 ? kept + 1 : 0;
+    if (actieId !== undefined) acknowledged.push({ ...one, actieId });
+    if (status !== 201) await delay(50);
+  }
+}
+
+/** Moves the first shard of the versions, with the tables beside it, to another worker and back. */
+async function moveShards(db: pg.Client): Promise<void> {
+  const { rows } = await db.query<{ shardid: number; name: string; port: number; to: string; toPort: number }>(
+    `select s.shardid, s.nodename as name, s.nodeport as port, n.nodename as to, n.nodeport as "toPort"
+     from citus_shards s join pg_dist_node n on n.groupid <> 0 and n.noderole = 'primary' and (n.nodename, n.nodeport) <> (s.nodename, s.nodeport)
+     where s.table_name = 'verwerkingenlog.versies'::regclass order by s.shardid, n.nodeid limit 1`,
+  );
+  const [move] = rows;
+  if (move === undefined) throw new Error('no shard can be moved: the cluster has one worker');
+  const { shardid, name, port, to, toPort } = move;
+  const text = 'select citus_move_shard_placement($1::bigint, $2::text, $3::integer, $4::text, $5::integer)';
+  await db.query(text, [shardid, name, port, to, toPort]);
+  await db.query(text, [shardid, to, toPort, name, port]);
+}
+
+async function missing(db: pg.Client, acknowledged: readonly Acknowledged[]): Promise<string[]> {
+  const ids = acknowledged.map(({ actieId }) => actieId);
+  const { rows } = await db.query<{ id: string }>(
+    'select actie_id as id from verwerkingenlog.versies where actie_id = any($1::uuid[])',
+    [ids],
+  );
+  const there = new Set(rows.map(({ id }) => id));
+  return ids.filter((id) => !there.has(id));
+}
+
+async function replays(log: Log, acknowledged: readonly Acknowledged[]): Promise<string[]> {
+  const changed: string[] = [];
+  for (const one of acknowledged) {
+    const { actieId } = await post(log, one);
+    if (actieId !== one.actieId) changed.push(one.key);
+  }
+  return changed;
+}

@@ -1,0 +1,43 @@
+-- Distributes the processing log over the workers of Citus: `koppelvlak migrate --distributed`, after the migrations, as the owner.
+-- Runs each time; what is distributed already stays as it is. What is not named here is a local table of the coordinator.
+
+do $$
+declare
+  tabel text;
+begin
+  if not exists (select from pg_extension where extname = 'citus') then
+    raise exception 'the database has no Citus'
+      using errcode = 'feature_not_supported', hint = 'As a DBA run on every node: create extension citus; see docs/citus.md';
+  end if;
+
+  -- Read in joins with what is distributed, so each worker has a copy.
+  foreach tabel in array array['verwerkingsactiviteiten', 'activiteit_versies', 'activiteit_termijnen'] loop
+    tabel := 'verwerkingenlog.' || tabel;
+    if not exists (select from pg_dist_partition where logicalrelid = tabel::regclass) then
+      perform create_reference_table(tabel::regclass);
+      perform truncate_local_data_after_distributing_table(tabel::regclass);
+    end if;
+  end loop;
+
+  -- Reads one of these tables, so Citus did not give it to the workers when it was made.
+  execute pg_get_functiondef('verwerkingenlog.activiteit_termijn(uuid, timestamptz)'::regprocedure);
+  -- Numbers of copies are given by whoever inserts.
+  grant usage on sequence verwerkingenlog.activiteit_versies_nummer_seq, verwerkingenlog.activiteit_termijnen_nummer_seq
+    to koppelvlak_dienst;
+
+  if exists (select from pg_dist_partition where logicalrelid = 'verwerkingenlog.versies'::regclass) then
+    return;
+  end if;
+  -- The program does what it does (`sta_zonder_sleutel_toe`).
+  drop trigger zonder_sleutel on verwerkingenlog.versies;
+  -- All versions of an action are in one shard, all places of a person in one, and each key in one.
+  perform create_distributed_table('verwerkingenlog.versies', 'actie_id', colocate_with => 'none');
+  foreach tabel in array array['vindplaatsen', 'idempotentie', 'ldv_sleutels'] loop
+    perform create_distributed_table(('verwerkingenlog.' || tabel)::regclass, 'sleutel', colocate_with => 'none');
+  end loop;
+  -- What was copied to the workers is not left behind here.
+  foreach tabel in array array['versies', 'vindplaatsen', 'idempotentie', 'ldv_sleutels'] loop
+    perform truncate_local_data_after_distributing_table(('verwerkingenlog.' || tabel)::regclass);
+  end loop;
+end
+$$;

@@ -1,0 +1,18 @@
+/** Skips, through a Citus coordinator, the tests that are about one machine; each with its reason, as docs/citus.md has them. */
+import { beforeEach } from 'vitest';
+
+const PLANS = 'plans of one machine; EXPLAIN on Citus shows those of shards, and Postgres 15 has no generic ones';
+/** By file, and by the name of a test or `*` for all of the file. */
+const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'verwerkingenlog/plans.test.ts': { '*': PLANS },
+  'verwerkingenlog/retention-runs.test.ts': {
+    'are made ahead, and each action is in that of its registration':
+      'names the table of a row, which is that of a shard',
+  },
+};
+
+beforeEach(({ task, skip }) => {
+  const file = Object.entries(SKIPPED).find(([name]) => task.file.name.endsWith(name))?.[1];
+  const reason = file?.['*'] ?? file?.[task.name];
+  if (reason !== undefined) skip(reason);
+});

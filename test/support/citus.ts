@@ -1,0 +1,91 @@
+/** The processing log through a Citus coordinator: a setting names the cluster, and databases are made on each of its nodes. */
+import pg from 'pg';
+import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
+
+/** The setting with the address of a coordinator, as superuser; its database has the extension and knows the workers. */
+export const CITUS_SETTING = 'TEST_CITUS_URL';
+
+/** The addresses of the nodes of a cluster, the coordinator first, and the statement that makes the workers known in a new database. */
+interface Nodes {
+  readonly urls: readonly string[];
+  readonly join: string;
+}
+
+/** @param coordinator address of a database that has the extension */
+async function nodesOf(coordinator: string): Promise<Nodes> {
+  const { rows } = await queryAt<{ name: string; port: number; groupid: number }>(
+    coordinator,
+    `select nodename as name, nodeport as port, groupid from pg_dist_node where noderole = 'primary' order by groupid`,
+  );
+  const workers = rows.filter(({ groupid }) => groupid !== 0);
+  const own = rows.find(({ groupid }) => groupid === 0);
+  if (own === undefined || workers.length === 0) throw new Error(`${CITUS_SETTING}: no coordinator host or no workers`);
+  const urls = workers.map(({ name, port }) => {
+    const url = new URL(coordinator);
+    url.host = `${name}:${port}`;
+    return url.href;
+  });
+  const literal = (name: string, port: number): string => `${pg.escapeLiteral(name)}, ${port}`;
+  const adds = workers.map(({ name, port }) => `select citus_add_node(${literal(name, port)});`).join(' ');
+  return {
+    urls: [coordinator, ...urls],
+    join: `select citus_set_coordinator_host(${literal(own.name, own.port)}); ${adds}`,
+  };
+}
+
+/** Makes an empty database on every node, and joins them. @returns its address at the coordinator */
+export async function createCitusDatabase(coordinator: string, name: string): Promise<string> {
+  const { urls, join } = await nodesOf(coordinator);
+  const url = withDatabase(coordinator, name);
+  await Promise.all(urls.map((node) => queryAt(node, `create database ${name} template template0`)));
+  await Promise.all(urls.map((node) => queryAt(withDatabase(node, name), 'create extension citus')));
+  await queryAt(url, join);
+  return url;
+}
+
+/** Nobody may connect to it any more: a clone needs its template undisturbed, also by the daemon of Citus. */
+export async function makeCitusTemplate(coordinator: string, name: string): Promise<void> {
+  for (const node of (await nodesOf(coordinator)).urls) {
+    await queryAt(node, `alter database ${name} with allow_connections false is_template true`);
+    await queryAt(node, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  }
+}
+
+/** A copy on every node: the metadata of Citus names databases nowhere, so a copy is a cluster of its own. */
+export async function cloneCitusDatabase(coordinator: string, name: string, template: string): Promise<string> {
+  const { urls } = await nodesOf(coordinator);
+  await Promise.all(
+    urls.map((node) => queryAt(node, `create database ${name} template ${template} strategy file_copy`)),
+  );
+  return withDatabase(coordinator, name);
+}
+
+export async function dropCitusDatabase(coordinator: string, name: string): Promise<void> {
+  const { urls } = await nodesOf(coordinator);
+  for (const node of urls) await queryAt(node, `alter database ${name} with is_template false`).catch(() => undefined);
+  await Promise.all(urls.map((node) => queryAt(node, `drop database if exists ${name} with (force)`)));
+}
+
+/**
+ * Lets the coordinator work on the workers as the roles of the program, as docs/citus.md has it for the administrator. Also on the
+ * coordinator itself: a node that is added gets the roles as they are there.
+ */
+export async function allowRolesOnNodes(coordinator: string): Promise<void> {
+  for (const node of (await nodesOf(coordinator)).urls) {
+    await queryAt(
+      node,
+      `set citus.enable_alter_role_propagation = off;
+       alter role koppelvlak_dienst login; alter role koppelvlak_opschoner login`,
+    );
+  }
+}
+
+async function queryAt<R extends pg.QueryResultRow>(url: string, text: string): Promise<pg.QueryResult<R>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query<R>(text);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,20 @@
+/** The drill of docs/citus.md in short, where there is a cluster. */
+import process from 'node:process';
+import { expect, it } from 'vitest';
+import { runCitusDrill } from '../../bench/support/citus-drill.ts';
+import { CITUS_SETTING } from '../support/citus.ts';
+
+const { [CITUS_SETTING]: coordinator, TEST_CITUS_KILL: kill, TEST_CITUS_START: start } = process.env;
+
+it('keeps what was acknowledged when a worker is killed and a shard is moved', { timeout: 240_000 }, async ({
+  skip,
+}) => {
+  if (coordinator === undefined) return skip(`no Citus: ${CITUS_SETTING} names no coordinator`);
+  const worker = kill === undefined || start === undefined ? undefined : { kill, start };
+  const result = await runCitusDrill({ coordinator, worker, writers: 8, loadMs: 2000 });
+  expect(result).toMatchObject({ lost: [], changedReplays: [], verified: expect.stringMatching(/^ok/) });
+  expect(result.acknowledged).toBeGreaterThan(0);
+  const killed = result.phases.find(({ name }) => name === 'a worker is killed');
+  // A 201 of before the kill may be counted with it; otherwise it says that it is unavailable.
+  for (const status of Object.keys(killed?.statuses ?? {})) expect(['201', '503']).toContain(status);
+});
