@@ -331,12 +331,13 @@ describe("the operator's page of a whole service", () => {
     await expect.poll(page).toMatch(source('twee', '[^<]*ECONNREFUSED[^<]*'));
   });
 
-  it('knows all secrets of the configuration, but for those of another way to do the same', () => {
+  it('knows all secrets of the configuration, but for those of another way to do the same, and of fleet provision', () => {
     const known = Object.values(settings)
       .flatMap((group) => Object.values(group))
       .filter(({ secret }) => secret)
       .map(({ variable }) => variable);
     expect(known.filter((variable) => env[variable] === undefined).toSorted()).toEqual([
+      'DATABASE_ADMIN_URL',
       'DATABASE_PRUNE_URL',
       'GEGEVENS_SIGNING_P12_PASSPHRASE',
       'LDV_FORWARD_CLIENT_SECRET',

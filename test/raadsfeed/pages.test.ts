@@ -366,6 +366,8 @@ it('tells of an organisation from elsewhere how far its source was read, and how
   await pages.publishAndIndex([vergadering('achter', {}, organisatie)]);
   expect(await read('/gm9902')).not.toContain('Volledigheid');
   await behindItsSource(pages);
+  // The page before it is kept for a second.
+  await expect.poll(() => read('/gm9902'), PATIENT).toContain('Volledigheid');
   const text = await read('/gm9902');
   const told = [...text.matchAll(/item-key">([^<]+)<\/dt><dd[^>]*>([^<]+)</g)].map(
     ([, key, value]) => `${key}: ${value}`,
