@@ -92,8 +92,7 @@ async function insertAll(db: Db, kept: readonly Append[], forward: ForwardPolicy
   if (forward !== undefined) await queueForward(db, kept, forward);
 }
 
-/** A version that follows one about the same persons. */
-/** A version that is added, with its entry where the proof log is on. */
+/** A version that follows one about the same persons, with its entry where the proof log is on. */
 export type NextVersie = Pick<Append, 'versie' | 'entry'>;
 
 /** Adds versions that change nothing about persons, and has these found by them. */
