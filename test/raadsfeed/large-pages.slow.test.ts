@@ -5,7 +5,7 @@ import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { openStream } from './stream-client.ts';
 import { asPage, document, type FeedServer, startFeed, vergadering } from './support.ts';
 
-const COUNT = 18;
+const COUNT = 21;
 const LARGE = 'x'.repeat(2_000_000);
 /** A record may be the one with which a page becomes too large: 16 MiB and one of 4 MiB. */
 const LARGEST_PAGE = 20 * 1024 * 1024;
