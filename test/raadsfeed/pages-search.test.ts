@@ -146,10 +146,12 @@ it.each([
 it('reads a query as people type it', () => {
   expect(readQuery('  De "open  Begroting" -Oud niéuw or ')).toEqual({
     web: 'de "open begroting" -oud nieuw',
+    all: 'de open begroting nieuw',
     words: [],
   });
   expect(readQuery('weg en wegen onderwijs')).toEqual({
     web: 'weg en wegen onderwijs',
+    all: 'weg en wegen onderwijs',
     words: [
       { word: 'weg' },
       { word: 'en' },
