@@ -6,7 +6,7 @@ import type { Db } from '../../kernel/database/transaction.ts';
 import { isRecord, type JsonObject } from '../../kernel/json-value.ts';
 import type { ResourceType } from '../domain/resource.ts';
 import type { SearchQuery } from './fold.ts';
-import { daysBack, FIRST_MONTHS, isFew, nextMonths } from './newest-first.ts';
+import { daysBack, FIRST_MONTHS, FIRST_MONTHS_OF_ONE, isFew, monthsOfResults, monthsToRead } from './newest-first.ts';
 import { lexemesOf, wordsOf, wordsToRead } from './tsquery.ts';
 
 /** A resource as lists show it. */
@@ -68,7 +68,7 @@ export interface SearchResult {
 /** Of more results the newest so many are ranked, counted and shown. */
 export const MOST_FOUND = 1000;
 /** Rows that a search reads at most: those with the words of a phrase, most of which do not have them together, are many. */
-const MOST_READ = 8000;
+const MOST_READ = 4000;
 
 /**
  * Searches, for words in the newest months first, and as far back as there are results to show. Words that are common are looked for as they
@@ -79,10 +79,10 @@ export async function search(db: Db, request: SearchRequest, now: Date): Promise
   // An index has them in the order of their days.
   if (query === undefined) return await searchIn(db, request);
   if (query.words.some(({ beginning }) => beginning !== undefined)) {
-    const found = await searchBack(db, request, now, false);
+    const found = await searchBack(db, { ...request, query }, now, false);
     if (found !== undefined && found.total > MOST_FOUND) return found;
   }
-  return (await searchBack(db, request, now, true)) ?? NOTHING;
+  return (await searchBack(db, { ...request, query }, now, true)) ?? NOTHING;
 }
 
 const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [], bodies: [] };
@@ -93,22 +93,37 @@ const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [
  */
 async function searchBack(
   db: Db,
-  request: SearchRequest,
+  request: SearchRequest & { readonly query: SearchQuery },
   now: Date,
   hasBeginnings: boolean,
 ): Promise<SearchResult | undefined> {
+  const { query } = request;
   const days = daysBack(request, now);
+  // Of a phrase the index only knows the words.
+  const isChecked = query.words.length === 0;
   let isCommon = true;
-  for (let months = FIRST_MONTHS; ; ) {
+  for (let months = request.organisatiecode === undefined ? FIRST_MONTHS : FIRST_MONTHS_OF_ONE; ; ) {
     const isAll = months >= days.most;
     const period = isAll ? days.all : days.newest(months);
-    const { read, ...found } = await searchIn(db, request, { period, isCommon, hasBeginnings });
+    const { read, ...found } = await searchIn(db, request, {
+      period,
+      isCommon,
+      hasBeginnings,
+      isLast: isAll || isChecked,
+    });
     if (isAll || found.total > MOST_FOUND) return found;
     if (!hasBeginnings && isFew(months, found.total, MOST_FOUND)) return undefined;
-    const next = nextMonths(months, MOST_FOUND / found.total, MOST_READ / read);
-    if (next <= months) return { ...found, since: days.first(months) };
+    const [forResults, toRead] = [
+      monthsOfResults(months, found.total, MOST_FOUND),
+      monthsToRead(months, read, MOST_READ),
+    ];
+    isCommon = found.total > MOST_FOUND / 10 && forResults <= toRead;
+    const wanted = isChecked ? Math.min(forResults, toRead) : forResults;
+    // For a few rows less, narrowing by many months is not worth its time.
+    const next = 2 * wanted >= days.most && toRead >= days.most ? days.most : wanted;
+    // For a few months more, these would all be read again.
+    if (isChecked && read > MOST_READ / 2) return { ...found, since: days.first(months) };
     months = next;
-    isCommon = found.total > MOST_FOUND / 10;
   }
 }
 
@@ -118,6 +133,8 @@ interface Step {
   /** How long beginnings are looked for: see `wordsToRead`. */
   readonly isCommon: boolean;
   readonly hasBeginnings: boolean;
+  /** What is found is shown, even when it is few. */
+  readonly isLast: boolean;
 }
 
 /**
@@ -146,11 +163,13 @@ async function searchIn(
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   const order = 'datum desc nulls last, nummer desc';
   const isRanked = sort === 'relevantie' && words !== undefined;
+  const isShown = step === undefined || step.isLast ? '' : `where (select count(*) from hits) > ${MOST_FOUND}`;
   const ranked = isRanked
     ? `select h.nummer, row_number() over (order by ts_rank(s.woorden, ${words}) desc, h.datum desc nulls last, h.nummer desc) as place
-         from hits h join raadsfeed_zoek.stuk s on s.nummer = h.nummer`
-    : `select nummer, row_number() over (order by ${order}) as place from hits`;
-  const columns = 's.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum';
+         from hits h join raadsfeed_zoek.stuk s on s.ctid = h.ctid ${isShown}`
+    : `select nummer, row_number() over (order by ${order}) as place from hits ${isShown}`;
+  // By its place in the table a row is read again quicker than by an index; it cannot change within a statement.
+  const columns = 's.ctid, s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum';
   const read =
     step === undefined
       ? `select ${columns} from raadsfeed_zoek.stuk s ${where} order by ${order} limit ${MOST_FOUND + 1}`

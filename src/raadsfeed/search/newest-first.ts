@@ -3,11 +3,13 @@
  * the newest months only, which gives the newest results as surely as looking at everything: what is newer than their beginning is all in them.
  */
 
-/** How many months the first step looks back. */
+/** How many months the first step looks back; in one organisation, which has a part of it all. */
 export const FIRST_MONTHS = 2;
+export const FIRST_MONTHS_OF_ONE = 24;
 /** Months that a feed may have; who looks that far back looks at everything. */
 const HISTORY_MONTHS = 180;
-/** A step looks at most so many times as far back as the one before: the newest months may not be like those before them. */
+/** Fewer rows than this in a step say little about older months: the next one looks at most so many times as far back. */
+const TRUSTED = 20;
 const GROWTH = 20;
 /** A step aims at so many times the results that are shown, so that it is probably the last one. */
 const MARGIN = 1.3;
@@ -27,14 +29,18 @@ export function isFew(months: number, found: number, most: number): boolean {
   return (found * HISTORY_MONTHS) / months < 2 * most;
 }
 
-/**
- * How many months the next step looks back; not more than `months` when that would be too much to read.
- * @param forResults how many times as far would give the results that are shown
- * @param forReading how many times as far would be as much as is read at most
- */
-export function nextMonths(months: number, forResults: number, forReading: number): number {
-  const wanted = Math.max(months + 1, Math.ceil(months * Math.min(GROWTH, MARGIN * forResults)));
-  return Math.min(wanted, Math.floor(months * forReading));
+/** How many months would have the results that are shown, from how many there are in the newest ones. */
+export function monthsOfResults(months: number, found: number, most: number): number {
+  return Math.max(months + 1, Math.ceil(months * growth(found, MARGIN * most)));
+}
+
+/** In how many months there would be as many rows to read as are read at most, from how many there are in the newest ones. */
+export function monthsToRead(months: number, read: number, most: number): number {
+  return Math.floor(months * growth(read, most));
+}
+
+function growth(seen: number, most: number): number {
+  return seen < TRUSTED ? Math.min(GROWTH, most / seen) : most / seen;
 }
 
 export interface DaysBack {

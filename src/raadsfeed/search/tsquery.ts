@@ -43,7 +43,8 @@ function withBeginnings(web: string, words: SearchQuery['words'], isShort: boole
 export function lexemesOf({ organisatiecode, gremium, resourceType }: SearchFilter, period: string): string {
   const filters = [
     organisatiecode === undefined ? undefined : `_${organisatiecode}`,
-    resourceType === undefined ? undefined : `_${resourceType}`,
+    // Most of a feed are documents: to ask the index for them costs more than to check the rows.
+    resourceType === undefined || resourceType === 'Informatieobject' ? undefined : `_${resourceType}`,
     gremium === undefined ? undefined : `_c:${gremium}`,
   ].flatMap((filter) => (filter === undefined ? [] : lexeme(filter)));
   return [...filters, ...(period === '' ? [] : [`(${period})`])].join(' & ');
