@@ -67,8 +67,8 @@ export interface SearchResult {
 
 /** Of more results the newest so many are ranked, counted and shown. */
 export const MOST_FOUND = 1000;
-/** Rows that a search reads at most: those with the words of a phrase, most of which do not have them together, are many. */
-const MOST_READ = 4000;
+/** Rows with the words of a phrase that are read to see whether they stand together, about: in most they do not. */
+const MOST_READ = 2000;
 
 /**
  * Searches, for words in the newest months first, and as far back as there are results to show. Words that are common are looked for as they
@@ -113,16 +113,16 @@ async function searchBack(
     });
     if (isAll || found.total > MOST_FOUND) return found;
     if (!hasBeginnings && isFew(months, found.total, MOST_FOUND)) return undefined;
+    // For a few months more, these would all be read again.
+    if (isChecked && read > MOST_READ / 2) return { ...found, since: days.first(months) };
     const [forResults, toRead] = [
       monthsOfResults(months, found.total, MOST_FOUND),
       monthsToRead(months, read, MOST_READ),
     ];
-    isCommon = found.total > MOST_FOUND / 10 && forResults <= toRead;
+    isCommon = found.total > MOST_FOUND / 10;
     const wanted = isChecked ? Math.min(forResults, toRead) : forResults;
     // For a few rows less, narrowing by many months is not worth its time.
     const next = 2 * wanted >= days.most && toRead >= days.most ? days.most : wanted;
-    // For a few months more, these would all be read again.
-    if (isChecked && read > MOST_READ / 2) return { ...found, since: days.first(months) };
     months = next;
   }
 }
