@@ -1,5 +1,5 @@
 /** The page of a search: results with the words marked, filters with their counts, and every search under an address of its own. */
-import { count, day, isoDay } from '../../http/html/format.ts';
+import { count, day, isoDay, monthName } from '../../http/html/format.ts';
 import { badge, heading, link, type Page, paragraph } from '../../http/html/page.ts';
 import { type Html, type HtmlValue, html, shorten } from '../../http/html/template.ts';
 import { platformProblems } from '../../http/problems.ts';
@@ -7,8 +7,9 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { COLLECTIONS, normaliseOrganisatiecode, type ResourceType } from '../domain/resource.ts';
 import { raadsfeedProblems } from '../problems.ts';
-import { type Facet, type Item, type Marks, MOST_FOUND, markWords, type SearchResult, search } from '../search/find.ts';
+import { type Facet, type Item, MOST_FOUND, type SearchResult, search } from '../search/find.ts';
 import { fold, QUERY_LENGTH, readQuery, type SearchQuery } from '../search/fold.ts';
+import { type Marks, markWords } from '../search/marks.ts';
 import { type FeedOrganisation, readOrganisations } from '../store/state.ts';
 import { anchorOf } from './agenda.ts';
 import { HOME, type PagesContext, pagePath, withQuery } from './context.ts';
@@ -154,6 +155,7 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result.total, isSearch))}
 ${result.total > MOST_FOUND && paragraph(`U ziet de ${count(MOST_FOUND)} nieuwste, en de aantallen hiernaast gaan daarover. Wat ouder is, vindt u met meer woorden, een filter of een periode.`)}
+${result.since !== undefined && paragraph(`Gezocht is in stukken vanaf ${monthName(result.since)}: veel stukken hebben deze woorden, maar los van elkaar. Kies een periode om verder terug te zoeken.`)}
 ${sortLinks(address, result.total)}
 ${result.total === 0 && paragraph('Probeer andere of minder woorden, of haal een filter weg. Zet woorden tussen aanhalingstekens om ze samen te zoeken.')}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}

@@ -5,8 +5,9 @@
 import type { Db } from '../../kernel/database/transaction.ts';
 import { isRecord, type JsonObject } from '../../kernel/json-value.ts';
 import type { ResourceType } from '../domain/resource.ts';
-import { beginningsQuery, needsCheck, type SearchQuery } from './fold.ts';
-import { allDays, newestFirst } from './newest-first.ts';
+import type { SearchQuery } from './fold.ts';
+import { daysBack, FIRST_MONTHS, FIRST_MONTHS_OF_ONE, isFew, monthsOfResults, monthsToRead } from './newest-first.ts';
+import { lexemesOf, wordsOf, wordsToRead } from './tsquery.ts';
 
 /** A resource as lists show it. */
 export interface Item {
@@ -60,68 +61,131 @@ export interface SearchResult {
   readonly types: readonly Facet[];
   /** When one organisation was asked for: identifications of bodies are an organisation's own. */
   readonly bodies: readonly Facet[];
+  /** First month that was looked at, as `2018-02`, when older ones were too much to read. */
+  readonly since?: string;
 }
 
 /** Of more results the newest so many are ranked, counted and shown. */
 export const MOST_FOUND = 1000;
+/** Rows with the words of a phrase that are read to see whether they stand together, about: in most they do not. */
+const MOST_READ = 2000;
 
-/** Searches, for words in the newest months first: once there are more results than are shown, older ones are not read. */
+/**
+ * Searches, for words in the newest months first, and as far back as there are results to show. Words that are common are looked for as they
+ * are; others also as beginnings.
+ */
 export async function search(db: Db, request: SearchRequest, now: Date): Promise<SearchResult> {
+  const { query } = request;
   // An index has them in the order of their days.
-  if (request.query === undefined) return await searchIn(db, request);
-  let isCommon = true;
-  for (const { lexemes, isFew } of newestFirst(request, now)) {
-    const found = await searchIn(db, request, { period: lexemes, isCommon });
-    if (found.total > MOST_FOUND) return found;
-    if (isFew(found.total, MOST_FOUND)) break;
-    isCommon = found.total > MOST_FOUND / 10;
+  if (query === undefined) return await searchIn(db, request);
+  if (query.words.some(({ beginning }) => beginning !== undefined)) {
+    const found = await searchBack(db, { ...request, query }, now, false);
+    if (found !== undefined && found.total > MOST_FOUND) return found;
   }
-  return await searchIn(db, request, { period: allDays(request), isCommon: false });
+  return (await searchBack(db, { ...request, query }, now, true)) ?? NOTHING;
+}
+
+const NOTHING: SearchResult = { items: [], total: 0, organisations: [], types: [], bodies: [] };
+
+/**
+ * Looks further and further back. Each step is exact: what is newer than its beginning is all in it.
+ * @returns without beginnings `undefined` when the words are not common
+ */
+async function searchBack(
+  db: Db,
+  request: SearchRequest & { readonly query: SearchQuery },
+  now: Date,
+  hasBeginnings: boolean,
+): Promise<SearchResult | undefined> {
+  const { query } = request;
+  const days = daysBack(request, now);
+  // Of a phrase the index only knows the words.
+  const isChecked = query.words.length === 0;
+  let isCommon = true;
+  for (let months = request.organisatiecode === undefined ? FIRST_MONTHS : FIRST_MONTHS_OF_ONE; ; ) {
+    const isAll = months >= days.most;
+    const period = isAll ? days.all : days.newest(months);
+    const { read, ...found } = await searchIn(db, request, {
+      period,
+      isCommon,
+      hasBeginnings,
+      isLast: isAll || isChecked,
+    });
+    if (isAll || found.total > MOST_FOUND) return found;
+    if (!hasBeginnings && isFew(months, found.total, MOST_FOUND)) return undefined;
+    // For a few months more, these would all be read again.
+    if (isChecked && read > MOST_READ / 2) return { ...found, since: days.first(months) };
+    const [forResults, toRead] = [
+      monthsOfResults(months, found.total, MOST_FOUND),
+      monthsToRead(months, read, MOST_READ),
+    ];
+    isCommon = found.total > MOST_FOUND / 10;
+    const wanted = isChecked ? Math.min(forResults, toRead) : forResults;
+    // For a few rows less, narrowing by many months is not worth its time.
+    const next = 2 * wanted >= days.most && toRead >= days.most ? days.most : wanted;
+    months = next;
+  }
 }
 
 interface Step {
   /** Lexemes, in the form of a tsquery. */
   readonly period: string;
-  /**
-   * How long beginnings are looked for. Where there are many of them, or not many days, by reading every row that may have one. Else by having
-   * the index collect all that begins like that, which takes longer the more there are.
-   */
+  /** How long beginnings are looked for: see `wordsToRead`. */
   readonly isCommon: boolean;
+  readonly hasBeginnings: boolean;
+  /** What is found is shown, even when it is few. */
+  readonly isLast: boolean;
 }
 
-/** @param step absent for what the order of days finds by itself */
-async function searchIn(db: Db, request: SearchRequest, step?: Step): Promise<SearchResult> {
+/**
+ * @param step absent for what the order of days finds by itself
+ * @returns also how many rows were read
+ */
+async function searchIn(
+  db: Db,
+  request: SearchRequest,
+  step?: Step,
+): Promise<SearchResult & { readonly read: number }> {
   const { query, sort, offset, limit, organisatiecode } = request;
   const { conditions, values } = filterOf(request, step !== undefined);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const words = query === undefined ? undefined : wordsOf(query, parameter);
-  if (step !== undefined) {
-    const isChecked = step.isCommon && query !== undefined && needsCheck(query);
-    const indexed = isChecked ? wordsOf(query, parameter, true) : words;
+  const words = query === undefined ? undefined : wordsOf(query, step?.hasBeginnings ?? false, parameter);
+  let passes = 'true';
+  if (step !== undefined && query !== undefined) {
+    const toRead = wordsToRead(query, step, parameter);
     // Empty, it adds nothing to the words.
     const narrow = `${parameter(lexemesOf(request, step.period))}::tsquery`;
-    conditions.push(`s.woorden @@ ${indexed === undefined ? narrow : `(${indexed} && ${narrow})`}`);
-    // Written so that the index of words is not asked.
-    if (isChecked) conditions.push(`coalesce(s.woorden @@ ${words}, false)`);
+    conditions.push(`s.woorden @@ (${toRead ?? words} && ${narrow})`);
+    if (toRead !== undefined) passes = `s.woorden @@ ${words}`;
+    // Words that are too common to be in the index would find everything.
+    if (!step.hasBeginnings) conditions.push(`numnode(${words}) > 0`);
   }
-  const isRanked = sort === 'relevantie' && words !== undefined;
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const order = 'datum desc nulls last, nummer desc';
+  const isRanked = sort === 'relevantie' && words !== undefined;
+  const isShown = step === undefined || step.isLast ? '' : `where (select count(*) from hits) > ${MOST_FOUND}`;
+  const ranked = isRanked
+    ? `select h.nummer, row_number() over (order by ts_rank(s.woorden, ${words}) desc, h.datum desc nulls last, h.nummer desc) as place
+         from hits h join raadsfeed_zoek.stuk s on s.ctid = h.ctid ${isShown}`
+    : `select nummer, row_number() over (order by ${order}) as place from hits ${isShown}`;
+  // By its place in the table a row is read again quicker than by an index; it cannot change within a statement.
+  const columns = 's.ctid, s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum';
+  const read =
+    step === undefined
+      ? `select ${columns} from raadsfeed_zoek.stuk s ${where} order by ${order} limit ${MOST_FOUND + 1}`
+      : `select ${columns}, ${passes} as passes from raadsfeed_zoek.stuk s ${where}`;
   const { rows } = await db.query<Item & { facets: unknown }>({
     // Without a name: planned for its words and filters, which differ a thousandfold in how much they find.
-    text: `with hits as materialized (
-             select * from (
-               select s.nummer, s.organisatiecode, s.resource_type, s.gremium, s.gremiumnaam, s.datum${isRanked ? ', s.woorden' : ''}
-                 from raadsfeed_zoek.stuk s ${where}
-                 ${step === undefined ? '' : FOUND_FIRST}) s
-              order by s.datum desc nulls last, s.nummer desc
-              limit ${MOST_FOUND + 1}),
-           ranked as (
-             select nummer, row_number() over (order by ${isRanked ? `ts_rank(woorden, ${words}) desc, ` : ''}datum desc nulls last, nummer desc) as place from hits),
+    text: `with read as materialized (${read}),
+           hits as materialized (
+             select * from read ${step === undefined ? '' : 'where passes'} order by ${order} limit ${MOST_FOUND + 1}),
+           ranked as (${ranked}),
            shown as (
              select place, ${ITEM} from ranked r join raadsfeed_zoek.stuk s on s.nummer = r.nummer ${CURRENT}
               where r.place > ${parameter(offset)}::integer and r.place <= ${parameter(offset + limit)}::integer)
            select shown.*, facets from (
              select json_build_object(
+               'read', (select count(*) from read),
                'total', (select count(*) from hits),
                'types', ${countsOf('resource_type')},
                'organisations', ${countsOf('organisatiecode')}${
@@ -138,15 +202,13 @@ async function searchIn(db: Db, request: SearchRequest, step?: Step): Promise<Se
   return {
     // Without results there is one row, with the facets alone.
     items: rows.filter(({ sequenceNumber }) => sequenceNumber !== null),
+    read: Number(facets.read ?? 0),
     total: Number(facets.total ?? 0),
     types: toFacets(facets.types),
     organisations: toFacets(facets.organisations),
     bodies: toFacets(facets.bodies),
   };
 }
-
-/** Without it, Postgres may go through all rows in the order of their days until enough have the words: it has no statistics of words. */
-const FOUND_FIRST = 'offset 0';
 
 /** Values of a facet that are counted. */
 const FACETS = 20;
@@ -155,34 +217,6 @@ function countsOf(column: string, label = column): string {
   return `(select json_agg(f) from (select ${column} as value, max(${label}) as label, count(*) from hits
             where ${column} is not null group by 1 order by 3 desc, 1 limit ${FACETS}) f)`;
 }
-
-/**
- * The words of a query as a tsquery: as they are typed, and each also as a beginning.
- * @param isShort beginnings only as far as the index has them
- */
-function wordsOf({ web, words }: SearchQuery, parameter: (value: string) => string, isShort = false): string {
-  const typed = (text: string): string => `websearch_to_tsquery('dutch', ${parameter(text)}::text)`;
-  const each = words.map(({ word, beginning }) => {
-    if (beginning === undefined) return typed(word);
-    const short = `${parameter(lexeme(beginning))}::tsquery`;
-    const isWhole = isShort || beginning === `^${word}`;
-    return `(${typed(word)} || ${isWhole ? short : `(${short} && to_tsquery('simple', ${parameter(`${word}:*`)}::text))`})`;
-  });
-  return each.length === 0 ? typed(web) : `(${typed(web)} || (${each.join(' && ')}))`;
-}
-
-/** What a search is narrowed by, as the words that the index has of it (`raadsfeed_zoek.kenmerken`). */
-function lexemesOf({ organisatiecode, gremium, resourceType }: SearchFilter, period: string): string {
-  const filters = [
-    organisatiecode === undefined ? undefined : `_${organisatiecode}`,
-    resourceType === undefined ? undefined : `_${resourceType}`,
-    gremium === undefined ? undefined : `_c:${gremium}`,
-  ].flatMap((filter) => (filter === undefined ? [] : lexeme(filter)));
-  return [...filters, ...(period === '' ? [] : [`(${period})`])].join(' & ');
-}
-
-/** A lexeme in the form of a tsquery. */
-const lexeme = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 
 /** @param isChecked the index of words finds the rows: these conditions are only checked, and ask no index of their own */
 function filterOf(
@@ -210,36 +244,4 @@ function toFacets(found: unknown): Facet[] {
     label: String(label ?? value),
     count: Number(count),
   }));
-}
-
-/** Where words of a query stand in texts: half-open ranges of characters, in order. */
-export type Marks = readonly (readonly [from: number, to: number])[];
-
-const START = '\u0001';
-const END = '\u0002';
-
-/** @param texts folded */
-export async function markWords(db: Db, query: SearchQuery, texts: readonly string[]): Promise<Marks[]> {
-  if (texts.length === 0) return [];
-  const { rows } = await db.query<{ marked: string }>({
-    name: 'raadsfeed-zoek-markeer',
-    text: `select ts_headline('dutch', t, q, $4::text) as marked
-             from (select websearch_to_tsquery('dutch', $2::text) || coalesce(to_tsquery('simple', $3::text), ''::tsquery) as q) q,
-                  unnest($1::text[]) with ordinality as g (t, place)
-            order by place`,
-    values: [texts, query.web, beginningsQuery(query) ?? null, `HighlightAll=true, StartSel=${START}, StopSel=${END}`],
-  });
-  return rows.map(({ marked }, i) => rangesIn(marked, texts[i] ?? ''));
-}
-
-/** The ranges that are marked; none when the rest is not the text itself. */
-function rangesIn(marked: string, text: string): Marks {
-  const ranges: [number, number][] = [];
-  let bare = '';
-  for (const part of marked.split(START)) {
-    const [word = '', rest] = part.split(END);
-    if (rest !== undefined) ranges.push([bare.length, bare.length + word.length]);
-    bare += word + (rest ?? '');
-  }
-  return bare === text ? ranges : [];
 }

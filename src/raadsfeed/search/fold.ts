@@ -53,6 +53,8 @@ export interface SearchQuery {
   readonly web: string;
   /** The words, each of which may be a beginning; empty when phrases or exclusions say it more exactly. */
   readonly words: readonly SearchWord[];
+  /** Every word that is not excluded, of phrases too. */
+  readonly all: string;
 }
 
 /** The words as beginnings, in the form of `to_tsquery`; `undefined` when there are none. */
@@ -61,9 +63,15 @@ export function beginningsQuery({ words }: SearchQuery): string | undefined {
   return words.map(({ word, beginning }) => (beginning === undefined ? word : `${word}:*`)).join(' & ');
 }
 
-/** Whether the index finds more than begins like that, because it has no beginning of that length. */
-export function needsCheck({ words }: SearchQuery): boolean {
-  return words.some(({ word, beginning }) => beginning !== undefined && beginning !== `^${word}`);
+/** Letters that a beginning may have more than the index has of it, to be checked row by row: with more, few rows would pass. */
+const CHECKED_LETTERS = 2;
+
+/** Whether rows are found by shorter beginnings than these and then checked. */
+export function needsCheck(words: readonly SearchWord[]): boolean {
+  return words.some(({ word, beginning }) => {
+    const more = beginning === undefined ? 0 : word.length + 1 - beginning.length;
+    return more > 0 && more <= CHECKED_LETTERS;
+  });
 }
 
 /** Longest query in characters, and most words of it. */
@@ -85,7 +93,8 @@ export function readQuery(typed: string): SearchQuery | undefined {
     )
     .join(' ');
   const isPlain = terms.every(({ not, isPhrase }) => !not && !isPhrase);
-  return { web, words: isPlain ? terms.flatMap(({ words }) => words.map(toSearchWord)) : [] };
+  const all = terms.flatMap(({ not, words }) => (not ? [] : words));
+  return { web, words: isPlain ? all.map(toSearchWord) : [], all: all.join(' ') };
 }
 
 function toSearchWord(word: string): SearchWord {
