@@ -211,12 +211,12 @@ it('finds words, organisation, kind, body and months by the index of words, in f
   expect(within.at(-1)).toMatch(/Index Cond: .*'_201901'.*'_201903'/);
 });
 
-it('says on the page that only the newest thousand are counted, and how to find the others', async () => {
+it('says on the page that only the newest five hundred are counted, and how to find the others', async () => {
   await pages.pool.query(`insert into raadsfeed_zoek.stuk select -i, 'gm9901', 'Vergadering', 'vele-' || i, now(), 'Veelvoud', now(), null, null, null, null, '{}',
-    to_tsvector('dutch', 'veelvoud') || raadsfeed_zoek.kenmerken('gm9901', 'Vergadering', null, now()) from generate_series(1, 1001) i`);
+    to_tsvector('dutch', 'veelvoud') || raadsfeed_zoek.kenmerken('gm9901', 'Vergadering', null, now()) from generate_series(1, 501) i`);
   const { text } = await pages.get('/zoeken?q=veelvoud');
-  expect(text).toContain('Meer dan 1.000 resultaten');
-  expect(text).toContain('U ziet de 1.000 nieuwste');
+  expect(text).toContain('Meer dan 500 resultaten');
+  expect(text).toContain('U ziet de 500 nieuwste');
   await pages.pool.query(`delete from raadsfeed_zoek.stuk where nummer < 0`);
 });
 

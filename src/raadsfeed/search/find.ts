@@ -66,7 +66,7 @@ export interface SearchResult {
 }
 
 /** Of more results the newest so many are ranked, counted and shown. */
-export const MOST_FOUND = 1000;
+export const MOST_FOUND = 500;
 /** Rows with the words of a phrase that are read to see whether they stand together, about: in most they do not. */
 const MOST_READ = 2000;
 
