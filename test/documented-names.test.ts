@@ -83,7 +83,7 @@ describe('the documents name', () => {
   it('settings that exist', () => {
     const NO_SETTINGS = [
       // Of the tests.
-      'TEST_CITUS_URL',
+      ...['TEST_CITUS_URL', 'TEST_CITUS_KILL', 'TEST_CITUS_START'],
       'ADR_RULESET',
       'ON_ERROR_STOP',
       'SECURITY_HEADERS',

@@ -155,7 +155,7 @@ export async function searchPage(context: PagesContext, address: SearchAddress):
       html`<div class="kv-columns kv-columns--filter"><div>
 ${heading(2, found(result.total, isSearch))}
 ${result.total > MOST_FOUND && paragraph(`U ziet de ${count(MOST_FOUND)} nieuwste, en de aantallen hiernaast gaan daarover. Wat ouder is, vindt u met meer woorden, een filter of een periode.`)}
-${result.since !== undefined && paragraph(`Gezocht is in stukken vanaf ${monthName(result.since)}: veel stukken hebben deze woorden, maar los van elkaar. Kies een periode om verder terug te zoeken.`)}
+${result.since !== undefined && paragraph(`Gezocht is in stukken vanaf ${monthName(result.since)}: er zijn te veel stukken met deze woorden om ze allemaal na te kijken. Kies een periode om verder terug te zoeken.`)}
 ${sortLinks(address, result.total)}
 ${result.total === 0 && paragraph('Probeer andere of minder woorden, of haal een filter weg. Zet woorden tussen aanhalingstekens om ze samen te zoeken.')}
 ${hits.length > 0 && html`<ol class="kv-list">${hits}</ol>`}

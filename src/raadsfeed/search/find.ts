@@ -99,7 +99,7 @@ async function searchBack(
 ): Promise<SearchResult | undefined> {
   const { query } = request;
   const days = daysBack(request, now);
-  // Of a phrase the index only knows the words.
+  // Whether a phrase stands together, or a word is absent, only the row tells.
   const isChecked = query.words.length === 0;
   let isCommon = true;
   for (let months = request.organisatiecode === undefined ? FIRST_MONTHS : FIRST_MONTHS_OF_ONE; ; ) {
@@ -115,15 +115,12 @@ async function searchBack(
     if (!hasBeginnings && isFew(months, found.total, MOST_FOUND)) return undefined;
     // For a few months more, these would all be read again.
     if (isChecked && read > MOST_READ / 2) return { ...found, since: days.first(months) };
-    const [forResults, toRead] = [
-      monthsOfResults(months, found.total, MOST_FOUND),
-      monthsToRead(months, read, MOST_READ),
-    ];
+    const forResults = monthsOfResults(months, found.total, MOST_FOUND);
+    const toRead = monthsToRead(months, read, MOST_READ);
     isCommon = found.total > MOST_FOUND / 10;
     const wanted = isChecked ? Math.min(forResults, toRead) : forResults;
     // For a few rows less, narrowing by many months is not worth its time.
-    const next = 2 * wanted >= days.most && toRead >= days.most ? days.most : wanted;
-    months = next;
+    months = 2 * wanted >= days.most && toRead >= days.most ? days.most : wanted;
   }
 }
 
