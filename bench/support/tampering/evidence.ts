@@ -9,7 +9,7 @@ import {
 import { canonicalJson } from '../../../src/kernel/canonical-json.ts';
 import type { Db } from '../../../src/kernel/database/transaction.ts';
 import { isRecord } from '../../../src/kernel/json-value.ts';
-import type { ProofLogName, ProofWriter, StoredProof } from '../../../src/kernel/proof-log.ts';
+import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/kernel/proof-log.ts';
 import { checkpointIn } from '../../../src/proof/state.ts';
 import { ENTRY_BYTES, findLeaves, MissingTileError, readBundles, tileReader } from '../../../src/proof/store/leaves.ts';
 import { readLog, readOrigins } from '../../../src/proof/store/logs.ts';
@@ -133,7 +133,7 @@ async function servedProof(db: Db, one: ReadLog, name: string): Promise<ServedPr
   try {
     const served = await proofOf(db, one, name);
     if (served?.proof === undefined || served.proof === null) return undefined;
-    const parts = Object.entries(served.parts).map(([part, value]) => [part, canonicalJson(value)]);
+    const parts = Array.from(served.parts, ([part, value]) => [part, canonicalJson(value)]);
     return { parts: Object.fromEntries(parts), proof: served.proof };
   } catch (error) {
     // A seed that cannot be read any more makes no proof.
@@ -146,12 +146,12 @@ async function proofOf(
   db: Db,
   { log, writer, keys }: ReadLog,
   name: string,
-): Promise<{ readonly parts: object; readonly proof: string | null | undefined } | undefined> {
+): Promise<(Pick<ProofRecord, 'parts'> & { readonly proof: string | null | undefined }) | undefined> {
   const words = name.split(' ');
   if (log === 'verwerkingen') {
     const stored = await readVersie(db, words[3] ?? '', Number(words[1]));
     const [proven] = stored === undefined ? [] : await provenVersions(db, writer, [stored], keys);
-    return proven === undefined ? undefined : { parts: proven.parts, proof: proven.bewijs };
+    return proven === undefined ? undefined : { parts: Object.entries(proven.parts), proof: proven.bewijs };
   }
   const number = Number(words[1]);
   if (log === 'leveringen') {
