@@ -1,10 +1,14 @@
 import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 
+/** There are more processes than processors: further threads of the garbage collector would only stand in each other's way. */
+const execArgv: string[] = ['--single-threaded-gc'];
+
 const every = {
   // Through a Citus coordinator some tests have no meaning.
   setupFiles: process.env.TEST_CITUS_URL === undefined ? [] : ['test/support/citus-skips.ts'],
   pool: 'forks',
+  execArgv,
   // Only for what hangs: a busy machine is no failure.
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -34,7 +38,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      // What kills, fills memory or disk, or goes on for long: `npm run test:slow`.
+      // What kills, fills memory or disk, goes on for long or needs a browser: `npm run test:slow`.
       { test: { ...every, name: 'slow', include: ['test/**/*.slow.test.ts'], isolate: false } },
     ],
   },

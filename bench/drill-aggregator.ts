@@ -23,6 +23,7 @@ try {
     aggregatorUrl: third,
     kills,
     longestLifeMs: 2500,
+    longestPauseMs: 50,
     report: (line) => console.log(line),
   });
   for (const fault of result.faults) console.log(`FAULT ${fault}`);

@@ -17,6 +17,8 @@ export interface DrillOptions {
   readonly kills: number;
   /** Milliseconds that the aggregator lives at most. */
   readonly longestLifeMs: number;
+  /** Milliseconds between two batches of a source at most. */
+  readonly longestPauseMs: number;
   readonly report: (line: string) => void;
 }
 
@@ -51,7 +53,9 @@ export async function runAggregatorDrill(options: DrillOptions): Promise<DrillRe
       await addSource(own, { adres, soort: 'feed', organisatiecodes: [] });
     }
     const busy = new AbortController();
-    const publishing = Promise.all(pools.map((pool, source) => publishOn(pool, source, busy.signal)));
+    const publishing = Promise.all(
+      pools.map((pool, source) => publishOn(pool, source, options.longestPauseMs, busy.signal)),
+    );
     for (let kill = 1; kill <= options.kills; kill += 1) {
       const aggregator = await startChild(AGGREGATOR, { ...QUICK, DATABASE_URL: options.aggregatorUrl });
       await sleep(randomInt(options.longestLifeMs));
@@ -75,7 +79,7 @@ function openPool(url: string): Pool {
   return createPool({ url, ...limits, pooler: 'none', applicationName: 'drill', log: createLogger('error') });
 }
 
-async function publishOn(pool: Pool, source: number, signal: AbortSignal): Promise<void> {
+async function publishOn(pool: Pool, source: number, longestPauseMs: number, signal: AbortSignal): Promise<void> {
   const publisher = createPublisher({ pool, clock: systemClock });
   const validate = createLineValidator();
   for (let round = 0; !signal.aborted; round += 1) {
@@ -85,7 +89,7 @@ async function publishOn(pool: Pool, source: number, signal: AbortSignal): Promi
       return prepareChange(checked.line);
     });
     await publisher.publish(changes);
-    await sleep(randomInt(50));
+    await sleep(randomInt(longestPauseMs));
   }
 }
 

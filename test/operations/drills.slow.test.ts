@@ -23,7 +23,7 @@ describe('a drill in short', () => {
   it.runIf(hasNginx)(
     'rolling: restarts two instances and loses nothing',
     async () => {
-      const printed = await drill('rolling', '1', '300', '50');
+      const printed = await drill('rolling', '1', '300', '200');
       expect(printed).toMatch(/^2 restarts in \d+ s: \d{3,} answered, 0 failed$/m);
     },
     240_000,

@@ -1,4 +1,5 @@
 /** The promises of the log with many writers and readers, and writers that are killed. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -32,6 +33,7 @@ async function read(mount: string, until: number, limit: number): Promise<number
     expect(page.hasMore).toBe((seen.at(-1) ?? 0) < page.head);
     head = page.head;
     cursor = page.cursor ?? '';
+    if (!page.hasMore) await sleep(20);
   }
   return seen;
 }

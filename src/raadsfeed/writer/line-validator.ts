@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
-import { parse } from 'yaml';
+import { readOpenapi } from '../../http/openapi-document.ts';
 import { schemaCheck, useLinearUniqueItems } from '../../kernel/json-value.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
 import { hasDoubleNames, unwritable } from '../domain/json.ts';
@@ -27,7 +26,7 @@ export function createLineValidator(form: 'contract' | 'draft' = 'contract'): Li
 }
 
 function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
-  const contract: unknown = parse(readFileSync(CONTRACT, 'utf8'));
+  const contract = readOpenapi(CONTRACT);
   const document = form === 'draft' ? asDraft(contract) : contract;
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
   const compiler = (allErrors: boolean): Ajv2020 => {
