@@ -14,10 +14,6 @@ const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'runs a migration of one machine again, with its trigger; what is distributed has all migrations behind it',
   },
   'verwerkingenlog/plans.test.ts': { '*': PLANS },
-  'verwerkingenlog/retention-runs.test.ts': {
-    'are made ahead, and each action is in that of its registration':
-      'names the table of a row, which is that of a shard',
-  },
 };
 
 beforeEach(({ task, skip }) => {
