@@ -1,4 +1,4 @@
-/** The log on Citus under load: a worker is killed and comes back, and a shard is moved. Nothing that was acknowledged may be missing. */
+/** The log on Citus while it is written and read: a worker is killed and comes back, and a shard is moved. Nothing that was acknowledged may be missing. */
 import { exec } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -24,6 +24,7 @@ export interface CitusDrillOptions {
 }
 
 interface Acknowledged {
+  readonly person: string;
   readonly key: string;
   readonly body: string;
   readonly actieId: string;
@@ -31,7 +32,7 @@ interface Acknowledged {
 
 interface Phase {
   readonly name: string;
-  /** How often each status was answered; 0: the connection was cut. */
+  /** How often each status was answered, to appends and, as `GET 200`, to readings; 0: the connection was cut. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
@@ -65,7 +66,7 @@ export async function runCitusDrill(options: CitusDrillOptions): Promise<CitusDr
     const server = await startChild(new URL('./log-server.ts', import.meta.url), env);
     try {
       const base = `${Object(await server.ask({})).url}/verwerkingenlog/v1/verwerkingsacties`;
-      const { authorization } = await tokens.bearer(['create:normal']);
+      const { authorization } = await tokens.bearer(['create:normal', 'read:normal']);
       const drill = await underLoad(options, { base, authorization, db });
       const { status, stdout } = await callProgram(['log', 'verify'], { DATABASE_URL: url, VERWERKINGENLOG_KEY: KEY });
       const verified = `${status === 0 ? 'ok' : `exit ${status}`}: ${stdout.trim()}`;
@@ -139,19 +140,39 @@ async function write(
   statuses: Record<string, number>,
   end: AbortSignal,
 ): Promise<void> {
-  while (!end.aborted) {
-    const one = { key: randomUUID(), body: sampleActie(String(100_000_000 + Math.floor(Math.random() * 8e8)), 1) };
-    const { status, actieId } = await post(log, one);
+  const count = (status: string): void => {
     statuses[status] = (statuses[status] ?? 0) + 1;
+  };
+  while (!end.aborted) {
+    const person = String(100_000_000 + Math.floor(Math.random() * 8e8));
+    const one = { person, key: randomUUID(), body: sampleActie(person, 1) };
+    const { status, actieId } = await post(log, one);
+    count(String(status));
     if (status === 201 && actieId !== undefined) acknowledged.push({ ...one, actieId });
+    // Somebody of before: place and version may be on different nodes, of which one is away.
+    const earlier = acknowledged[Math.floor(Math.random() * acknowledged.length)];
+    const read = await readStatus(log, earlier?.person ?? person);
+    count(`GET ${read}`);
     // As a client does that is told to come again.
-    if (status !== 201) await delay(50);
+    if (status !== 201 || read !== 200) await delay(50);
+  }
+}
+
+/** Reads where a person was processed. */
+async function readStatus({ base, authorization }: Log, person: string): Promise<number> {
+  const query = new URLSearchParams({ objecttype: 'persoon', soortObjectId: 'BSN', objectId: person });
+  try {
+    const response = await fetch(`${base}?${query}&vertrouwelijkheid=normaal`, { headers: { authorization } });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return 0;
   }
 }
 
 async function post(
   { base, authorization }: Log,
-  { key, body }: { readonly key: string; readonly body: string },
+  { key, body }: Pick<Acknowledged, 'key' | 'body'>,
 ): Promise<{ status: number; actieId?: string | undefined }> {
   try {
     const headers = { authorization, 'content-type': 'application/json', 'idempotency-key': `"${key}"` };
@@ -169,7 +190,8 @@ async function untilAllServe(log: Log, acknowledged: Acknowledged[]): Promise<vo
   const deadline = performance.now() + BACK_MS;
   for (let kept = 0; kept < 40; ) {
     if (performance.now() > deadline) throw new Error('the worker does not serve again');
-    const one = { key: randomUUID(), body: sampleActie(String(200_000_000 + kept), 1) };
+    const person = String(200_000_000 + kept);
+    const one = { person, key: randomUUID(), body: sampleActie(person, 1) };
     const { status, actieId } = await post(log, one);
     kept = status === 201 ? kept + 1 : 0;
     if (actieId !== undefined) acknowledged.push({ ...one, actieId });

@@ -196,9 +196,15 @@ export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: P
       const result = Promise.resolve(reading.result);
       result.catch(() => undefined);
       const entry = logReads ? appendEntry(db, await makeEntry(reader, reading), reader.author) : undefined;
+      // When the reading fails so does the entry, but that says only that the transaction is over: the reading says why.
+      entry?.catch(() => undefined);
+      const both = result.then(async (value) => {
+        await entry;
+        return value;
+      });
       // More than one statement, each after the answer of the one before it.
-      if (log.distributed) await entry;
-      return { result: Promise.all([result, entry]).then(([value]) => value) };
+      if (log.distributed) await both;
+      return { result: both };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
   }

@@ -1,9 +1,13 @@
 /** The processing log through a Citus coordinator: a setting names the cluster, and databases are made on each of its nodes. */
+import process from 'node:process';
 import pg from 'pg';
 import { withDatabase } from '../../src/embedded-postgres/data-directory.ts';
 
 /** The setting with the address of a coordinator, as superuser; its database has the extension and knows the workers. */
 export const CITUS_SETTING = 'TEST_CITUS_URL';
+
+/** What the connections of all nodes do: `pg_stat_activity`, also of the workers where there are some. */
+export const ACTIVITY = process.env[CITUS_SETTING] === undefined ? 'pg_stat_activity' : 'citus_stat_activity';
 
 /** The addresses of the nodes of a cluster, the coordinator first, and the statement that makes the workers known in a new database. */
 interface Nodes {

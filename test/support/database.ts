@@ -33,6 +33,15 @@ export async function createDatabase(options: { empty?: boolean } = {}): Promise
   return { url: withDatabase(server, name), drop: () => onServer(server, `drop database ${name} with (force)`) };
 }
 
+/** The same address for another login, which needs no password. */
+export function withLogin(url: string, login: string): string {
+  const parsed = new URL(url);
+  // Of a socket the login stands in the query, for such an address has no host.
+  if (parsed.searchParams.has('user')) parsed.searchParams.set('user', login);
+  else parsed.username = login;
+  return parsed.href;
+}
+
 async function onServer(server: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: server });
   await client.connect();

@@ -15,6 +15,7 @@ it('keeps what was acknowledged when a worker is killed and a shard is moved', {
   expect(result).toMatchObject({ lost: [], changedReplays: [], verified: expect.stringMatching(/^ok/) });
   expect(result.acknowledged).toBeGreaterThan(0);
   const killed = result.phases.find(({ name }) => name === 'a worker is killed');
-  // A 201 of before the kill may be counted with it; otherwise it says that it is unavailable.
-  for (const status of Object.keys(killed?.statuses ?? {})) expect(['201', '503']).toContain(status);
+  // What needs the worker is said to be unavailable; the rest goes on.
+  const answered = Object.keys(killed?.statuses ?? {});
+  expect(answered.filter((status) => !['201', '503', 'GET 200', 'GET 503'].includes(status))).toEqual([]);
 });

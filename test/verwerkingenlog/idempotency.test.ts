@@ -75,6 +75,20 @@ it('keeps one action of many requests at once, on two instances', async () => {
   expect(await count()).toBe(before + 1);
 });
 
+it('keeps one action of each key when two instances are given the same keys at once, in opposite orders', async () => {
+  const before = await count();
+  const body = actie(newPerson());
+  const keys = Array.from({ length: 40 }, (_, i) => `both-${i}`);
+  const [ones, twos] = await Promise.all([
+    Promise.all(keys.map((key) => post(log, key, body))),
+    Promise.all(keys.toReversed().map((key) => post(other, key, body))),
+  ]);
+  expect(ones.map((answer) => actieIn(answer).actieId)).toEqual(
+    twos.toReversed().map((answer) => actieIn(answer).actieId),
+  );
+  expect(await count()).toBe(before + keys.length);
+});
+
 it('gives a key to one of several bodies that use it at once', async () => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, i) => post(i % 2 ? log : other, 'e', actie(newPerson()))),

@@ -50,9 +50,17 @@ describe('a lookup', () => {
     expect(await names(KEY)).toEqual(['eerste']);
     const log = await start(KEY);
     const person = newPerson();
-    const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(person)));
+    expect((await log.call(ALL, 'POST', '/verwerkingsacties', actie(person))).status).toBe(201);
     expect(await names(KEY)).toEqual(['eerste']);
     expect(await found(log, person)).toBe(1);
+    await expect(client.query('select verwerkingenlog.sta_zonder_sleutel_toe()')).rejects.toMatchObject({
+      code: '55000',
+    });
+  });
+
+  it('has the database refuse a version without a key, whoever adds it', async () => {
+    const log = await start(KEY);
+    const { actieId } = actieIn(await log.call(ALL, 'POST', '/verwerkingsacties', actie(newPerson())));
     const copy = `insert into verwerkingenlog.versies select (json_populate_record(v, '{"versie": 2, "sleutelnaam": null}')).*
       from verwerkingenlog.versies v where actie_id = '${actieId}'`;
     await expect(client.query(copy)).rejects.toMatchObject({ code: '55000' });

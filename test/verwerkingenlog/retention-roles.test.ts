@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDatabase, type TestDatabase, withLogin } from '../support/database.ts';
 import { koppelvlak } from './cli.ts';
 import { actie, actieIn, KEY, type LogServer, newPerson, startLog } from './support.ts';
 
@@ -20,8 +20,8 @@ beforeAll(async () => {
   await owner.connect();
   await owner.query(`create role ${logins.service} login; grant koppelvlak_dienst to ${logins.service}`);
   await owner.query(`create role ${logins.retention} login; grant koppelvlak_opschoner to ${logins.retention}`);
-  urls.service = database.url.replace('user=koppelvlak', `user=${logins.service}`);
-  urls.retention = database.url.replace('user=koppelvlak', `user=${logins.retention}`);
+  urls.service = withLogin(database.url, logins.service);
+  urls.retention = withLogin(database.url, logins.retention);
 });
 afterAll(async () => {
   await owner?.query(`drop role ${logins.service}, ${logins.retention}`);

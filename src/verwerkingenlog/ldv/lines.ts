@@ -10,6 +10,7 @@ import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/ver
 import { logFull } from '../problems.ts';
 import type { ActieLog } from '../processing-log.ts';
 import { type Append, type Appended, type AppendTarget, appendVersies } from '../store/append.ts';
+import { keyTransaction } from '../store/distributed.ts';
 import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../store/months.ts';
 import { sealed } from '../store/proof.ts';
@@ -67,6 +68,7 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
   const { keys } = log;
   const forward = forwardPolicy(config);
   const writer = proof('verwerkingen');
+  const inTransaction = log.distributed ? keyTransaction : transaction;
   const otherNames = keys.names.filter((name) => name !== keys.current);
 
   function prepare(line: NewLine, at: Date, { auteur, trace }: LineRequest['sender']): PreparedLine {
@@ -91,7 +93,7 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
         prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
       }
       const all = prepared.flat();
-      const write = () => transaction(pool, (db) => storeLines(db, all, { forward, distributed: log.distributed }));
+      const write = () => inTransaction(pool, (db) => storeLines(db, all, { forward, distributed: log.distributed }));
       let stored: StoredLines;
       try {
         stored = await write();

@@ -2,10 +2,10 @@
 import type pg from 'pg';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { type ArrayKind, arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
+import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { type TraceContext, traceHeaders } from '../../kernel/trace-context.ts';
-import { appendDistributed, TAKE_OVER } from './distributed.ts';
+import { appendDistributed, keyTransaction, TAKE_OVER } from './distributed.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the idempotency key of its request when it has one. */
@@ -61,7 +61,7 @@ export async function appendCommitted(
 ): Promise<Appended[]> {
   // One statement is a transaction by itself.
   if (!target.distributed) return await appendVersies(pool, appends, target);
-  return await transaction(pool, (db) => appendVersies(db, appends, target));
+  return await keyTransaction(pool, (db) => appendVersies(db, appends, target));
 }
 
 function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined): pg.QueryConfig {

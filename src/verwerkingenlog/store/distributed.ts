@@ -1,5 +1,7 @@
 /** The log on Citus: whether it is distributed over several machines, and adding versions to it by one statement for each table. */
-import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import pg from 'pg';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Append, Appended, ForwardPolicy } from './append.ts';
@@ -15,6 +17,28 @@ export async function isDistributed(db: Db): Promise<boolean> {
     `select 1 from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('verwerkingenlog.versies')`,
   );
   return found.length > 0;
+}
+
+/** Two groups need one more try; more only when further instances take the same keys at that moment. */
+const KEY_TRIES = 4;
+
+/**
+ * A transaction that takes keys, in one order within a shard but in several shards side by side: two groups that have keys in common can
+ * wait for each other, until Citus ends one of them. That one is tried again, and then waits for the other.
+ * @param fn is called for each try
+ */
+export async function keyTransaction<T>(pool: Pool, fn: (db: Db) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transaction(pool, fn);
+    } catch (error) {
+      if (tries === KEY_TRIES || !isDeadlock(error)) throw error;
+    }
+  }
+}
+
+function isDeadlock(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '40P01';
 }
 
 /**
