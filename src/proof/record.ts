@@ -5,7 +5,6 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { isRecord } from '../kernel/json-value.ts';
-import type { ProofRecord } from '../kernel/proof-log.ts';
 import { forEachWithinBudget } from '../kernel/scheduling.ts';
 import { decodeBase64 } from './tree/note.ts';
 
@@ -14,6 +13,18 @@ const SECRET_BYTES = 32;
 
 /** First byte of an entry: of which members each part consists. A changed list gets the next number. */
 const FORMAT = 0x01;
+
+/** Of parts that a record has several of: how many, and the name of the nth one without content, from 0. */
+interface Padding {
+  readonly count: number;
+  readonly nameOf: (place: number) => string;
+}
+
+/** What a record is sealed as: its parts, JSON values as `JSON.parse` makes them. */
+interface Parted {
+  readonly parts: Iterable<readonly [name: string, json: unknown]>;
+  readonly padding?: Padding;
+}
 
 /** Parts of a record by name. */
 export type Parts = Readonly<Record<string, unknown>>;
@@ -52,7 +63,7 @@ function emptyCommitment(seed: Octets, name: string): Octets {
  * Names of objects that are not there, so that nobody counts those that are: up to the next power of two, and two at least. Commitments to them
  * come from the seed, so that the record can be checked later.
  */
-export function* paddingNames(padding: ProofRecord['padding']): Generator<string> {
+export function* paddingNames(padding: Padding | undefined): Generator<string> {
   if (padding === undefined) return;
   const { count, nameOf } = padding;
   const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
@@ -63,7 +74,7 @@ export function* paddingNames(padding: ProofRecord['padding']): Generator<string
  * The entry of a record, and nothing kept of its parts.
  * @throws {TypeError} when a part has no canonical form or its name is too long
  */
-export function entryOf(seed: Uint8Array, { parts, padding }: ProofRecord): Uint8Array {
+export function entryOf(seed: Uint8Array, { parts, padding }: Parted): Uint8Array {
   const [secret, entry] = [seedOctets(seed), new EntryHash()];
   for (const [name, json] of parts) entry.add(name, commitment(hmac(secret, name), json));
   for (const name of paddingNames(padding)) entry.add(name, emptyCommitment(secret, name));
@@ -71,7 +82,7 @@ export function entryOf(seed: Uint8Array, { parts, padding }: ProofRecord): Uint
 }
 
 /** The same for a record that may have very many parts. */
-export async function entryWithinBudget(seed: Uint8Array, { parts, padding }: ProofRecord): Promise<Uint8Array> {
+export async function entryWithinBudget(seed: Uint8Array, { parts, padding }: Parted): Promise<Uint8Array> {
   const [secret, entry] = [seedOctets(seed), new EntryHash()];
   await forEachWithinBudget(parts, ([name, json]) => entry.add(name, commitment(hmac(secret, name), json)));
   await forEachWithinBudget(paddingNames(padding), (name) => entry.add(name, emptyCommitment(secret, name)));
@@ -139,7 +150,7 @@ export interface Disclosure {
 /** @param shown names of the parts that the reader sees; those without content are always hidden */
 export async function disclosure(
   seed: Uint8Array,
-  { parts, padding }: ProofRecord,
+  { parts, padding }: Parted,
   shown: ReadonlySet<string>,
 ): Promise<Disclosure> {
   const secret = seedOctets(seed);
