@@ -22,5 +22,10 @@ export async function insertOneByOne(url: string, connections: number, ms: numbe
   );
   times.sort((a, b) => a - b);
   const at = (part: number): number => times[Math.floor(times.length * part)] ?? 0;
-  return { perSecond: (times.length / (performance.now() - from)) * 1000, medianMs: at(0.5), p99Ms: at(0.99) };
+  return {
+    answers: times.length,
+    perSecond: (times.length / (performance.now() - from)) * 1000,
+    medianMs: at(0.5),
+    p99Ms: at(0.99),
+  };
 }

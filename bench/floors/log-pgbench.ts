@@ -31,7 +31,12 @@ export async function pgbenchRate(url: string, connections: number, ms: number):
     ];
     const { stdout } = await promisify(execFile)('pgbench', [...load, '-h', host, '-U', user, database]);
     const number = (pattern: RegExp): number => Number(pattern.exec(stdout)?.[1] ?? Number.NaN);
-    return { perSecond: number(/tps = ([\d.]+)/), medianMs: number(/latency average = ([\d.]+)/), p99Ms: Number.NaN };
+    return {
+      answers: number(/actually processed: (\d+)/),
+      perSecond: number(/tps = ([\d.]+)/),
+      medianMs: number(/latency average = ([\d.]+)/),
+      p99Ms: Number.NaN,
+    };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;

@@ -22,6 +22,8 @@ export interface Load {
 
 export interface LoadResult {
   readonly perSecond: number;
+  /** How many came altogether, also while it was not counted. */
+  readonly answers: number;
   readonly medianMs: number;
   readonly p99Ms: number;
 }
@@ -39,6 +41,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   let counting = false;
   let stopped = false;
   const times: number[] = [];
+  let answers = 0;
   const next = (): string => {
     sent += 1;
     const key = load.idempotencyKeys ? `idempotency-key: ${run}-${sent}\r\n` : '';
@@ -74,6 +77,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
         left = length - (head.length - end - 4);
       } else left -= chunk.length;
       if (left > 0) return;
+      answers += 1;
       if (counting) times.push(performance.now() - startedAt);
       if (!stopped) send();
     });
@@ -91,6 +95,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   times.sort((a, b) => a - b);
   return {
     perSecond: times.length / seconds,
+    answers,
     medianMs: times[Math.floor(times.length / 2)] ?? 0,
     p99Ms: times[Math.floor(times.length * 0.99)] ?? 0,
   };

@@ -6,7 +6,6 @@ import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import { forEachWithinBudget } from '../kernel/scheduling.ts';
-import { sha256 } from './tree/merkle.ts';
 import { decodeBase64 } from './tree/note.ts';
 
 /** Bytes of a seed, a salt, a commitment and a record hash. */
@@ -15,88 +14,129 @@ const SECRET_BYTES = 32;
 /** First byte of an entry: of which members each part consists. A changed list gets the next number. */
 const FORMAT = 0x01;
 
-/** A part of a record: its name, and a JSON value as `JSON.parse` makes them. */
-type Part = readonly [name: string, json: unknown];
+/** Of parts that a record has several of: how many, and the name of the nth one without content, from 0. */
+interface Padding {
+  readonly count: number;
+  readonly nameOf: (place: number) => string;
+}
+
+/** What a record is sealed as: its parts, JSON values as `JSON.parse` makes them. */
+interface Parted {
+  readonly parts: Iterable<readonly [name: string, json: unknown]>;
+  readonly padding?: Padding;
+}
 
 /** Parts of a record by name. */
 export type Parts = Readonly<Record<string, unknown>>;
 
-/** A part, as far as it is known without its salt. */
-export type Commitment = readonly [name: string, bytes: Uint8Array];
+/** Octets as a text with a character for each: `hash` and `Buffer.write` take much longer with buffers, and each append needs twenty. */
+type Octets = string;
 
-/** Commitments by the name of their part. */
-export type Commitments = ReadonlyMap<string, Uint8Array>;
+function octets(bytes: Uint8Array): Octets {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
 
 /** The salt of a part: HMAC-SHA-256(seed, name). */
 export function partSalt(seed: Uint8Array, name: string): Uint8Array {
+  return Buffer.from(hmac(seedOctets(seed), name), 'latin1');
+}
+
+function seedOctets(seed: Uint8Array): Octets {
   if (seed.length !== SECRET_BYTES) throw new TypeError(`a seed has ${SECRET_BYTES} bytes`);
-  return hmac(seed, name);
+  return octets(seed);
 }
 
 /**
  * The commitment to a part: HMAC-SHA-256(salt, canonical JSON of RFC 8785).
  * @throws {TypeError} when the value has no canonical form
  */
-export function commitment(salt: Uint8Array, json: unknown): Uint8Array {
+function commitment(salt: Octets, json: unknown): Octets {
   return hmac(salt, canonicalJson(json));
 }
 
-/** The commitment to each part of a record, one at a time: a record may have very many. */
-export function* commitmentsOf(seed: Uint8Array, parts: Iterable<Part>): Generator<Commitment> {
-  for (const [name, json] of parts) yield [name, commitment(partSalt(seed, name), json)];
+/** The commitment to a part without content: to no JSON at all. */
+function emptyCommitment(seed: Octets, name: string): Octets {
+  return hmac(hmac(seed, name), '');
 }
 
 /**
- * Commitments to objects that are not there, so that nobody counts those that are: up to the next power of two, and two at least. They come
- * from the seed, so that the record can be checked later, and commit to no JSON at all.
- * @param count how many objects there are
- * @param nameOf the name of the part of the nth object that is not there, from 0
+ * Names of objects that are not there, so that nobody counts those that are: up to the next power of two, and two at least. Commitments to them
+ * come from the seed, so that the record can be checked later.
  */
-export function* paddingCommitments(
-  seed: Uint8Array,
-  count: number,
-  nameOf: (place: number) => string,
-): Generator<Commitment> {
+export function* paddingNames(padding: Padding | undefined): Generator<string> {
+  if (padding === undefined) return;
+  const { count, nameOf } = padding;
   const wanted = Math.max(2, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
-  for (let place = 0; place < wanted - count; place += 1) {
-    const name = nameOf(place);
-    yield [name, hmac(partSalt(seed, name), '')];
-  }
+  for (let place = 0; place < wanted - count; place += 1) yield nameOf(place);
 }
 
 /**
- * SHA-256 over all parts, sorted by the bytes of their names: length of the name (two bytes, big-endian) ‖ name ‖ commitment.
- * @throws {TypeError} on a name that is too long or a commitment that is none
+ * The entry of a record, and nothing kept of its parts.
+ * @throws {TypeError} when a part has no canonical form or its name is too long
  */
-export function recordHash(commitments: Commitments): Uint8Array {
-  const names = [...commitments.keys()];
-  // In ASCII, as all names of ours are, the order of `sort` is that of the bytes.
-  names.sort(names.every((name) => ASCII.test(name)) ? undefined : compareBytes);
-  // A UTF-16 unit is three bytes of UTF-8 at most.
-  const whole = Buffer.allocUnsafe(names.reduce((sum, name) => sum + 2 + 3 * name.length + SECRET_BYTES, 0));
-  let place = 0;
-  for (const name of names) {
-    const bytes = commitments.get(name);
-    const length = whole.write(name, place + 2);
-    if (length > 0xffff || bytes?.length !== SECRET_BYTES) throw new TypeError('a part cannot be hashed');
-    whole.writeUInt16BE(length, place);
-    whole.set(bytes, place + 2 + length);
-    place += 2 + length + SECRET_BYTES;
+export function entryOf(seed: Uint8Array, { parts, padding }: Parted): Uint8Array {
+  const [secret, entry] = [seedOctets(seed), new EntryHash()];
+  for (const [name, json] of parts) entry.add(name, commitment(hmac(secret, name), json));
+  for (const name of paddingNames(padding)) entry.add(name, emptyCommitment(secret, name));
+  return entry.digest();
+}
+
+/** The same for a record that may have very many parts. */
+export async function entryWithinBudget(seed: Uint8Array, { parts, padding }: Parted): Promise<Uint8Array> {
+  const [secret, entry] = [seedOctets(seed), new EntryHash()];
+  await forEachWithinBudget(parts, ([name, json]) => entry.add(name, commitment(hmac(secret, name), json)));
+  await forEachWithinBudget(paddingNames(padding), (name) => entry.add(name, emptyCommitment(secret, name)));
+  return entry.digest();
+}
+
+/**
+ * Computes an entry: the format byte, and SHA-256 over all parts, sorted by the bytes of their names: length of the name (two bytes,
+ * big-endian) ‖ name ‖ commitment.
+ */
+class EntryHash {
+  #bytes = Buffer.allocUnsafe(512);
+  #length = 0;
+  #last = '';
+  /** Parts come sorted, as a rule. In ASCII, as all names of ours are, the order of texts is that of their bytes. */
+  #isSorted = true;
+
+  /** @throws {TypeError} on a name that is too long */
+  add(name: string, committed: Octets): void {
+    // A UTF-16 unit is three bytes of UTF-8 at most.
+    const most = this.#length + 2 + 3 * name.length + SECRET_BYTES;
+    if (most > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * most);
+    const length = this.#bytes.write(name, this.#length + 2);
+    if (length > 0xffff) throw new TypeError('the name of a part is too long');
+    this.#isSorted &&= length === name.length && name > this.#last;
+    this.#last = name;
+    this.#bytes.writeUInt16BE(length, this.#length);
+    this.#bytes.write(committed, this.#length + 2 + length, 'latin1');
+    this.#length += 2 + length + SECRET_BYTES;
   }
-  return sha256(whole.subarray(0, place));
+
+  digest(): Uint8Array {
+    const whole = this.#bytes.subarray(0, this.#length);
+    return entryWith(hash('sha256', this.#isSorted ? whole : sortedParts(whole), 'binary'));
+  }
 }
 
-/** Names that are the same in UTF-8 and UTF-16, unit by unit. */
-const ASCII = /^[ -~]*$/;
-
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+function sortedParts(whole: Buffer): Buffer {
+  const parts: { readonly name: Buffer; readonly bytes: Buffer }[] = [];
+  for (let place = 0; place < whole.length; ) {
+    const named = place + 2 + whole.readUInt16BE(place);
+    parts.push({ name: whole.subarray(place + 2, named), bytes: whole.subarray(place, named + SECRET_BYTES) });
+    place = named + SECRET_BYTES;
+  }
+  parts.sort((a, b) => Buffer.compare(a.name, b.name));
+  return Buffer.concat(parts.map(({ bytes }) => bytes));
 }
 
-/** What is logged: the format byte and the record hash. */
-export function entryOf(hash: Uint8Array): Uint8Array {
-  if (hash.length !== SECRET_BYTES) throw new TypeError(`a record hash has ${SECRET_BYTES} bytes`);
-  return Buffer.concat([Uint8Array.of(FORMAT), hash]);
+/** What is logged: the format byte and a hash. */
+function entryWith(digest: Octets): Uint8Array {
+  const entry = Buffer.allocUnsafe(1 + SECRET_BYTES);
+  entry[0] = FORMAT;
+  entry.write(digest, 1, 'latin1');
+  return entry;
 }
 
 /** What goes with a proof, so that its reader can compute the entry from what he sees of the record. Values are base64. */
@@ -107,24 +147,20 @@ export interface Disclosure {
   readonly hidden: Readonly<Record<string, string>>;
 }
 
-/**
- * @param parts all parts of the record
- * @param shown the names of those that the reader sees
- * @param padding commitments of `paddingCommitments`, always hidden
- */
+/** @param shown names of the parts that the reader sees; those without content are always hidden */
 export async function disclosure(
   seed: Uint8Array,
-  parts: Iterable<Part>,
+  { parts, padding }: Parted,
   shown: ReadonlySet<string>,
-  padding: Iterable<Commitment> = [],
 ): Promise<Disclosure> {
+  const secret = seedOctets(seed);
   const [salts, hidden] = [new Map<string, string>(), new Map<string, string>()];
   await forEachWithinBudget(parts, ([name, json]) => {
-    const salt = partSalt(seed, name);
+    const salt = hmac(secret, name);
     if (shown.has(name)) salts.set(name, base64(salt));
     else hidden.set(name, base64(commitment(salt, json)));
   });
-  await forEachWithinBudget(padding, ([name, bytes]) => hidden.set(name, base64(bytes)));
+  await forEachWithinBudget(paddingNames(padding), (name) => hidden.set(name, base64(emptyCommitment(secret, name))));
   return { parts: Object.fromEntries(salts), hidden: Object.fromEntries(hidden) };
 }
 
@@ -148,24 +184,25 @@ export function openDisclosure(parts: Parts, extra: Uint8Array | undefined): Ope
   for (const name of salts.keys()) {
     if (!Object.hasOwn(parts, name)) return { reason: `the record lacks the part "${name}" that the proof covers` };
   }
-  const commitments = new Map(hidden);
+  const entry = new EntryHash();
+  for (const [name, bytes] of hidden) entry.add(name, bytes);
   for (const [name, json] of Object.entries(parts)) {
     const salt = salts.get(name);
     if (salt === undefined) return { reason: `the proof does not cover the part "${name}"` };
     if (hidden.has(name)) return { reason: `the proof both shows and hides the part "${name}"` };
     try {
-      commitments.set(name, commitment(salt, json));
+      entry.add(name, commitment(salt, json));
     } catch (error) {
       if (error instanceof TypeError) return { reason: `the part "${name}" cannot be hashed: ${error.message}` };
       throw error;
     }
   }
-  return { entry: entryOf(recordHash(commitments)) };
+  return { entry: entry.digest() };
 }
 
 interface Disclosed {
-  readonly salts: ReadonlyMap<string, Uint8Array>;
-  readonly hidden: ReadonlyMap<string, Uint8Array>;
+  readonly salts: ReadonlyMap<string, Octets>;
+  readonly hidden: ReadonlyMap<string, Octets>;
 }
 
 function readDisclosure(extra: Uint8Array | undefined): Disclosed | undefined {
@@ -175,13 +212,13 @@ function readDisclosure(extra: Uint8Array | undefined): Disclosed | undefined {
   return salts === undefined || hidden === undefined ? undefined : { salts, hidden };
 }
 
-function readSecrets(value: unknown): ReadonlyMap<string, Uint8Array> | undefined {
+function readSecrets(value: unknown): ReadonlyMap<string, Octets> | undefined {
   if (!isRecord(value)) return undefined;
-  const secrets = new Map<string, Uint8Array>();
+  const secrets = new Map<string, Octets>();
   for (const [name, text] of Object.entries(value)) {
     const bytes = typeof text === 'string' ? decodeBase64(text) : undefined;
     if (bytes?.length !== SECRET_BYTES || Buffer.byteLength(name) > 0xffff) return undefined;
-    secrets.set(name, bytes);
+    secrets.set(name, octets(bytes));
   }
   return secrets;
 }
@@ -210,7 +247,7 @@ export function paddingEntry(proofKey: Uint8Array, origin: string, index: number
   place.writeBigUInt64BE(BigInt(index));
   // No origin and no name of a witness has a colon, so no other key is derived from this text.
   const key = deriveSeed(proofKey, 'koppelvlak:padding');
-  return entryOf(createHmac('sha256', key).update(origin).update(place).digest());
+  return entryWith(createHmac('sha256', key).update(origin).update(place).digest('binary'));
 }
 
 /** Bytes of a block of SHA-256. */
@@ -221,20 +258,19 @@ const shortInner = Buffer.alloc(BLOCK_BYTES + 4096, 0x36);
 const outer = Buffer.alloc(BLOCK_BYTES + SECRET_BYTES, 0x5c);
 
 /** HMAC-SHA-256 (RFC 2104) in two hashes: `createHmac` takes more than three times as long, and every append makes ten. */
-function hmac(key: Uint8Array, text: string): Uint8Array {
-  if (key.length !== SECRET_BYTES) throw new TypeError(`a key has ${SECRET_BYTES} bytes`);
+function hmac(key: Octets, text: string): Octets {
   // A UTF-16 unit is three bytes of UTF-8 at most.
   const inner = text.length * 3 <= 4096 ? shortInner : Buffer.alloc(BLOCK_BYTES + Buffer.byteLength(text), 0x36);
   for (let place = 0; place < SECRET_BYTES; place += 1) {
-    const byte = key[place] ?? 0;
+    const byte = key.charCodeAt(place);
     inner[place] = byte ^ 0x36;
     outer[place] = byte ^ 0x5c;
   }
   const length = BLOCK_BYTES + inner.write(text, BLOCK_BYTES);
   outer.write(hash('sha256', inner.subarray(0, length), 'binary'), BLOCK_BYTES, 'latin1');
-  return sha256(outer);
+  return hash('sha256', outer, 'binary');
 }
 
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
+function base64(bytes: Octets): string {
+  return Buffer.from(bytes, 'latin1').toString('base64');
 }

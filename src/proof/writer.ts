@@ -3,19 +3,8 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Db } from '../kernel/database/transaction.ts';
-import type { ProofLogName, ProofRecord, ProofWriter, ProofWriters, Removal, Shown } from '../kernel/proof-log.ts';
-import { forEachWithinBudget } from '../kernel/scheduling.ts';
-import {
-  type Commitment,
-  commitmentsOf,
-  deriveSeed,
-  disclosure,
-  encodeDisclosure,
-  entryOf,
-  paddingCommitments,
-  partSalt,
-  recordHash,
-} from './record.ts';
+import type { ProofLogName, ProofWriter, ProofWriters, Removal, Shown } from '../kernel/proof-log.ts';
+import { deriveSeed, disclosure, encodeDisclosure, entryOf, entryWithinBudget, partSalt } from './record.ts';
 import { findLeaves, tileReader } from './store/leaves.ts';
 import { addToQueue, headerLeaves, readOrigins, type StoredLog } from './store/logs.ts';
 import { insertRemoval, nextRemovalNumber } from './store/removals.ts';
@@ -53,20 +42,16 @@ export function logsOf({ proof, server: { areas } }: Pick<Config, 'proof' | 'ser
 
 function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
   const seedKey = deriveSeed(proofKey, `koppelvlak:zaden:${log}`);
-  const entryOfRecord = (record: ProofRecord, seed: Uint8Array): Uint8Array =>
-    entryOf(recordHash(new Map(allCommitments(record, seed))));
   return {
     seal(record) {
       const seed = nextSeed();
-      return { seed, entry: entryOfRecord(record, seed) };
+      return { seed, entry: entryOf(seed, record) };
     },
     async sealWithinBudget(record) {
       const seed = nextSeed();
-      const commitments = new Map<string, Uint8Array>();
-      await forEachWithinBudget(allCommitments(record, seed), ([name, bytes]) => commitments.set(name, bytes));
-      return { seed, entry: entryOf(recordHash(commitments)) };
+      return { seed, entry: await entryWithinBudget(seed, record) };
     },
-    entryOf: entryOfRecord,
+    entryOf: (record, seed) => entryOf(seed, record),
     encryptSeed(record, seed) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', seedKey, iv).setAAD(Buffer.from(record));
@@ -87,23 +72,17 @@ function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
   };
 }
 
-function* allCommitments(record: ProofRecord, seed: Uint8Array): Generator<Commitment> {
-  yield* commitmentsOf(seed, record.parts);
-  yield* paddingOf(record, seed);
-}
-
-function paddingOf({ padding }: ProofRecord, seed: Uint8Array): Iterable<Commitment> {
-  return padding === undefined ? [] : paddingCommitments(seed, padding.count, padding.nameOf);
-}
-
 let randomness = Buffer.alloc(0);
+let randomnessUsed = 0;
 
 /** Random bytes for many at once: a call for each costs more than what is done with them. */
 function nextSeed(): Buffer {
-  if (randomness.length < SEED_BYTES) randomness = randomBytes(SEED_BYTES * 256);
-  const seed = Buffer.from(randomness.subarray(0, SEED_BYTES));
-  randomness = randomness.subarray(SEED_BYTES);
-  return seed;
+  if (randomnessUsed >= randomness.length) {
+    randomness = randomBytes(SEED_BYTES * 256);
+    randomnessUsed = 0;
+  }
+  randomnessUsed += SEED_BYTES;
+  return randomness.subarray(randomnessUsed - SEED_BYTES, randomnessUsed);
 }
 
 /** What a `verwijdering` says: nothing of whom the records were. */
@@ -124,7 +103,7 @@ interface RemovalContent {
 export function removalEntry(proofKey: Uint8Array, log: ProofLogName, number: number, content: string): Uint8Array {
   const key = deriveSeed(proofKey, `koppelvlak:verwijderingen:${log}`);
   const seed = partSalt(key, String(number));
-  return entryOf(recordHash(new Map(commitmentsOf(seed, [['verwijdering', JSON.parse(content)]]))));
+  return entryOf(seed, { parts: [['verwijdering', JSON.parse(content)]] });
 }
 
 async function remove(db: Db, proofKey: Uint8Array, log: ProofLogName, removal: Removal): Promise<void> {
@@ -181,7 +160,7 @@ async function prove(db: Db, log: ProofLogName, { record, seed, number, shown }:
   if (place.index >= size) return undefined;
   const read = readHashesFromTiles(size, tileReader(db, origin));
   return formatProof({
-    extra: encodeDisclosure(await disclosure(seed, record.parts, shown, paddingOf(record, seed))),
+    extra: encodeDisclosure(await disclosure(seed, record, shown)),
     index: place.index,
     hashes: await proveInclusion(place.index, size, read),
     checkpoint: origin.checkpoint,

@@ -1,14 +1,7 @@
 /** An action in a log of 300 leaves, with the proof that somebody gets who may not see everything. */
 
 import { partsOf } from '../../src/proof/check.ts';
-import {
-  commitmentsOf,
-  disclosure,
-  encodeDisclosure,
-  entryOf,
-  paddingCommitments,
-  recordHash,
-} from '../../src/proof/record.ts';
+import { disclosure, encodeDisclosure, entryOf } from '../../src/proof/record.ts';
 import { formatCheckpoint } from '../../src/proof/tree/checkpoint.ts';
 import { EMPTY_ROOT, proveInclusion } from '../../src/proof/tree/merkle.ts';
 import { createSigner, formatNote, type NoteSigner } from '../../src/proof/tree/note.ts';
@@ -51,12 +44,13 @@ export async function proveRecord(
 ): Promise<Proven & { hidden: number }> {
   const parts = { ...partsOf(ORIGIN, record), intern: { auteur: 'balie', versie: 1 } };
   const objects = Object.keys(parts).filter((name) => name.startsWith('object/')).length;
-  const padding = [...paddingCommitments(SEED, objects, (place) => `object/padding-${place}`)];
-  const entry = entryOf(recordHash(new Map([...commitmentsOf(SEED, Object.entries(parts)), ...padding])));
+  const padding = { count: objects, nameOf: (place: number) => `object/padding-${place}` };
+  const sealed = { parts: Object.entries(parts), padding };
+  const entry = entryOf(SEED, sealed);
   const tree = await growTree(SIZE, (index) => (index === INDEX ? entry : Buffer.from(`other ${index}`)));
   const text = formatCheckpoint({ origin: ORIGIN, size: SIZE, root: tree.roots[SIZE] ?? EMPTY_ROOT });
   const shown = new Set(Object.keys(parts).filter((name) => name !== 'intern' && isShown(name)));
-  const disclosed = await disclosure(SEED, Object.entries(parts), shown, padding);
+  const disclosed = await disclosure(SEED, sealed, shown);
   const proof = formatProof({
     extra: encodeDisclosure(disclosed),
     index: INDEX,

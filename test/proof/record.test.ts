@@ -4,20 +4,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import {
-  commitmentsOf,
   disclosure,
   encodeDisclosure,
   entryOf,
   openDisclosure,
-  paddingCommitments,
   paddingEntry,
-  recordHash,
+  paddingNames,
 } from '../../src/proof/record.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
 
 const SEED = Buffer.alloc(32, 5);
 const PARTS = { basis: { b: 1, a: '\u00e9' }, aanvullend: {}, 'object/1': { objectId: '999990019' } };
-const ENTRY = entryOf(recordHash(new Map(commitmentsOf(SEED, Object.entries(PARTS)))));
+const ENTRY = entryOf(SEED, { parts: Object.entries(PARTS) });
 
 describe('an entry', () => {
   it('is what the specification says, computed here another way', () => {
@@ -39,10 +37,10 @@ describe('an entry', () => {
           fc.pre(Object.keys(parts).every((name) => name.isWellFormed()) && JSON.stringify(parts).isWellFormed());
           const read = JSON.parse(JSON.stringify(parts));
           const shown = new Set(Object.keys(parts).filter((_, place) => choices[place] === true));
-          const extra = encodeDisclosure(await disclosure(SEED, Object.entries(read), shown));
+          const extra = encodeDisclosure(await disclosure(SEED, { parts: Object.entries(read) }, shown));
           const seen = Object.fromEntries(Object.entries(read).filter(([name]) => shown.has(name)));
           expect(openDisclosure(seen, extra)).toEqual({
-            entry: entryOf(recordHash(new Map(commitmentsOf(SEED, Object.entries(read))))),
+            entry: entryOf(SEED, { parts: Object.entries(read) }),
           });
         },
       ),
@@ -51,7 +49,7 @@ describe('an entry', () => {
 
   it('is another one when anything seen was changed, added or left out', async () => {
     const shown = new Set(['basis', 'object/1']);
-    const extra = encodeDisclosure(await disclosure(SEED, Object.entries(PARTS), shown));
+    const extra = encodeDisclosure(await disclosure(SEED, { parts: Object.entries(PARTS) }, shown));
     const seen = { basis: PARTS.basis, 'object/1': PARTS['object/1'] };
     expect(openDisclosure(seen, extra)).toEqual({ entry: ENTRY });
     expect(openDisclosure({ ...seen, basis: { ...PARTS.basis, b: 2 } }, extra)).not.toEqual({ entry: ENTRY });
@@ -98,15 +96,14 @@ describe('an entry', () => {
       [5, 3],
       [1000, 24],
     ] as const) {
-      expect([...paddingCommitments(SEED, count, (place) => `object/${count + place + 1}`)]).toHaveLength(added);
+      expect([...paddingNames({ count, nameOf: (place) => `object/${count + place + 1}` })]).toHaveLength(added);
     }
-    const padding = [...paddingCommitments(SEED, 1, () => 'object/2')];
-    const given = await disclosure(SEED, Object.entries(PARTS), new Set(['basis']), padding);
+    const record = { parts: Object.entries(PARTS), padding: { count: 1, nameOf: () => 'object/2' } };
+    const given = await disclosure(SEED, record, new Set(['basis']));
     expect(Object.keys(given.parts)).toEqual(['basis']);
     expect(Object.keys(given.hidden).sort()).toEqual(['aanvullend', 'object/1', 'object/2']);
     const extra = encodeDisclosure(given);
-    const whole = new Map([...commitmentsOf(SEED, Object.entries(PARTS)), ...padding]);
-    expect(openDisclosure({ basis: PARTS.basis }, extra)).toEqual({ entry: entryOf(recordHash(whole)) });
+    expect(openDisclosure({ basis: PARTS.basis }, extra)).toEqual({ entry: entryOf(SEED, record) });
     expect(JSON.stringify(given)).not.toContain(SEED.toString('base64'));
   });
 

@@ -1,6 +1,7 @@
 /** The fields of a verwerkingsactie come from the contract. One that a part does not pass on would get lost on its way. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type {
   NieuweVerwerkingsactie,
@@ -11,7 +12,12 @@ import type { components } from '../../src/contracts/verwerkingenlog.ts';
 import { readOpenapi } from '../../src/http/openapi-document.ts';
 import { isRecord } from '../../src/kernel/json-value.ts';
 import type { ProcessedPerson, ProcessingEntry } from '../../src/kernel/processing-log.ts';
-import type { Actie, VerwerktObject } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import {
+  type Actie,
+  moment,
+  type VerwerktObject,
+  withOffset,
+} from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { VERSIE_COLUMNS } from '../../src/verwerkingenlog/store/versions.ts';
 
 type Schemas = components['schemas'];
@@ -60,6 +66,21 @@ it('the fields of a processed person are the same for the client, for another ar
 });
 
 describe('what a caller writes', () => {
+  it('is answered in its own offset, the moment being the same', () => {
+    const date = fc.date({ min: new Date('1000-01-01'), max: new Date('9000-01-01'), noInvalidDate: true });
+    const part = (most: number) => fc.integer({ min: 0, max: most }).map((value) => String(value).padStart(2, '0'));
+    const minutes = fc.oneof(fc.constant('00'), part(59));
+    fc.assert(
+      fc.property(date, fc.constantFrom('+', '-'), part(23), minutes, (at, sign, hours, after) => {
+        const offset = `${sign}${hours}:${after}`;
+        const written = withOffset(moment(at), offset);
+        expect(written).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?[+-]\d\d:\d\d$/);
+        expect(written.endsWith(offset)).toBe(true);
+        expect(new Date(written)).toEqual(at);
+      }),
+    );
+  });
+
   const written = writable('VerwerkingsactieInvoer');
 
   it('is stored, all of it', () => {
