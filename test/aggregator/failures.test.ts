@@ -163,9 +163,13 @@ describe('a source that', () => {
       await eventually(async () => expect((await sourceState(aggregator.pool, source.url)).behind).toBe(0));
 
       source.rule = rule;
-      source.document('d-3');
-      // The service document is looked at anew only after a minute, or when something went wrong.
+      // The service document is looked at anew only after a minute, or when something went wrong; a turn that has begun does not.
       await aggregator.pool.query('update aggregator.bron set document_op = null where adres = $1', [source.url]);
+      await eventually(async () => {
+        const looked = 'select from aggregator.bron where adres = $1 and (document_op is not null or fout is not null)';
+        expect((await aggregator.pool.query(looked, [source.url])).rowCount).toBe(1);
+      });
+      source.document('d-3');
       await eventually(async () => {
         const state = await sourceState(aggregator.pool, source.url);
         expect(state).toMatchObject({ foutSoort: fault });
