@@ -65,7 +65,10 @@ describe('a stream that does not come about', () => {
       return stream.status;
     };
     await expect.poll(open, PATIENT).toBe(200);
-    const unforeseen = late.server.logged.filter(({ msg }) => /hijack|sent|Promise/i.test(String(msg)));
+    // The page above may fail after its own 503.
+    const unforeseen = late.server.logged.filter(
+      (line) => /hijack|sent|Promise/i.test(String(line.msg)) && !JSON.stringify(line).includes('readFeedPage'),
+    );
     expect(unforeseen).toEqual([]);
   });
 });
