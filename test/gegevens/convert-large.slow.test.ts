@@ -14,7 +14,7 @@ import { loadModel } from '../../src/gegevens/model/model.ts';
 import { recogniseModel } from '../../src/gegevens/store/import-file.ts';
 import { startProgram } from '../support/program.ts';
 
-const SIGNALS = Number(process.env.CONVERT_SIGNALS ?? 100_000);
+const SIGNALS = Number(process.env.CONVERT_SIGNALS ?? 60_000);
 const MAX_MB = 300;
 
 let dir: string;

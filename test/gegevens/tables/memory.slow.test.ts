@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { startProgram } from '../../support/program.ts';
 import { fileNamed, shvTable } from './support.ts';
 
-const ROWS = Number(process.env.TABLE_ROWS ?? 60_000);
+const ROWS = Number(process.env.TABLE_ROWS ?? 40_000);
 const MOST_MB = 300;
 
 let database: TestDatabase;

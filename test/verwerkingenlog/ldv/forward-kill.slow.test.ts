@@ -9,7 +9,7 @@ import { startTokens, type TestTokens } from '../../support/tokens.ts';
 import { actie, KEY, newPerson } from '../support.ts';
 
 /** Twenty: `FORWARD_KILLS=20 npm run test:slow -- test/verwerkingenlog/ldv/forward-kill.slow.test.ts`. */
-const KILLS = Number(process.env.FORWARD_KILLS ?? 5);
+const KILLS = Number(process.env.FORWARD_KILLS ?? 3);
 const WRITERS = 4;
 /** The longest time from when an instance answers until it is killed. */
 const LONGEST_MS = 700;
