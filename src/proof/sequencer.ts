@@ -19,7 +19,6 @@ import {
   type StoredLog,
   storeCheckpoint,
   takeFromQueue,
-  takeWithoutGap,
   tryLockLog,
 } from './store/logs.ts';
 import { formatCheckpoint } from './tree/checkpoint.ts';
@@ -274,11 +273,11 @@ async function nextEntries(
   }
   if (numbered === undefined) {
     const entries = await takeFromQueue(db, stored.log, BATCH);
-    return { entries, isFull: entries.length >= BATCH };
+    return { entries, isFull: entries.length === BATCH };
   }
   const next = stored.firstNumber + stored.size - headerLeaves(stored);
   if (next > stored.takenOverTo) {
-    const entries = await takeWithoutGap(db, stored.log, BATCH, next);
+    const entries = await takeFromQueue(db, stored.log, BATCH, next);
     return { entries, isFull: entries.length === BATCH };
   }
   const upTo = Math.min(stored.takenOverTo, next + TAKE_OVER - 1);

@@ -173,7 +173,7 @@ const CASES: readonly Case[] = [
     breaks: async () => {
       await session.query(`begin; select pg_advisory_xact_lock(hashtextextended('proof verwerkingen', 0))`);
       await append();
-      await supplier.asOwner(`update proof.groepen set op = op - interval '1 minute' where log = 'verwerkingen'`);
+      await supplier.asOwner(`update proof.queue set op = op - interval '1 minute' where log = 'verwerkingen'`);
     },
     words: /^1 entries wait for a place, the first for 6\d s$/,
     mends: () => session.query('commit'),

@@ -1,7 +1,6 @@
 /** The logs of this database: their origins, sizes and checkpoints, and the queue of entries without an index. */
 import type { Db } from '../../kernel/database/transaction.ts';
 import type { NumberedEntry, ProofLogName } from '../../kernel/proof-log.ts';
-import { ENTRY_BYTES } from './leaves.ts';
 
 /** One origin of a log. */
 export interface StoredLog {
@@ -118,34 +117,16 @@ export async function addToQueue(db: Db, log: ProofLogName, entries: readonly Nu
   });
 }
 
-/** Takes committed entries off the queue, in order of number: so many, or a few more, for those of a statement are taken together. */
-export async function takeFromQueue(db: Db, log: ProofLogName, limit: number): Promise<NumberedEntry[]> {
-  const { rows: single } = await db.query<{ number: number; entry: Buffer }>({
-    name: 'proof-take',
-    text: taken(FIRST),
-    values: [log, limit],
-  });
-  const { rows: groups } = await db.query<{ numbers: string; entries: Buffer }>({
-    name: 'proof-take-groups',
-    text: TAKE_GROUPS,
-    values: [log, limit],
-  });
-  const grouped = groups.flatMap(({ numbers, entries }) =>
-    numbers.split(',').map((number, i) => ({
-      number: Number(number),
-      entry: entries.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES),
-    })),
+/**
+ * Takes committed entries off the queue, in order of number.
+ * @param from of the feed: the number that comes next; only what follows it without a gap is taken
+ */
+export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, from?: number): Promise<NumberedEntry[]> {
+  const { rows } = await db.query<{ number: number; entry: Buffer }>(
+    from === undefined
+      ? { name: 'proof-take', text: taken(FIRST), values: [log, limit] }
+      : { name: 'proof-take-on', text: taken(WITHOUT_GAP), values: [log, limit, from] },
   );
-  return [...single, ...grouped].sort((a, b) => a.number - b.number);
-}
-
-/** The same of the feed, from a number on: only what follows it without a gap. */
-export async function takeWithoutGap(db: Db, log: ProofLogName, limit: number, from: number): Promise<NumberedEntry[]> {
-  const { rows } = await db.query<{ number: number; entry: Buffer }>({
-    name: 'proof-take-on',
-    text: taken(WITHOUT_GAP),
-    values: [log, limit, from],
-  });
   return rows;
 }
 
@@ -168,24 +149,13 @@ function taken(which: string): string {
   ) select * from genomen order by number`;
 }
 
-/** Groups until there are enough entries. */
-const TAKE_GROUPS = `
-  delete from proof.groepen where log = $1::text and eerste_nr <= (
-    select max(eerste_nr) from (
-      select eerste_nr, sum(cardinality(nrs)) over (order by eerste_nr) - cardinality(nrs) as ervoor
-      from (select eerste_nr, nrs from proof.groepen where log = $1::text order by eerste_nr limit $2::integer) g
-    ) g where ervoor < $2::integer)
-  returning array_to_string(nrs, ',') as numbers, vermeldingen as entries`;
-
 /** What waits: how many, and how long the first has (seconds). */
 export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: number; oldestSeconds: number }> {
   const { rows } = await db.query<{ pending: number; oldestSeconds: number }>({
     name: 'proof-queue-state',
-    text: `select sum(aantal)::bigint as pending, coalesce(extract(epoch from clock_timestamp() - min(op)), 0)::float8 as "oldestSeconds"
-           from (
-             select count(*) as aantal, min(op) as op from proof.queue where log = $1::text
-             union all select coalesce(sum(cardinality(nrs)), 0), min(op) from proof.groepen where log = $1::text
-           ) q`,
+    text: `select count(*) as pending,
+             coalesce(extract(epoch from clock_timestamp() - min(op)), 0)::float8 as "oldestSeconds"
+           from proof.queue where log = $1::text`,
     values: [log],
   });
   return rows[0] ?? { pending: 0, oldestSeconds: 0 };
@@ -196,21 +166,10 @@ export async function readPending(db: Db, log: ProofLogName, numbers: readonly n
   if (numbers.length === 0) return new Map();
   const { rows } = await db.query<{ number: number; entry: Buffer }>({
     name: 'proof-pending',
-    text: `select nr as number, vermelding as entry from proof.queue where log = $1::text and nr = any($2::bigint[])
-           union all
-           select e.nr, substring(g.vermeldingen from (e.plaats - 1)::integer * ${ENTRY_BYTES} + 1 for ${ENTRY_BYTES})
-           from proof.groepen g cross join unnest(g.nrs) with ordinality as e(nr, plaats)
-           where g.log = $1::text and g.eerste_nr <= $4::bigint and g.laatste_nr >= $3::bigint and e.nr = any($2::bigint[])`,
-    values: [log, numbers, ...bounds(numbers)],
+    text: 'select nr as number, vermelding as entry from proof.queue where log = $1::text and nr = any($2::bigint[])',
+    values: [log, numbers],
   });
   return new Map(rows.map(({ number, entry }) => [number, entry]));
-}
-
-function bounds(numbers: readonly number[]): [least: number, most: number] {
-  return numbers.reduce<[number, number]>(
-    ([least, most], number) => [Math.min(least, number), Math.max(most, number)],
-    [Number.MAX_SAFE_INTEGER, 0],
-  );
 }
 
 /** The checkpoint that an origin ends with: the last published one, also when the database does not have its leaves any more. */

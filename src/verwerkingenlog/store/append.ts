@@ -140,13 +140,11 @@ const append = (more: string, entries?: number): string => `
   )${more}
   select i.rij in (select rij from nieuw) as kept, i.onbekend as "unknownActivity" from invoer i order by i.rij`;
 
-/** The entries go with their versions, in one row: what is not stored has none. */
+/** The entries go with their versions: what is not stored has none. */
 function queueEntries(parameter: number): string {
-  const entry = `substring($${parameter}::bytea from (rij - 1)::integer * ${ENTRY_BYTES} + 1 for ${ENTRY_BYTES})`;
   return `, bewijs as (
-    insert into proof.groepen (log, eerste_nr, laatste_nr, nrs, vermeldingen)
-    select 'verwerkingen', min(bewijs_nr), max(bewijs_nr), array_agg(bewijs_nr order by bewijs_nr), string_agg(${entry}, '' order by bewijs_nr)
-    from nieuw having count(*) > 0
+    insert into proof.queue (log, nr, vermelding)
+    select 'verwerkingen', bewijs_nr, substring($${parameter}::bytea from (rij - 1)::integer * ${ENTRY_BYTES} + 1 for ${ENTRY_BYTES}) from nieuw
   )`;
 }
 
