@@ -73,16 +73,13 @@ function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
 }
 
 let randomness = Buffer.alloc(0);
-let randomnessUsed = 0;
 
 /** Random bytes for many at once: a call for each costs more than what is done with them. */
 function nextSeed(): Buffer {
-  if (randomnessUsed >= randomness.length) {
-    randomness = randomBytes(SEED_BYTES * 256);
-    randomnessUsed = 0;
-  }
-  randomnessUsed += SEED_BYTES;
-  return randomness.subarray(randomnessUsed - SEED_BYTES, randomnessUsed);
+  if (randomness.length < SEED_BYTES) randomness = randomBytes(SEED_BYTES * 256);
+  const seed = Buffer.from(randomness.subarray(0, SEED_BYTES));
+  randomness = randomness.subarray(SEED_BYTES);
+  return seed;
 }
 
 /** What a `verwijdering` says: nothing of whom the records were. */

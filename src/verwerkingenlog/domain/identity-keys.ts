@@ -114,14 +114,14 @@ function derive(secret: Buffer, purpose: string): KeyObject {
 const randomness = Buffer.alloc(IV_BYTES * 1024);
 let randomnessUsed = randomness.length;
 
-/** Random bytes for many at once: a call for each costs more than the encryption. Whoever asks uses them before anybody asks again. */
+/** Random bytes for many at once: a call for each costs more than the encryption. */
 function nextIv(): Buffer {
   if (randomnessUsed >= randomness.length) {
     randomFillSync(randomness);
     randomnessUsed = 0;
   }
   randomnessUsed += IV_BYTES;
-  return randomness.subarray(randomnessUsed - IV_BYTES, randomnessUsed);
+  return Buffer.from(randomness.subarray(randomnessUsed - IV_BYTES, randomnessUsed));
 }
 
 /** Bound to the action: moved to another action, a text does not decrypt. */

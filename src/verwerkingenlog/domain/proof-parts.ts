@@ -17,36 +17,23 @@ export function objectPart(actieId: string, number: number): string {
   return `object/${verwerktObjectId(actieId, number)}`;
 }
 
-/** What of a version is sealed. */
+/** Members are in the order of their names, so that nothing needs sorting for the canonical form. */
 export function proofRecordOf(versie: Versie): ProofRecord {
   const { actieId, objecten } = versie;
-  let last = 0;
-  for (const { nummer } of objecten) last = Math.max(last, nummer);
+  const last = objecten.reduce((highest, { nummer }) => Math.max(highest, nummer), 0);
   return {
-    parts: new PartsOf(versie),
+    parts: { [Symbol.iterator]: () => partsOf(versie) },
     padding: { count: objecten.length, nameOf: (place) => objectPart(actieId, last + 1 + place) },
   };
 }
 
-/**
- * One at a time, for a version may have tens of thousands of objects. Members are in the order of their names, so that nothing needs sorting
- * for the canonical form. A class, for an object with a computed name is slow to make.
- */
-class PartsOf implements Iterable<readonly [name: string, json: unknown]> {
-  readonly #versie: Versie;
-
-  constructor(versie: Versie) {
-    this.#versie = versie;
-  }
-
-  *[Symbol.iterator](): Generator<readonly [name: string, json: unknown]> {
-    const versie = this.#versie;
-    const { actieId, objecten, gebruiker, gegevensbron, systeem } = versie;
-    yield [AANVULLEND, { gebruiker, gegevensbron, systeem }];
-    yield [BASIS, basisOf(versie)];
-    yield [INTERN, internOf(versie)];
-    for (const object of objecten) yield [objectPart(actieId, object.nummer), objectOf(object, actieId)];
-  }
+/** One at a time, for a version may have tens of thousands of objects. */
+function* partsOf(versie: Versie): Generator<readonly [name: string, json: unknown]> {
+  const { actieId, objecten } = versie;
+  yield [AANVULLEND, { gebruiker: versie.gebruiker, gegevensbron: versie.gegevensbron, systeem: versie.systeem }];
+  yield [BASIS, basisOf(versie)];
+  yield [INTERN, internOf(versie)];
+  for (const object of objecten) yield [objectPart(actieId, object.nummer), objectOf(object, actieId)];
 }
 
 function basisOf(versie: Versie): Record<string, unknown> {

@@ -208,12 +208,8 @@ export function offsetOf(text: string): string | null {
  */
 export function withOffset(utc: string, offset: string | null): string {
   if (offset === null) return utc;
-  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4, 6));
-  const ahead = offset.startsWith('-') ? -minutes : minutes;
-  const hour = Number(utc.slice(11, 13)) + ahead / 60;
-  // Nearly all, and much cheaper than by way of a `Date`: whole hours that stay within the day.
-  if (Number.isInteger(hour) && hour >= 0 && hour < 24)
-    return utc.slice(0, 11) + String(hour).padStart(2, '0') + utc.slice(13, -1) + offset;
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  const ahead = (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
   return moment(new Date(Date.parse(utc) + ahead * 60_000)).replace('Z', offset);
 }
 
