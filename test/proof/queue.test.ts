@@ -2,8 +2,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Pool } from '../../src/kernel/database/pool.ts';
-import type { Db } from '../../src/kernel/database/transaction.ts';
+import { type Db, transaction } from '../../src/kernel/database/transaction.ts';
+import { appendLeaves } from '../../src/proof/store/leaves.ts';
 import { readPending, readQueue, takeFromQueue } from '../../src/proof/store/logs.ts';
+import { Frontier } from '../../src/proof/tree/merkle.ts';
 import { servicePool } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -74,4 +76,25 @@ it('is emptied without a loop in a loop, also when its statistics say that it is
     expect(plan).toMatch(/Delete on/);
     expect(plan).not.toMatch(/Nested Loop|Join/);
   }
+});
+
+it('is emptied into the tree while other work goes on', async () => {
+  const leaves = Array.from({ length: MANY }, (_, i) => ({ number: i + 1, entry: Buffer.alloc(33, i) }));
+  let turns = 0;
+  let turnsOfHashing: number | undefined;
+  const poll = (): void => {
+    turns += 1;
+    if (turnsOfHashing === undefined) setImmediate(poll);
+  };
+  await transaction(pool, async (db) => {
+    const watched: Db = {
+      query(query: string | pg.QueryConfig<unknown[]>, values?: unknown[]) {
+        turnsOfHashing ??= turns;
+        return db.query(query, values);
+      },
+    };
+    poll();
+    await appendLeaves(watched, { log: 'leveringen', number: 1 }, new Frontier(), leaves);
+  });
+  expect(turnsOfHashing).toBeGreaterThan(3);
 });

@@ -1,6 +1,7 @@
 /** The leaves of a tree as tables: tiles of hashes, and bundles of entries with the numbers of their records. */
 import type { Db } from '../../kernel/database/transaction.ts';
 import type { NumberedEntry, ProofLogName } from '../../kernel/proof-log.ts';
+import { forEachWithinBudget } from '../../kernel/scheduling.ts';
 import { type Frontier, HASH_BYTES, leafHash } from '../tree/merkle.ts';
 import { type ReadTiles, TILE_WIDTH, tilePath } from '../tree/tiles.ts';
 import type { StoredLog } from './logs.ts';
@@ -101,7 +102,7 @@ export async function appendLeaves(
 ): Promise<void> {
   const before = frontier.size;
   const tiles = new Map<string, { level: number; index: number; hashes: Uint8Array[] }>();
-  for (const { entry } of leaves) {
+  await forEachWithinBudget(leaves, ({ entry }) => {
     for (const complete of frontier.append(leafHash(entry))) {
       if (complete.level % TILE_LEVELS !== 0) continue;
       const [level, index] = [complete.level / TILE_LEVELS, Math.floor(complete.index / TILE_WIDTH)];
@@ -110,7 +111,7 @@ export async function appendLeaves(
       tile.hashes.push(complete.hash);
       tiles.set(key, tile);
     }
-  }
+  });
   const grown = [...tiles.values()];
   await db.query({
     name: 'proof-append-tiles',
