@@ -54,6 +54,8 @@ const LEAST_LOAD = 10;
 /** How long the standby is out of reach: before the loss in asynchronous mode, to see that nothing is acknowledged in synchronous mode. */
 const HELD_MS = 1500;
 const RETRY_MS = 20;
+/** For a second an instance answers from the head that it knew: a reader at that head is told nothing of another history yet. */
+const HEAD_KNOWN_MS = 1500;
 
 export async function runFailoverDrill(options: FailoverOptions): Promise<FailoverResult> {
   const tokens = await startTokens();
@@ -129,6 +131,7 @@ async function lose(
     return Number.POSITIVE_INFINITY;
   };
   const [appendAfterMs, publishAfterMs] = await Promise.all([since('appended'), since('published')]);
+  await sleep(HEAD_KNOWN_MS);
   const oldCursor = await reader.tryOld();
   await sleep(loadMs);
   stop.abort();

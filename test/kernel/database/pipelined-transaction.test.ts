@@ -94,7 +94,8 @@ it('is cancelled at the server when its result is no longer wanted, and releases
   await expect(work).rejects.toThrow('gone');
   expect(await count()).toBe(0);
   const { rows } = await pool.query(
-    `select from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`,
+    `select from pg_stat_activity
+     where datname = current_database() and query like 'select pg_sleep%' and state = 'active'`,
   );
   expect(rows).toEqual([]);
   expect(Date.now() - started).toBeLessThan(10_000);
