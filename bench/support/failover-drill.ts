@@ -55,7 +55,7 @@ const LEAST_LOAD = 10;
 const HELD_MS = 1500;
 const RETRY_MS = 20;
 /** For a second an instance answers from the head that it knew: a reader at that head is told nothing of another history yet. */
-const HEAD_KNOWN_MS = 1500;
+const HEAD_KNOWN_MS = 1100;
 
 export async function runFailoverDrill(options: FailoverOptions): Promise<FailoverResult> {
   const tokens = await startTokens();

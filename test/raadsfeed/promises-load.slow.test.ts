@@ -33,7 +33,7 @@ async function read(mount: string, until: number, limit: number): Promise<number
     expect(page.hasMore).toBe((seen.at(-1) ?? 0) < page.head);
     head = page.head;
     cursor = page.cursor ?? '';
-    if (!page.hasMore) await sleep(20);
+    if (!page.hasMore) await sleep(50);
   }
   return seen;
 }

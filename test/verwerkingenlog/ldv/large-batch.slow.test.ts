@@ -1,4 +1,5 @@
 /** Batches as large as are taken: they arrive whole, once, and hold nobody up. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -43,6 +44,7 @@ it('does not let a batch hold up a single action', async () => {
     const body = { vertrouwelijkheid: 'normaal', tijdstip: '2026-01-15T13:35:42Z', verwerkteObjecten: [] };
     expect((await log.call(['create:normal'], 'POST', '/verwerkingsacties', body)).status).toBe(201);
     slowest = Math.max(slowest, performance.now() - began);
+    await sleep(5);
   }
   expect((await batch).answer?.rejectedSpans).toBe(0);
   expect(slowest).toBeLessThan(5000);
