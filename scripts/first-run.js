@@ -19,7 +19,8 @@ if (!isShared && (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lockHash
   process.stderr.write('Installing what is missing (first run only) …\n');
   const npm = process.env.npm_execpath;
   // With NODE_ENV=production npm would leave out what the tests need, and the stamp would still say that all is there.
-  const install = ['ci', '--include=dev', '--include=optional'];
+  // The lock file names no registry, so npm asks about each package; what it knows already is enough, for the lock file has the digests.
+  const install = ['ci', '--include=dev', '--include=optional', '--prefer-offline'];
   const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...install]] : ['npm', install];
   // npm's own words go to standard error: standard output belongs to the command that follows.
   const installed = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
