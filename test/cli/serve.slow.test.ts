@@ -50,15 +50,18 @@ describe('the service', { timeout: 120_000 }, () => {
     // Nothing but the request looks at this table: who waits for it is the request.
     await database.query('lock table raadsfeed.stand in access exclusive mode');
     const answer = fetch(`${url}/ori/v1/snapshot`);
+    // Told below, or by what fails before that.
+    answer.catch(() => undefined);
     const isWaiting = async (): Promise<boolean> => {
       const { rows } = await database.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
       return rows.length > 0;
     };
-    while (!(await isWaiting()));
+    await expect.poll(isWaiting, { timeout: 60_000 }).toBe(true);
 
     program.child.kill('SIGTERM');
     await waitForText(program, '"msg":"stopping"');
-    await expect(fetch(`${url}/ori/v1/`), 'nothing new is taken').rejects.toThrow();
+    const another = fetch(`${url}/ori/v1/`, { signal: AbortSignal.timeout(30_000) });
+    await expect(another, 'nothing new is taken').rejects.toThrow('fetch failed');
     await database.query('rollback');
     await database.end();
     expect((await answer).status).toBe(200);
