@@ -19,7 +19,7 @@ async function drill(name: string, ...words: string[]): Promise<string> {
   return printed;
 }
 
-describe('a drill in short', () => {
+describe('a drill in short', { concurrent: true }, () => {
   it.runIf(hasNginx)(
     'rolling: restarts two instances and loses nothing',
     async () => {
