@@ -271,13 +271,25 @@ function busy(): Problem {
   return new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
 }
 
-/** Answers 503 while the event loop lags more than the given milliseconds; 0 never does. */
+/** How often the lag of the event loop is measured. */
+const LAG_SAMPLE_MS = 500;
+
+/**
+ * Answers 503 while the event loop lags more than the given milliseconds; 0 never does. What held the loop while the server started is no
+ * load: the sample in which it begins to listen does not count.
+ */
 export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number): Promise<void> {
   if (maxEventLoopDelayMs === 0) return;
+  let judgedFrom = 0;
+  app.addHook('onListen', async () => {
+    // That sample ends within one interval, and is what is known for another.
+    judgedFrom = performance.now() + 2 * LAG_SAMPLE_MS;
+  });
   await app.register(underPressure, {
     maxEventLoopDelay: maxEventLoopDelayMs,
-    sampleInterval: 500,
+    sampleInterval: LAG_SAMPLE_MS,
     pressureHandler: () => {
+      if (performance.now() < judgedFrom) return;
       throw new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
     },
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, post, sendRaw } from './support/ask.ts';
@@ -52,6 +53,27 @@ describe('overload', () => {
     expect(reply.status).toBe(503);
     expect(reply.headers.get('retry-after')).toBe('5');
     expect(reply.body.type).toMatch(/\/problems\/unavailable$/);
+  });
+
+  it('is not what holds the event loop before the server listens', async () => {
+    const probe = createProbe();
+    server = await startServer({
+      env: { OVERLOAD_EVENT_LOOP_DELAY_MS: '100' },
+      areas: async (platform) => {
+        const { areas, ...rest } = await probe.open(platform);
+        const slow = (mounts: (typeof areas)[number]['mounts']) =>
+          mounts.map(({ prefix, routes }) => ({
+            prefix,
+            routes: async (app: FastifyInstance) => {
+              await routes(app);
+              for (const end = Date.now() + 700; Date.now() < end; ) Math.sqrt(end);
+            },
+          }));
+        return { ...rest, areas: areas.map((area) => ({ ...area, mounts: slow(area.mounts) })) };
+      },
+    });
+    const url = `${server.url}${OPEN}/databank`;
+    for (const end = Date.now() + 600; Date.now() < end; await sleep(20)) expect((await ask(url)).status).toBe(200);
   });
 });
 
