@@ -2,7 +2,7 @@
  * What of a record goes into the log: 33 bytes that tell nothing about it, until whoever may see a part is given its salt. Parts are
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
-import { createHmac, hash, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import { forEachWithinBudget } from '../kernel/scheduling.ts';
@@ -241,13 +241,15 @@ export function deriveSeed(proofKey: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', proofKey, '', purpose, SECRET_BYTES));
 }
 
-/** The entry of a padding leaf: the format byte and HMAC-SHA-256(pad key, origin ‖ index in eight bytes, big-endian). */
-export function paddingEntry(proofKey: Uint8Array, origin: string, index: number): Uint8Array {
-  const place = Buffer.alloc(8);
-  place.writeBigUInt64BE(BigInt(index));
+/** Gives the entries of an origin's padding leaves: the format byte and HMAC-SHA-256(pad key, origin ‖ index in eight bytes, big-endian). */
+export function paddingEntries(proofKey: Uint8Array, origin: string): (index: number) => Uint8Array {
   // No origin and no name of a witness has a colon, so no other key is derived from this text.
-  const key = deriveSeed(proofKey, 'koppelvlak:padding');
-  return entryWith(createHmac('sha256', key).update(origin).update(place).digest('binary'));
+  const key = createSecretKey(deriveSeed(proofKey, 'koppelvlak:padding'));
+  const place = Buffer.alloc(8);
+  return (index) => {
+    place.writeBigUInt64BE(BigInt(index));
+    return entryWith(createHmac('sha256', key).update(origin).update(place).digest('binary'));
+  };
 }
 
 /** Bytes of a block of SHA-256. */

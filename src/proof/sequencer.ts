@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { Pool } from '../kernel/database/pool.ts';
 import { type Db, transaction } from '../kernel/database/transaction.ts';
 import type { NumberedEntry, NumberedRecords, ProofLogName } from '../kernel/proof-log.ts';
-import { deriveSeed, paddingEntry } from './record.ts';
+import { deriveSeed, paddingEntries } from './record.ts';
 import { checkpointIn, type PublishedCheckpoints } from './state.ts';
 import { appendLeaves, ENTRY_BYTES, MissingTileError, tileReader } from './store/leaves.ts';
 import {
@@ -308,9 +308,10 @@ function padded(
 ): readonly NumberedEntry[] {
   if (pad === 0 || numbered !== undefined) return entries;
   const wanted = Math.max(1, Math.ceil(entries.length / pad)) * pad;
+  const paddingAt = paddingEntries(proofKey, origin);
   const padding = Array.from({ length: wanted - entries.length }, (_, i) => ({
     number: 0,
-    entry: paddingEntry(proofKey, origin, size + entries.length + i),
+    entry: paddingAt(size + entries.length + i),
   }));
   return [...entries, ...padding];
 }

@@ -1,11 +1,11 @@
 /**
  * Recomputes every leaf of a log from the stored records and their seeds, and compares that with the tree, its root and the last
- * checkpoint outside the database. Memory grows with two bits a leaf.
+ * checkpoint outside the database. Memory grows with a bit a leaf.
  */
 import type { Db } from '../kernel/database/transaction.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import type { ProofLogName, StoredProof } from '../kernel/proof-log.ts';
-import { paddingEntry } from './record.ts';
+import { paddingEntries } from './record.ts';
 import { bindingEntry, PRUNED_ENTRY } from './sequencer.ts';
 import { checkpointIn } from './state.ts';
 import {
@@ -82,6 +82,7 @@ async function verifyTree(
   const { db, found, signal } = options;
   const name = `tree ${stored.origin}`;
   const known = new Bits(stored.size);
+  const paddingAt = paddingEntries(options.proofKey, stored.origin);
   // Built anew from the entries: whatever tile differs is named.
   const frontier = await Frontier.load(0, async () => []);
   const hashes = new TileCheck(options, stored);
@@ -96,7 +97,7 @@ async function verifyTree(
       for (let place = 0; place < wanted; place += 1) {
         const leaf = i * TILE_WIDTH + place;
         const entry = bundle?.entries.subarray(place * ENTRY_BYTES, (place + 1) * ENTRY_BYTES) ?? Buffer.alloc(0);
-        if (isExplained(entry, leaf, stored, origins, options.proofKey)) known.set(leaf);
+        if (isExplained(entry, leaf, stored, origins, paddingAt)) known.set(leaf);
         for (const complete of frontier.append(leafHash(entry))) hashes.add(complete);
       }
       await hashes.compare(false);
@@ -118,14 +119,14 @@ async function verifyTree(
 function isExplained(
   entry: Buffer,
   leaf: number,
-  { log, number, origin, takenOverTo }: StoredLog,
+  { log, number, takenOverTo }: StoredLog,
   origins: readonly StoredLog[],
-  proofKey: Uint8Array,
+  paddingAt: (leaf: number) => Uint8Array,
 ): boolean {
   if (number > 1 && leaf === 0)
     return entry.equals(bindingEntry(origins.find((one) => one.number === number - 1)?.checkpoint ?? ''));
   if (log === 'raadsfeed') return leaf < takenOverTo && entry.equals(PRUNED_ENTRY);
-  return entry.equals(paddingEntry(proofKey, origin, leaf));
+  return entry.equals(paddingAt(leaf));
 }
 
 /** Compares a signed note with the tree: its signature, its size and its root. */

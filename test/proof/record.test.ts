@@ -8,7 +8,7 @@ import {
   encodeDisclosure,
   entryOf,
   openDisclosure,
-  paddingEntry,
+  paddingEntries,
   paddingNames,
 } from '../../src/proof/record.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
@@ -109,14 +109,15 @@ describe('an entry', () => {
 
   it('of padding looks like the others, and is known by who has the key', () => {
     const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-    const made = paddingEntry(key, 'example.com/log', 7);
+    const entryAt = paddingEntries(key, 'example.com/log');
+    const made = entryAt(7);
     expect(made).toHaveLength(33);
     expect(made[0]).toBe(1);
-    expect(paddingEntry(key, 'example.com/log', 7)).toEqual(made);
+    expect(paddingEntries(key, 'example.com/log')(7)).toEqual(made);
     for (const another of [
-      paddingEntry(key, 'example.com/log', 8),
-      paddingEntry(key, 'example.com/log/2', 7),
-      paddingEntry(other, 'example.com/log', 7),
+      entryAt(8),
+      paddingEntries(key, 'example.com/log/2')(7),
+      paddingEntries(other, 'example.com/log')(7),
     ]) {
       expect(another).not.toEqual(made);
     }
