@@ -52,6 +52,7 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
   const tokens = await startTokens();
   const { authorization } = await tokens.bearer(['create:normal', 'update:normal']);
   const written: Written[] = [];
+  const firstAnswer = Promise.withResolvers<void>();
   let replayed = 0;
   let changes = 0;
   let postgres = await startEmbedded({ dir: options.dir, log: createLogger('silent') });
@@ -85,6 +86,7 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
       const write = async (one: Written): Promise<void> => {
         one.actieId = String(Object(await send(anyAddress(), 'POST', one.body, one.key)).actieId);
         one.version = Math.max(one.version, 1);
+        firstAnswer.resolve();
       };
       // What was under way at the last kill is sent again, as a client would.
       for (const one of written.filter(({ actieId }) => actieId === undefined)) {
@@ -106,6 +108,8 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
           changes += 1;
         }
       }).map((writer) => writer.catch(() => undefined));
+      // A drill in which nothing was acknowledged would show nothing.
+      await Promise.race([firstAnswer.promise, Promise.all(writers)]);
       await sleep(randomInt(options.longestLoadMs));
       // In an order that nobody knows before.
       const victims = [...servers.map((server) => server.kill), () => killPostgres(options.dir)];
