@@ -1,6 +1,6 @@
 /**
  * What a process that nobody calls takes: memory and connections, by areas; then as many beside each other as a centre has organisations,
- * each on a database of its own. Started with what deploy/fleet says, but for the first. `npm run bench -- idle [processes] [seconds of quiet]`.
+ * each on a database of its own. Started with what deploy/organisations says, but for the first. `npm run bench -- idle [processes] [seconds of quiet]`.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,9 +22,9 @@ const [processes = 30, quietSeconds = 30] = process.argv.slice(2).map(Number);
 const PROBE_MS = 10_000;
 const SAMPLE_MS = 100;
 const MEGABYTE = 1024 ** 2;
-const DEPLOY = join(import.meta.dirname, '../deploy/fleet');
+const DEPLOY = join(import.meta.dirname, '../deploy/organisations');
 
-/** How deploy/fleet starts a process. */
+/** How deploy/organisations starts a process. */
 const unit = await readFile(join(DEPLOY, 'koppelvlak@.service'), 'utf8');
 const small = {
   flags: /^ExecStart=\S+ (.*) \S+ serve$/m.exec(unit)?.[1]?.split(' ') ?? [],
@@ -39,7 +39,7 @@ const small = {
     ),
   },
 };
-if (small.flags.length === 0) throw new Error('the unit of deploy/fleet has no options of Node');
+if (small.flags.length === 0) throw new Error('the unit of deploy/organisations has no options of Node');
 const plain: typeof small = { flags: [], env: {} };
 
 const dir = await mkdtemp(join(tmpdir(), 'kv-idle-'));
@@ -56,9 +56,9 @@ try {
   for (const how of [plain, small]) await (await startOn('organisatie', 'verwerkingenlog,raadsfeed', how)).stop();
   for (const [title, areas, how] of [
     ['by itself', 'verwerkingenlog', plain],
-    ['as deploy/fleet', 'verwerkingenlog', small],
-    ['as deploy/fleet', 'raadsfeed', small],
-    ['as deploy/fleet', 'verwerkingenlog,raadsfeed', small],
+    ['as deploy/organisations', 'verwerkingenlog', small],
+    ['as deploy/organisations', 'raadsfeed', small],
+    ['as deploy/organisations', 'verwerkingenlog,raadsfeed', small],
   ] as const) {
     running.push(await startOn('organisatie', areas, how));
     await report(`one process, ${areas}, ${title}`);
@@ -69,7 +69,7 @@ try {
       await admin.query(`create database organisatie_${n} template organisatie strategy file_copy`);
     }
     for (let n = 1; n <= processes; n += 1) running.push(await startOn(`organisatie_${n}`, 'verwerkingenlog', small));
-    await report(`${processes} processes, verwerkingenlog, as deploy/fleet`);
+    await report(`${processes} processes, verwerkingenlog, as deploy/organisations`);
   }
 } finally {
   await stopAll();

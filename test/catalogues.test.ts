@@ -11,7 +11,7 @@ import type { RoutePolicy } from '../src/http/contract.ts';
 import { listOperations, readOpenapi } from '../src/http/openapi-document.ts';
 import { platformProblems } from '../src/http/problems.ts';
 import { buildServer } from '../src/http/server.ts';
-import { readConfig, settings } from '../src/kernel/config/read-config.ts';
+import { REMOVED, readConfig, settings } from '../src/kernel/config/read-config.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../src/kernel/platform.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
@@ -151,6 +151,18 @@ describe('the settings', () => {
   it('stand in the tables of docs/settings.md as they are', async () => {
     const page = await readFile(join(ROOT, 'docs/settings.md'), 'utf8');
     expect(withSettingsTable(page) === page, 'run `npm run docs`').toBe(true);
+  });
+
+  it('of earlier versions are refused with what to do instead, and exist no more', () => {
+    const variables = new Set(
+      Object.values(settings).flatMap((group) => Object.values(group).map((one) => one.variable)),
+    );
+    for (const [variable, instead] of Object.entries(REMOVED)) {
+      expect(variables.has(variable), variable).toBe(false);
+      expect(() => readConfig({ [variable]: 'x' }, 'tool')).toThrow(
+        `${variable} is no longer a setting; allowed: nothing; ${instead}`,
+      );
+    }
   });
 
   it('take their own defaults', () => {

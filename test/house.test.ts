@@ -190,11 +190,6 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/(?!cli\/|demo\/)/, /^src\/(?!demo\/)/)).toEqual([]);
   });
 
-  it('lets what works for many organisations import the kernel only, and only the command line import it', () => {
-    expect(strays(/^src\/fleet\//, /^src\/(fleet|kernel)\//)).toEqual([]);
-    expect(strays(/^src\/(?!cli\/|fleet\/)/, /^src\/(?!fleet\/)/)).toEqual([]);
-  });
-
   it('lets nothing import the command line', () => {
     expect(strays(/^src\/(?!cli\/)/, /^src\/(?!cli\/)/)).toEqual([]);
   });

@@ -6,7 +6,6 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { bronCommand } from './bron.ts';
 import { diwooCommand } from './diwoo.ts';
 import { feedCommand } from './feed.ts';
-import { fleetCommand } from './fleet.ts';
 import { gegevensCommand } from './gegevens.ts';
 import { verwerkingenlogCommand } from './log.ts';
 import { proofCommand } from './proof.ts';
@@ -48,7 +47,6 @@ export function createProgram(terminal: Terminal): Command {
     diwooCommand(terminal),
     registerCommand(terminal),
     proofCommand(terminal),
-    fleetCommand(terminal, runProgram),
   ])
     program.addCommand(command);
   inheritExit(program);

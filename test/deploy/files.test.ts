@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import process from 'node:process';
+import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readFleet } from '../../src/fleet/organisations.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -24,7 +24,7 @@ describe('deploy', () => {
   });
 
   it('names only settings that exist', () => {
-    const chart = globSync('deploy/{helm,systemd,fleet}/**/*.{yaml,service,json,env}', { cwd: ROOT })
+    const chart = globSync('deploy/{helm,systemd,organisations}/**/*.{yaml,service,json,env}', { cwd: ROOT })
       .map(read)
       .join('\n');
     const areas = 'SHUTDOWN|DATABASE|VERWERKINGENLOG|GEGEVENS|OAUTH|MANAGEMENT|RAADSFEED|AGGREGATOR|FSC';
@@ -50,18 +50,15 @@ describe('deploy', () => {
     expect(() => readConfig({ ...values, ...secrets }, 'serve')).not.toThrow();
   });
 
-  it('gives a fleet whose organisations have settings that start the service', async () => {
-    const fleet = await readFleet(join(ROOT, 'deploy/fleet/fleet.json'));
-    expect(fleet.length).toBeGreaterThan(1);
-    for (const { name, env } of fleet) {
-      // The files of secrets stand on the machine of the operator.
-      const settings = Object.fromEntries(Object.entries(env).filter(([variable]) => !variable.endsWith('_FILE')));
-      const secrets = {
-        DATABASE_URL: 'postgres://service:x@db/gm',
-        DATABASE_MIGRATE: 'false',
-        VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-      };
-      expect(readConfig({ ...settings, ...secrets }, 'serve').server.organisation).toBe(name);
+  it('gives settings of two organisations that start the service', () => {
+    const secrets = {
+      DATABASE_URL: 'postgres://service:x@db/gm',
+      DATABASE_MIGRATE: 'false',
+      VERWERKINGENLOG_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+    };
+    for (const name of ['gm0001', 'gm0002']) {
+      const env = parseEnv(read(`deploy/organisations/${name}.env`));
+      expect(readConfig({ ...env, ...secrets }, 'serve').server.organisation).toBe(name);
     }
   });
 
@@ -78,7 +75,7 @@ describe('deploy', () => {
     for (const path of [
       'systemd/koppelvlak.service',
       'systemd/koppelvlak-prune.service',
-      'fleet/koppelvlak@.service',
+      'organisations/koppelvlak@.service',
     ]) {
       const unit = join(ROOT, 'deploy', path);
       const name = basename(path);

@@ -260,21 +260,18 @@ describe.each(PROXIES)('%s', (_name, program, startProxy) => {
   });
 });
 
-it.runIf(existsSync(NGINX))(
-  'nginx leads each organisation of a fleet to its own process, and nobody else to any',
-  async () => {
-    const port = await startNginx({ file: 'fleet/nginx.conf' });
-    const as = (host: string, headers = {}): Promise<Answer> => ask(port, '/x', { headers: { host, ...headers } });
-    const { reached } = await as('GM0002.centrum.example', { 'client-cert': ':Zm91dA==:' });
-    expect(reached.host).toBe('gm0002.centrum.example');
-    expect(reached['client-cert'] ?? '').toBe('');
-    expect(reached['x-forwarded-for']).toBe('127.0.0.1');
-    await as('gm0001.centrum.example');
-    for (const host of ['gm0003.centrum.example', '127.0.0.1', 'centrum.example'])
-      expect((await as(host)).status, host).toBe(421);
-    expect(upstreams.map(({ paths }) => paths)).toEqual([['/x'], ['/x']]);
-  },
-);
+it.runIf(existsSync(NGINX))('nginx leads each organisation to its own process, and nobody else to any', async () => {
+  const port = await startNginx({ file: 'organisations/nginx.conf' });
+  const as = (host: string, headers = {}): Promise<Answer> => ask(port, '/x', { headers: { host, ...headers } });
+  const { reached } = await as('GM0002.centrum.example', { 'client-cert': ':Zm91dA==:' });
+  expect(reached.host).toBe('gm0002.centrum.example');
+  expect(reached['client-cert'] ?? '').toBe('');
+  expect(reached['x-forwarded-for']).toBe('127.0.0.1');
+  await as('gm0001.centrum.example');
+  for (const host of ['gm0003.centrum.example', '127.0.0.1', 'centrum.example'])
+    expect((await as(host)).status, host).toBe(421);
+  expect(upstreams.map(({ paths }) => paths)).toEqual([['/x'], ['/x']]);
+});
 
 describe.runIf(existsSync(NGINX))('the cache of nginx for the feed', () => {
   const times = (path: string): number => upstreams.flatMap(({ paths }) => paths).filter((one) => one === path).length;

@@ -331,13 +331,12 @@ describe("the operator's page of a whole service", () => {
     await expect.poll(page).toMatch(source('twee', '[^<]*ECONNREFUSED[^<]*'));
   });
 
-  it('knows all secrets of the configuration, but for those of another way to do the same, and of fleet provision', () => {
+  it('knows all secrets of the configuration, but for those of another way to do the same', () => {
     const known = Object.values(settings)
       .flatMap((group) => Object.values(group))
       .filter(({ secret }) => secret)
       .map(({ variable }) => variable);
     expect(known.filter((variable) => env[variable] === undefined).toSorted()).toEqual([
-      'DATABASE_ADMIN_URL',
       'DATABASE_PRUNE_URL',
       'GEGEVENS_SIGNING_P12_PASSPHRASE',
       'LDV_FORWARD_CLIENT_SECRET',

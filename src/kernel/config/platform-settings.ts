@@ -160,10 +160,6 @@ export const databaseSettings = {
     description:
       '`transaction` when `DATABASE_URL` is a pgbouncer in transaction mode: no session settings, no named statements.',
   }),
-  adminUrl: postgres('DATABASE_ADMIN_URL', {
-    description:
-      'Login of the administrator of the database server, for `koppelvlak fleet FILE provision` only. Not for a service.',
-  }),
   migrate: flag('DATABASE_MIGRATE', { default: true, description: 'Migrate at start.' }),
   distributed: choice('DATABASE_DISTRIBUTED', ['none', 'citus'], {
     default: 'none',

@@ -29,6 +29,11 @@ export const settings = {
   demo: demoSettings,
 };
 
+/** Settings of earlier versions, and what to do instead: a service that starts without what its operator asked for would be worse. */
+export const REMOVED: Readonly<Record<string, string>> = {
+  DATABASE_ADMIN_URL: 'run deploy/sql/organisation.sql as the administrator of the database server',
+};
+
 /** Every variable that is read, those that name the file of a secret too. */
 export function knownVariables(): string[] {
   return Object.values(settings).flatMap((group) =>
@@ -110,6 +115,10 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config 
     Object.entries(settings).map(([name, group]) => [name, readGroup(group, env, faults)]),
   );
   assertConfig(groups);
+  for (const [variable, instead] of Object.entries(REMOVED)) {
+    if ([variable, `${variable}_FILE`].some((name) => (env[name] ?? '') !== ''))
+      faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; ${instead}` });
+  }
   if (purpose === 'serve') {
     const malformed = new Set(faults.map((fault) => fault.variable));
     // A variable that could not be read looks absent: what follows from that alone would only hide the real fault.

@@ -1,0 +1,58 @@
+/**
+ * Prints how large the project is: `node scripts/size.ts`. Lines are those of tracked files, blank ones and comments included; the core is
+ * `src` without `src/extensions` and the types generated from the contracts.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { settings } from '../src/kernel/config/read-config.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const GENERATED = 'src/contracts/';
+
+/** Paths of tracked files that match patterns of git, as `src/*.ts` (`*` also matches `/`). */
+function tracked(...patterns: readonly string[]): readonly string[] {
+  const listed = execFileSync('git', ['ls-files', '-z', '--', ...patterns], { cwd: ROOT, encoding: 'utf8' });
+  return listed.split('\0').filter((path) => path !== '');
+}
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+function lines(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + read(path).split('\n').length - 1, 0);
+}
+
+function words(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + (read(path).match(/\S+/g)?.length ?? 0), 0);
+}
+
+/** Direct dependencies of the package; `optional` are the programs that come along for one platform each. */
+function packages(): { readonly runtime: number; readonly development: number } {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json'));
+  return { runtime: Object.keys(dependencies).length, development: Object.keys(devDependencies).length };
+}
+
+const source = tracked('src/*.ts');
+const own = source.filter((path) => !path.startsWith(GENERATED));
+const core = own.filter((path) => !path.startsWith('src/extensions/'));
+const tests = tracked('test/*.ts');
+const dependencies = packages();
+
+const rows: readonly (readonly [string, number])[] = [
+  ['src, lines', lines(source)],
+  ['src without generated types, lines', lines(own)],
+  ['core, lines', lines(core)],
+  ['src, files', source.length],
+  ['tests, lines', lines(tests)],
+  ['tests, files', tests.length],
+  ['settings', Object.values(settings).reduce((sum, group) => sum + Object.keys(group).length, 0)],
+  ['packages at run time', dependencies.runtime],
+  ['packages for development', dependencies.development],
+  ['migrations, files', tracked('migrations/*.sql').length],
+  ['documents, words', words(tracked('*.md'))],
+  ['docs/ without decisions, words', words(tracked('docs/*.md').filter((path) => !path.startsWith('docs/decisions/')))],
+  ['decisions', tracked('docs/decisions/0*.md').length],
+];
+for (const [name, count] of rows) process.stdout.write(`${name.padEnd(40)}${String(count).padStart(8)}\n`);
