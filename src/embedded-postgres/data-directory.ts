@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
-import { isRunning, processIdentity } from './postmaster.ts';
 import { EmbeddedPostgresError, POSTGRES_ENV, type PostgresBinaries, type PostgresUser } from './programs.ts';
 
 /** Name of the superuser and of the database of the embedded Postgres. */
-const EMBEDDED_NAME = 'koppelvlak';
+export const EMBEDDED_NAME = 'koppelvlak';
 
 /**
  * Address of a database behind a socket directory. The user stands in the query: `postgres://user@/database` is understood
@@ -25,9 +24,8 @@ export function withDatabase(url: string, database: string): string {
   return parsed.href;
 }
 
-const TEMPORARY = /^postgres-new-(\d+)-(\d+)-/;
+const TEMPORARY = 'postgres-new-';
 const run = promisify(execFile);
-let made = 0;
 
 /**
  * Makes a data directory unless it is there. It is made beside its place and moved in one step, so that a half-made one never
@@ -40,12 +38,12 @@ export async function initialiseData(
   options: { binaries: PostgresBinaries; user: PostgresUser; durable: boolean },
 ): Promise<void> {
   await removeAbandoned(home);
-  if ((await entries(dataDir)).includes('PG_VERSION')) return;
-  if ((await entries(dataDir)).length > 0) {
+  const present = await entries(dataDir);
+  if (present.includes('PG_VERSION')) return;
+  if (present.length > 0) {
     throw new EmbeddedPostgresError('FAILED', `${dataDir} is not empty and is not a data directory of Postgres`);
   }
-  made += 1;
-  const temporary = join(home, `postgres-new-${process.pid}-${processIdentity(process.pid)?.started ?? '0'}-${made}`);
+  const temporary = join(home, `${TEMPORARY}${process.pid}`);
   await mkdir(temporary, { mode: 0o700 });
   try {
     if (options.user.ids !== undefined) await chown(temporary, options.user.ids.uid, options.user.ids.gid);
@@ -80,8 +78,8 @@ async function initdb(
 /** Half-made directories of processes that no longer run. */
 async function removeAbandoned(home: string): Promise<void> {
   for (const name of await entries(home)) {
-    const [, pid, started] = TEMPORARY.exec(name) ?? [];
-    if (pid === undefined || started === undefined || isRunning({ pid: Number(pid), started })) continue;
+    const pid = name.startsWith(TEMPORARY) ? name.slice(TEMPORARY.length) : undefined;
+    if (pid === undefined || (Number(pid) !== process.pid && existsSync(`/proc/${pid}`))) continue;
     // initdb itself may have outlived its starter and still be writing: it ends by itself, hence the retries.
     await rm(join(home, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
@@ -93,21 +91,5 @@ async function entries(dir: string): Promise<string[]> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;
-  }
-}
-
-/** Makes the database of the embedded Postgres if it is missing. Only the process that started Postgres does so: never two at once. */
-export async function ensureDatabase(socketDir: string): Promise<void> {
-  const client = new pg.Client({
-    connectionString: socketUrl(socketDir, 'postgres'),
-    connectionTimeoutMillis: 30_000,
-    query_timeout: 60_000,
-  });
-  await client.connect();
-  try {
-    const { rowCount } = await client.query('select from pg_database where datname = $1::text', [EMBEDDED_NAME]);
-    if (rowCount === 0) await client.query(`create database ${EMBEDDED_NAME}`);
-  } finally {
-    await client.end();
   }
 }

@@ -1,21 +1,11 @@
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import type { Logger } from '../kernel/log.ts';
-import { ensureDatabase, initialiseData, socketUrl } from './data-directory.ts';
-import {
-  answers,
-  endOrphan,
-  isOwned,
-  type Owner,
-  type Postmaster,
-  type Purpose,
-  readPostmaster,
-  removeForeignLock,
-  thisOwner,
-} from './postmaster.ts';
+import { EMBEDDED_NAME, initialiseData, socketUrl } from './data-directory.ts';
 import { choosePostgresUser, EmbeddedPostgresError, postgresBinaries } from './programs.ts';
-import { SOCKET_NAME, type SpawnedPostgres, separateSocketDir, spawnPostgres, stopPostgres } from './spawn.ts';
+import { findPostgres, inUse, type SpawnedPostgres, spawnPostgres, takeOver } from './server.ts';
 
 /** A running embedded Postgres. */
 export interface EmbeddedPostgres {
@@ -33,114 +23,92 @@ interface EmbeddedOptions {
   readonly log: Logger;
   /** Settings of Postgres; by default it is durable. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** A service waits for a command that has the database, and a command makes way by ending; default `service`. */
-  readonly purpose?: Purpose;
 }
 
-/** How long to wait for a command that has the database, and for Postgres to repeat its log after a crash; in milliseconds. */
-const COMMAND_WAIT_MS = 30_000;
-const READY_WAIT_MS = 300_000;
+/** Milliseconds for Postgres to repeat its log after a crash. */
+const READY_MS = 300_000;
 const POLL_MS = 20;
 
 /**
  * Starts the Postgres that comes with the package on a data directory of its own. Whatever way this process ends, Postgres ends.
- * @throws EmbeddedPostgresError UNSUPPORTED, NOT_ALLOWED, FAILED, and IN_USE when another process has it.
+ * @throws EmbeddedPostgresError UNSUPPORTED, NOT_ALLOWED, FAILED, and IN_USE when another process has it
  */
-export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { log, settings = {}, purpose = 'service' } = options;
+export async function startEmbedded({ dir, log, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binaries = postgresBinaries();
-  const owner = thisOwner(purpose);
-  await mkdir(resolve(options.dir), { recursive: true });
-  const home = await realpath(options.dir);
+  await mkdir(resolve(dir), { recursive: true });
+  const home = await realpath(dir);
   const dataDir = join(home, 'postgres');
   const user = await choosePostgresUser(home, dataDir, binaries.postgres);
   await initialiseData(home, dataDir, { binaries, user, durable: settings.fsync !== 'off' });
-
-  const giveUp = Date.now() + COMMAND_WAIT_MS;
-  for (;;) {
-    await makeWay(dataDir, { purpose, giveUp, log });
-    const socketDir = await separateSocketDir(dataDir, user);
-    const postgres = spawnPostgres({ dataDir, socketDir, binaries, user, owner, settings, log });
-    const outcome = await readyOrEnded(dataDir, owner, postgres);
-    if (typeof outcome !== 'string') return running(outcome, { dataDir, postgres, log });
-    if (socketDir !== undefined) await rm(socketDir, { recursive: true, force: true });
-    // Another starter was first (and may have ended since): the next round says so, waits for it, or tries again.
-    const wasFirst = outcome.includes('postmaster.pid') && Date.now() < giveUp;
-    if (!wasFirst && (await readPostmaster(dataDir)) === undefined) {
-      throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} did not start:\n${outcome}`);
-    }
+  await takeOver(dataDir, log);
+  const postgres = await spawnPostgres({ dataDir, binaries, user, settings, log });
+  try {
+    await ensureDatabase(postgres, dataDir);
+  } catch (error) {
+    await postgres.stop();
+    throw error;
   }
-}
-
-async function running(
-  postmaster: Postmaster,
-  { dataDir, postgres, log }: { dataDir: string; postgres: SpawnedPostgres; log: Logger },
-): Promise<EmbeddedPostgres> {
   let stopping: Promise<void> | undefined;
   const stop = () => {
-    stopping ??= stopPostgres(postgres, postmaster, log);
+    stopping ??= postgres.stop();
     return stopping;
   };
   const exited = postgres.exited.then((tail) => {
     if (stopping === undefined) log.error({ dataDir, tail }, 'the embedded Postgres ended unasked');
   });
-  try {
-    await ensureDatabase(postmaster.socketDir);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { url: socketUrl(postmaster.socketDir), stop, exited };
+  return { url: socketUrl(postgres.socketDir), stop, exited };
 }
 
-/** Ends a Postgres that was left behind; waits for a command's, refuses another service's. */
-async function makeWay(
-  dataDir: string,
-  { purpose, giveUp, log }: { purpose: Purpose; giveUp: number; log: Logger },
-): Promise<void> {
-  for (let waited = false; ; waited = true) {
-    const other = await readPostmaster(dataDir);
-    if (other === undefined) {
-      if (!(await answers(join(dataDir, SOCKET_NAME)))) return removeForeignLock(dataDir);
-      if ((await readPostmaster(dataDir)) === undefined) throw inUse(dataDir, other);
-      continue;
+/** Waits until it takes connections, and makes its database if that is missing. */
+async function ensureDatabase(postgres: SpawnedPostgres, dataDir: string): Promise<void> {
+  let ended: string | undefined;
+  const watching = postgres.exited.then((tail) => {
+    ended = tail;
+  });
+  const giveUp = Date.now() + READY_MS;
+  for (;;) {
+    const client = new pg.Client({
+      connectionString: socketUrl(postgres.socketDir, 'postgres'),
+      query_timeout: 60_000,
+    });
+    try {
+      await client.connect();
+      // An older server may still answer on the same socket while ours ends on its lock file.
+      const { rows } = await client.query('show koppelvlak.owner');
+      if (rows[0]?.['koppelvlak.owner'] === String(process.pid)) return await createDatabase(client);
+    } catch (error) {
+      if (!isStarting(error)) throw error;
+    } finally {
+      await client.end();
     }
-    if (!isOwned(other)) {
-      await endOrphan(other, log);
-      continue;
+    await Promise.race([watching, sleep(POLL_MS)]);
+    if (ended !== undefined) {
+      const other = await findPostgres(dataDir);
+      if (other !== undefined) throw inUse(dataDir, other);
+      throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} did not start:\n${ended}`);
     }
-    if (purpose === 'command' || other.owner?.purpose !== 'command' || Date.now() > giveUp) throw inUse(dataDir, other);
-    if (!waited) log.info({ pid: other.owner.pid }, 'a command uses the embedded Postgres; waiting for it to end');
-    await sleep(POLL_MS);
+    if (Date.now() > giveUp) {
+      throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} was not ready in ${READY_MS} ms`);
+    }
   }
 }
 
-function inUse(dataDir: string, other: Postmaster | undefined): EmbeddedPostgresError {
-  const who = other?.owner === undefined ? 'in another container' : `process ${other.owner.pid}`;
-  const message = `another koppelvlak (${who}) uses ${dataDir}. Stop it, or choose another KOPPELVLAK_HOME`;
-  return new EmbeddedPostgresError('IN_USE', message);
+/** No socket yet, nobody on it, or the log is still being repeated (`cannot_connect_now`); 42704: a server that names no owner. */
+function isStarting(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === '57P03' || code === '42704';
 }
 
-/** The postmaster when it is ready, or the last words of one that ended instead. */
-async function readyOrEnded(dataDir: string, owner: Owner, postgres: SpawnedPostgres): Promise<Postmaster | string> {
-  const polling = new AbortController();
-  try {
-    return await Promise.race([waitUntilReady(dataDir, owner, polling.signal), postgres.exited]);
-  } catch (error) {
-    postgres.end();
-    throw error;
-  } finally {
-    polling.abort();
-  }
+async function createDatabase(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query('select from pg_database where datname = $1::text', [EMBEDDED_NAME]);
+  if (rowCount === 0) await client.query(`create database ${EMBEDDED_NAME}`);
 }
 
-/** A postmaster is ours only when it names us: an older one may still answer on the same socket. */
-async function waitUntilReady(dataDir: string, owner: Owner, signal: AbortSignal): Promise<Postmaster> {
-  const giveUp = Date.now() + READY_WAIT_MS;
-  while (Date.now() < giveUp && !signal.aborted) {
-    const found = await readPostmaster(dataDir);
-    if (found?.ready && found.owner?.start === owner.start) return found;
-    await sleep(POLL_MS);
-  }
-  throw new EmbeddedPostgresError('FAILED', `the embedded Postgres on ${dataDir} was not ready in ${READY_WAIT_MS} ms`);
+/**
+ * Address of the embedded Postgres that a service or the demo runs on this home directory; `undefined` when none does.
+ * @throws EmbeddedPostgresError NOT_ALLOWED when the directory belongs to another user
+ */
+export async function findEmbedded(dir: string): Promise<string | undefined> {
+  const running = await findPostgres(join(resolve(dir), 'postgres'));
+  return running === undefined ? undefined : socketUrl(running.socketDir);
 }

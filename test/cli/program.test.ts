@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import description from '../../package.json' with { type: 'json' };
 import { settings } from '../../src/kernel/config/read-config.ts';
@@ -68,6 +70,15 @@ describe('the exit status', () => {
     expect(stderr).toMatch(/^koppelvlak: .*127\.0\.0\.1:1/);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
+});
+
+it('refuses a command without a database and starts none', async () => {
+  for (const words of [['migrate'], ['feed', 'verify'], ['log', 'verify']]) {
+    const { status, stdout, stderr } = await run(words);
+    expect({ status, stdout }, words.join(' ')).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('DATABASE_URL is not set');
+  }
+  expect(existsSync(join(home.path, 'postgres'))).toBe(false);
 });
 
 describe('serve', () => {

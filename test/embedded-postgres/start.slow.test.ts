@@ -4,9 +4,9 @@ import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { isRunning, readPostmaster } from '../../src/embedded-postgres/postmaster.ts';
 import { postgresBinaries } from '../../src/embedded-postgres/programs.ts';
-import { startEmbedded } from '../../src/embedded-postgres/start.ts';
+import { findPostgres } from '../../src/embedded-postgres/server.ts';
+import { findEmbedded, startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { keepingLog, quiet } from '../kernel/database/support.ts';
 import { childrenOf, initialisedHome, parentOf, run, startHolder, temporaryHome, untilGone } from './support.ts';
 
@@ -23,9 +23,8 @@ describe('the embedded Postgres', () => {
     const dir = await temporaryHome();
     const first = await startEmbedded({ dir, log: quiet, settings });
     await run(first.url, 'create table t as select 42 as n');
-    const postmaster = await readPostmaster(join(dir, 'postgres'));
     await Promise.all([first.stop(), first.stop()]);
-    expect(postmaster !== undefined && isRunning(postmaster)).toBe(false);
+    expect(await findPostgres(join(dir, 'postgres'))).toBeUndefined();
 
     const second = await startEmbedded({ dir, log: quiet, settings });
     try {
@@ -108,7 +107,7 @@ describe('the embedded Postgres', () => {
     const dir = await initialisedHome();
     const { log, lines } = keepingLog();
     const postgres = await startEmbedded({ dir, log, settings });
-    const postmaster = await readPostmaster(join(dir, 'postgres'));
+    const postmaster = await findPostgres(join(dir, 'postgres'));
     process.kill(postmaster?.pid ?? 0, 'SIGQUIT');
     await postgres.exited;
     expect(lines.join()).toContain('ended unasked');
@@ -120,10 +119,41 @@ describe('the embedded Postgres', () => {
   });
 });
 
+describe('two processes and one home', () => {
+  it('a second service is refused and told which process has it', async () => {
+    const dir = await initialisedHome();
+    const holder = await startHolder(dir);
+    const second = startEmbedded({ dir, log: quiet, settings });
+    await expect(second).rejects.toThrow(`another koppelvlak (process ${holder.child.pid}) uses`);
+    expect(await run(holder.url ?? '', 'select 1')).toEqual([[1]]);
+    await holder.finish();
+  });
+
+  it('of many services that start on an empty home at the same time one wins, unharmed', async () => {
+    const dir = await temporaryHome();
+    const holders = await Promise.all([1, 2, 3, 4].map(() => startHolder(dir)));
+    const winners = holders.filter(({ url }) => url !== undefined);
+    expect(winners).toHaveLength(1);
+    for (const { error } of holders.filter(({ url }) => url === undefined))
+      expect(error).toContain('another koppelvlak');
+    expect(await run(winners[0]?.url ?? '', 'select 1')).toEqual([[1]]);
+    await winners[0]?.finish();
+  });
+
+  it('a command finds the one that runs, and starts none', async () => {
+    const dir = await initialisedHome();
+    expect(await findEmbedded(dir)).toBeUndefined();
+    const service = await startEmbedded({ dir, log: quiet, settings });
+    expect(await findEmbedded(dir)).toBe(service.url);
+    await service.stop();
+    expect(await findEmbedded(dir)).toBeUndefined();
+  });
+});
+
 describe('a data directory', () => {
   it('that initdb did not finish is made anew', async () => {
     const dir = await temporaryHome();
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), 'service', dir], {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), dir], {
       stdio: 'ignore',
     });
     const ended = once(child, 'exit');
@@ -149,7 +179,7 @@ describe('a data directory', () => {
 describe('after SIGKILL of its owner', () => {
   it('Postgres ends by itself and the next start has everything that was committed', async () => {
     const dir = await initialisedHome();
-    const holder = await startHolder('service', dir);
+    const holder = await startHolder(dir);
     await run(holder.url ?? '', 'create table t as select 42 as n');
     holder.child.kill('SIGKILL');
     await untilGone(dir);
@@ -163,9 +193,9 @@ describe('after SIGKILL of its owner', () => {
 
   it('the next start ends a Postgres that even its guard did not', async () => {
     const dir = await initialisedHome();
-    const holder = await startHolder('service', dir);
+    const holder = await startHolder(dir);
     await run(holder.url ?? '', 'create table t as select 42 as n');
-    const postmaster = await readPostmaster(join(dir, 'postgres'));
+    const postmaster = await findPostgres(join(dir, 'postgres'));
     const guard = parentOf(postmaster?.pid ?? 0);
     const guards = [guard, ...(await childrenOf(guard)).filter((pid) => pid !== postmaster?.pid)];
     // Held still first: on a busy machine it would have time to see its guard go, and end Postgres itself.
@@ -173,7 +203,7 @@ describe('after SIGKILL of its owner', () => {
     for (const pid of guards) process.kill(pid, 'SIGKILL');
     holder.child.kill('SIGKILL');
     await once(holder.child, 'exit');
-    expect(postmaster !== undefined && isRunning(postmaster)).toBe(true);
+    expect((await findPostgres(join(dir, 'postgres')))?.pid).toBe(postmaster?.pid);
 
     const { log, lines } = keepingLog();
     const postgres = await startEmbedded({ dir, log, settings });
@@ -229,7 +259,7 @@ describe.runIf(othersMayEnter)('as root', () => {
   it('an ordinary user does the same, in a directory of its own', async () => {
     const dir = await temporaryHome();
     await chown(dir, NOBODY.uid, NOBODY.gid);
-    const holder = await startHolder('service', dir, NOBODY);
+    const holder = await startHolder(dir, NOBODY);
     expect(holder.error).toBeUndefined();
     expect(await run(holder.url ?? '', 'select 1')).toEqual([[1]]);
     await holder.finish();
@@ -239,7 +269,7 @@ describe.runIf(othersMayEnter)('as root', () => {
   it('an ordinary user hears that the data belongs to another', async () => {
     const dir = await temporaryHome();
     await (await startEmbedded({ dir, log: quiet, settings })).stop();
-    const { error } = await startHolder('service', dir, { uid: 65533, gid: 65533 });
+    const { error } = await startHolder(dir, { uid: 65533, gid: 65533 });
     expect(error).toMatch(/belongs to user \d+, this is user 65533/);
   });
 });

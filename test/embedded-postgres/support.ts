@@ -1,13 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, inject, onTestFinished } from 'vitest';
-import { processIdentity, readPostmaster } from '../../src/embedded-postgres/postmaster.ts';
+import { findPostgres } from '../../src/embedded-postgres/server.ts';
 import { startEmbedded } from '../../src/embedded-postgres/start.ts';
 import { quiet } from '../kernel/database/support.ts';
 
@@ -53,12 +53,8 @@ export interface Holder {
 }
 
 /** Starts the holder program and waits for what it says. */
-export async function startHolder(
-  purpose: 'service' | 'command',
-  dir: string,
-  ids: { uid?: number; gid?: number } = {},
-): Promise<Holder> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), purpose, dir], {
+export async function startHolder(dir: string, ids: { uid?: number; gid?: number } = {}): Promise<Holder> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), dir], {
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd: '/',
     ...ids,
@@ -90,7 +86,7 @@ export async function run(url: string, ...statements: string[]): Promise<unknown
 
 /** Waits until no Postgres runs on a home directory. */
 export async function untilGone(dir: string): Promise<void> {
-  while ((await readPostmaster(join(dir, 'postgres'))) !== undefined)
+  while ((await findPostgres(join(dir, 'postgres'))) !== undefined)
     await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
@@ -103,5 +99,5 @@ export function parentOf(pid: number): number {
 /** The children of a process, by their numbers. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const pids = (await readdir('/proc')).map(Number).filter((number) => number > 1);
-  return pids.filter((child) => processIdentity(child) !== undefined && parentOf(child) === pid);
+  return pids.filter((child) => existsSync(`/proc/${child}/stat`) && parentOf(child) === pid);
 }

@@ -217,9 +217,21 @@ interface DatabaseServerOptions {
   readonly role?: 'service' | 'retention' | undefined;
 }
 
+/** A command has no database to work on: only a service starts the embedded one, so that no command fills a database that nobody meant. */
+class NoDatabaseError extends Error {
+  readonly code = 'ERR_NO_DATABASE';
+  constructor(home: string) {
+    super(
+      `DATABASE_URL is not set, and no service with an embedded database runs on ${home}. Set DATABASE_URL, or start the service or the demo`,
+    );
+    this.name = 'NoDatabaseError';
+  }
+}
+
 /**
- * The configured database, or the embedded one, which is started when needed.
+ * The configured database, or the embedded one, which a service starts and a command finds running.
  * @throws {EmbeddedPostgresError} when the embedded one cannot be used
+ * @throws {NoDatabaseError} when a command has neither
  */
 export async function openDatabaseServer({ config, log, purpose }: DatabaseServerOptions): Promise<DatabaseServer> {
   const { database, server } = config;
@@ -232,14 +244,14 @@ export async function openDatabaseServer({ config, log, purpose }: DatabaseServe
     const ownerUrl = database.migrationUrl ?? database.url;
     return { url: database.url, ownerUrl, variables, exited: never, stop: async () => {} };
   }
+  const { findEmbedded, startEmbedded } = await import('../../embedded-postgres/start.ts');
   if (purpose === 'command') {
-    const { connectEmbedded } = await import('../../embedded-postgres/connect.ts');
-    const { url, stop } = await connectEmbedded({ dir: server.home, log });
-    return { url, ownerUrl: url, variables: {}, exited: never, stop };
+    const url = await findEmbedded(server.home);
+    if (url === undefined) throw new NoDatabaseError(server.home);
+    return { url, ownerUrl: url, variables: {}, exited: never, stop: async () => {} };
   }
   log.warn('no DATABASE_URL: using the embedded Postgres, which is not meant for production');
-  const { startEmbedded } = await import('../../embedded-postgres/start.ts');
-  const { url, exited, stop } = await startEmbedded({ dir: server.home, log, purpose });
+  const { url, exited, stop } = await startEmbedded({ dir: server.home, log });
   return { url, ownerUrl: url, variables: {}, exited, stop };
 }
 

@@ -5,8 +5,8 @@ import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answers } from '../../../src/embedded-postgres/postmaster.ts';
 import { choosePostgresUser, POSTGRES_ENV, postgresBinaries } from '../../../src/embedded-postgres/programs.ts';
+import { answers } from '../../../src/embedded-postgres/server.ts';
 import { createListener } from '../../../src/kernel/database/listen.ts';
 import { type Pool, withAbort } from '../../../src/kernel/database/pool.ts';
 import { transaction } from '../../../src/kernel/database/transaction.ts';
