@@ -26,23 +26,24 @@ const BODY_SHARE = 1 / 2;
 const REQUEST_BYTES = 1024;
 
 /**
- * Refuses a body whose `Content-Length` is over the limit, before the more expensive check of the token; and a body that does not fit in
- * the budget beside those in progress, since what is parsed from a body is many times as large.
+ * Refuses a body whose `Content-Length` is over the limit of its route, before the more expensive check of the token.
+ * @throws {Problem}
+ */
+export function checkAnnouncedBody(request: FastifyRequest): void {
+  if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
+    throw new Problem(platformProblems.bodyTooLarge);
+  }
+}
+
+/**
+ * Refuses a body that does not fit in the budget beside those in progress, since what is parsed from a body is many times as large.
  * @param maxBytes of all bodies in progress in this scope
  */
 export function limitBodies(app: FastifyInstance, maxBytes: number): void {
   const budget = new ByteBudget(maxBytes);
   app.decorateRequest('holdBody');
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (!request.is404 && announcedBytes(request) > (request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY)) {
-      throw new Problem(platformProblems.bodyTooLarge);
-    }
-    done();
-  });
-  app.addHook('preParsing', (request, reply, payload, done) => {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.headers['transfer-encoding'] === undefined && announcedBytes(request) === 0) return done(null, payload);
-    // The client has gone: `close` has fired already, and nothing more is read.
-    if (reply.raw.destroyed) return done(null, payload);
     const client = clientKey(request);
     let taken = 0;
     let holders = 0;
@@ -61,8 +62,7 @@ export function limitBodies(app: FastifyInstance, maxBytes: number): void {
       taken += bytes;
     };
     request.holdBody = hold;
-    // Fires however the exchange ends, also when the client goes away.
-    reply.raw.once('close', hold());
+    request.onClosed(hold());
     acquire(REQUEST_BYTES);
     return done(null, metered(payload, acquire));
   });
@@ -169,7 +169,7 @@ export function limitUnreadAnswers(app: FastifyInstance, maxBytes: number): void
       if (unread.delete(raw)) budget.release(client, bytes);
     };
     unread.set(raw, { client, since: performance.now(), forget });
-    raw.once('close', forget);
+    request.onClosed(forget);
     return done(null, payload);
   });
 }

@@ -108,9 +108,7 @@ export function trackConnections(server: Server): Connections {
  */
 export function requestClosedSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  const { raw } = reply;
-  if (raw.destroyed) gone.abort();
-  else raw.once('close', () => gone.abort());
+  reply.request.onClosed(() => gone.abort());
   return gone.signal;
 }
 
@@ -142,5 +140,5 @@ export function endSlowReader(request: FastifyRequest, reply: FastifyReply, opti
     }
     before = now;
   }, windowMs);
-  reply.raw.once('close', () => clearInterval(timer));
+  request.onClosed(() => clearInterval(timer));
 }

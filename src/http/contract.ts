@@ -123,7 +123,7 @@ export function createContract<Operations extends Record<keyof Operations, Opera
         url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
         ...(rawBody === undefined ? {} : { bodyLimit: rawBody.maxBytes }),
         config: { operationId, ...(operation.scopes === undefined ? { public: true } : { scopes: operation.scopes }) },
-        onRequest: [...existing(operation), ...access(operation, options), checking(acceptable(operation))],
+        onRequest: admission(operation, options),
         preValidation: [
           ...(options.beforeValidation === undefined ? [] : [waiting(options.beforeValidation)]),
           checking((request) => validator.check(request, options.furtherFaults)),
@@ -139,19 +139,8 @@ function withoutBody({ body: _, ...operation }: OpenapiOperation): OpenapiOperat
   return operation;
 }
 
-/** The router lets a final parameter be empty: an address that ends in a slash. Such an address does not exist. */
-function existing({ path }: OpenapiOperation): onRequestHookHandler[] {
-  if (!path.endsWith('}')) return [];
-  return [
-    checking(({ url }) => {
-      const end = url.indexOf('?');
-      if (url.charAt((end === -1 ? url.length : end) - 1) === '/') throw new Problem(platformProblems.notFound);
-    }),
-  ];
-}
-
 /** A hook for a step that may be asynchronous. */
-function waiting(step: RequestHook): onRequestHookHandler & preValidationHookHandler {
+function waiting(step: RequestHook): preValidationHookHandler {
   return (request, reply, done) => {
     const pending = step(request, reply);
     if (pending === undefined) done();
@@ -160,26 +149,41 @@ function waiting(step: RequestHook): onRequestHookHandler & preValidationHookHan
 }
 
 /** A hook for a synchronous check; a promise would cost every request a turn of the event loop. The framework catches what it throws. */
-function checking(check: Check): onRequestHookHandler & preValidationHookHandler {
+function checking(check: Check): preValidationHookHandler {
   return (request, _reply, done) => {
     check(request);
     done();
   };
 }
 
-function access(operation: OpenapiOperation, options: ServeOptions): onRequestHookHandler[] {
-  if (operation.scopes === undefined) return [];
-  if (options.authenticate === undefined)
-    throw new TypeError(`${operation.operationId} is not public: authenticate it`);
-  return [waiting(options.authenticate(operation))];
-}
-
-/** Refuses a request whose `Accept` allows none of the answers (RFC 9110 12.5.1). */
-function acceptable({ produces }: OpenapiOperation): Check {
-  return ({ headers: { accept } }) => {
+/** Whether the address exists, who calls, and whether the caller takes what the operation answers with, in this order. */
+function admission(operation: OpenapiOperation, { authenticate }: ServeOptions): onRequestHookHandler {
+  const { operationId, path, scopes, produces } = operation;
+  if (scopes !== undefined && authenticate === undefined)
+    throw new TypeError(`${operationId} is not public: authenticate it`);
+  const authenticated = scopes === undefined ? undefined : authenticate?.(operation);
+  const endsInParameter = path.endsWith('}');
+  const acceptable = ({ headers: { accept } }: FastifyRequest): void => {
     if (accept === undefined || accept === '*/*' || produces.length === 0) return;
     if (acceptedTypes(accept, produces).length === 0) throw new Problem(platformProblems.notAcceptable);
   };
+  return (request, reply, done) => {
+    if (endsInParameter && endsInSlash(request.url)) throw new Problem(platformProblems.notFound);
+    const pending = authenticated?.(request, reply);
+    // A promise would cost every request a turn of the event loop.
+    if (pending === undefined) {
+      acceptable(request);
+      done();
+    } else {
+      pending.then(() => acceptable(request)).then(() => done(), done);
+    }
+  };
+}
+
+/** The router lets a final parameter be empty: an address that ends in a slash. Such an address does not exist. */
+function endsInSlash(url: string): boolean {
+  const end = url.indexOf('?');
+  return url.charAt((end === -1 ? url.length : end) - 1) === '/';
 }
 
 /** What the server knows of its own routes: who may call each, and which methods an address has. */

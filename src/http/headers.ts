@@ -27,9 +27,9 @@ const MAX_NEGOTIATED_LENGTH = 1024;
 const MAX_PARAMETERS = 100;
 /** Most characters of a header that is parsed or copied. */
 const MAX_LENGTH = 2048;
-const MAX_HEADER_LENGTHS: readonly (readonly [name: string, length: number])[] = [
-  ['accept', MAX_NEGOTIATED_LENGTH],
-  ['accept-encoding', MAX_NEGOTIATED_LENGTH],
+const MAX_HEADER_LENGTHS: ReadonlyMap<string, number> = new Map([
+  ['accept', MAX_NEGOTIATED_LENGTH] as const,
+  ['accept-encoding', MAX_NEGOTIATED_LENGTH] as const,
   ...[
     'accept-language',
     'content-type',
@@ -56,29 +56,27 @@ const MAX_HEADER_LENGTHS: readonly (readonly [name: string, length: number])[] =
     'vertrouwelijkheid',
     'bewaartermijn',
   ].map((name) => [name, MAX_LENGTH] as const),
-];
+]);
 
 /**
  * Refuses an address that is too long or has too many parameters, and headers that are longer than any legitimate use. The head as a whole
  * may be large, because one header carries a certificate chain; without these limits any header could be as large.
+ * @throws {Problem}
  */
-export function limitRequestHead(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { url = '', headers } = request.raw;
-    if (url.length > MAX_TARGET_LENGTH) throw new Problem(platformProblems.addressTooLong);
-    if (hasTooManyParameters(url)) {
-      throw new Problem(platformProblems.invalidRequest, { detail: 'Het adres heeft te veel parameters.' });
+export function checkRequestHead({ url = '', headers }: IncomingMessage): void {
+  if (url.length > MAX_TARGET_LENGTH) throw new Problem(platformProblems.addressTooLong);
+  if (hasTooManyParameters(url)) {
+    throw new Problem(platformProblems.invalidRequest, { detail: 'Het adres heeft te veel parameters.' });
+  }
+  for (const name in headers) {
+    const length = headers[name]?.length ?? 0;
+    // Node joins repeated headers with `, `, and keeps a few as a list.
+    if (length > MAX_NEGOTIATED_LENGTH && length > (MAX_HEADER_LENGTHS.get(name) ?? Number.POSITIVE_INFINITY)) {
+      throw new Problem(platformProblems.headersTooLarge, {
+        detail: `De kop \`${name}\` is langer dan ${MAX_HEADER_LENGTHS.get(name)} tekens.`,
+      });
     }
-    for (const [name, length] of MAX_HEADER_LENGTHS) {
-      // Node joins repeated headers with `, `, and keeps a few as a list.
-      if ((headers[name]?.length ?? 0) > length) {
-        throw new Problem(platformProblems.headersTooLarge, {
-          detail: `De kop \`${name}\` is langer dan ${length} tekens.`,
-        });
-      }
-    }
-    done();
-  });
+  }
 }
 
 /** Shortens an address that is too long before the router decodes it, but leaves it too long to be accepted. */
@@ -170,14 +168,6 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 };
-
-/** Puts the security headers on every answer, errors and unknown paths included. */
-export function securityHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(SECURITY_HEADERS);
-    done();
-  });
-}
 
 /** Opens a scope to scripts of every origin (public data only). */
 export function openToOrigins(app: FastifyInstance): void {

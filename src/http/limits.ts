@@ -26,21 +26,17 @@ export function createRateCounter(perMinute: number): RateCounter | undefined {
 }
 
 /**
- * Limits how often one client may call a mount. A call to a public or unknown route counts under its address before any work is done. A
- * call that needs a token is counted by `authenticate`: under the token's subject, or under the address when the token is refused. So
- * clients behind the same proxy do not use up each other's calls. A public answer says what is left only when nothing is: a shared cache
- * would give one client's count to all.
+ * Counts a call under its address before any work is done, when it is to a public or unknown route. A call that needs a token is counted by
+ * `authenticate`: under the token's subject, or under the address when the token is refused. So clients behind the same proxy do not use up
+ * each other's calls. A public answer says what is left only when nothing is: a shared cache would give one client's count to all.
+ * @throws {Problem} `rate-limit` when the address has no calls left this minute
  */
-export function limitRate(app: FastifyInstance, counter: RateCounter | undefined): void {
+export function limitRate(request: FastifyRequest, reply: FastifyReply, counter: RateCounter | undefined): void {
   if (counter === undefined) return;
-  app.addHook('onRequest', (request, reply, done) => {
-    request.rateCounter = counter;
-    if (request.is404 || request.routeOptions.config.public === true) {
-      const found = counter.hit(addressKey(request));
-      if (found.current > counter.max) refuse(counter, found, reply);
-    }
-    done();
-  });
+  request.rateCounter = counter;
+  if (!request.is404 && request.routeOptions.config.public !== true) return;
+  const found = counter.hit(addressKey(request));
+  if (found.current > counter.max) refuse(counter, found, reply);
 }
 
 /**
@@ -132,14 +128,14 @@ interface OpenCounter {
    * Counts an exchange until it has ended, however it ends.
    * @throws {Problem} `rate-limit` when the client may not open another
    */
-  open(client: string, reply: FastifyReply): void;
+  open(client: string, request: FastifyRequest): void;
 }
 
 /** @param max exchanges per client; 0 limits nothing */
 export function createOpenCounter(max: number): OpenCounter {
   const counts = new Map<string, number>();
   return {
-    open(client, { raw }) {
+    open(client, request) {
       const before = counts.get(client) ?? 0;
       if (max > 0 && before >= max) {
         throw new Problem(platformProblems.rateLimit, {
@@ -147,10 +143,8 @@ export function createOpenCounter(max: number): OpenCounter {
           headers: { 'retry-after': '30' },
         });
       }
-      // The client has gone: `close` has fired already.
-      if (raw.destroyed) return;
       counts.set(client, before + 1);
-      raw.once('close', () => {
+      request.onClosed(() => {
         const left = (counts.get(client) ?? 1) - 1;
         if (left === 0) counts.delete(client);
         else counts.set(client, left);
@@ -196,12 +190,12 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app:
       };
     });
     // After `onRequest`, where the token is verified, and before the body is read.
-    app.addHook('preParsing', async (request, reply) => {
+    app.addHook('preParsing', async (request) => {
       const pool = request.caller === undefined ? undefined : poolOf(request);
       if (pool === undefined || request.caller === undefined) return;
       const clients = clientsOf.get(pool) ?? new Map<string, Client>();
       clientsOf.set(pool, clients);
-      await acquireShare(clients, request.caller.subject, maxRunning(pool), request, reply);
+      await acquireShare(clients, request.caller.subject, maxRunning(pool), request);
     });
   };
 
@@ -210,11 +204,10 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app:
     subject: string,
     most: number,
     request: FastifyRequest,
-    { raw }: FastifyReply,
   ): Promise<void> {
     const client = clients.get(subject) ?? { running: 0, waiting: new Set() };
     clients.set(subject, client);
-    if (client.running >= most) await waitForShare(client, most, raw);
+    if (client.running >= most) await waitForShare(client, most, request);
     client.running += 1;
     const release = (): void => {
       client.running -= 1;
@@ -222,11 +215,6 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app:
       if (next !== undefined) next();
       else if (client.running === 0) clients.delete(subject);
     };
-    if (raw.destroyed) {
-      // The client went away while this request waited.
-      release();
-      throw busy();
-    }
     let holders = 0;
     const hold = (): (() => void) => {
       holders += 1;
@@ -235,18 +223,18 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app:
         if (holders === 0) release();
       };
     };
-    // However the exchange ends.
-    raw.once('close', hold());
+    request.onClosed(hold());
+    // The client went away while this request waited.
+    if (holders === 0) throw busy();
     request.holdShare = hold;
   }
 
-  function waitForShare({ waiting }: Client, most: number, raw: FastifyReply['raw']): Promise<void> {
+  function waitForShare({ waiting }: Client, most: number, request: FastifyRequest): Promise<void> {
     if (waiting.size >= most * WAITING_PER_REQUEST) throw busy();
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         waiting.delete(turn);
         clearTimeout(timer);
-        raw.off('close', gone);
       };
       const turn = (): void => {
         leave();
@@ -258,7 +246,7 @@ export function createClientShare({ poolOf, waitMs }: ClientShareOptions): (app:
       };
       const timer = setTimeout(gone, waitMs);
       waiting.add(turn);
-      raw.once('close', gone);
+      request.onClosed(gone);
     });
   }
 }
@@ -293,27 +281,6 @@ export async function shedLoad(app: FastifyInstance, maxEventLoopDelayMs: number
       throw new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' } });
     },
   });
-}
-
-/**
- * Answers 503 for a handler that has not begun its answer within the given milliseconds. Fastify's `handlerTimeout` creates a signal and an
- * exception with its stack for every request, which more than doubles the cost of a small one, and drops its timer once the body has been
- * read. Node keeps timers of equal duration in a list, so one per request costs next to nothing.
- */
-export function limitAnswerTime(app: FastifyInstance, milliseconds: number): void {
-  app.addHook('onRequest', (_request, reply, done) => {
-    const timer = setTimeout(answerLate, milliseconds, reply);
-    // Fires however the exchange ends, also when the client goes away.
-    reply.raw.once('close', () => clearTimeout(timer));
-    done();
-  });
-}
-
-function answerLate(reply: FastifyReply): void {
-  // An answer that is being sent is limited by how fast it is read, not by this.
-  if (reply.sent || reply.raw.headersSent) return;
-  const cause = new Error('the handler did not answer in time');
-  reply.send(new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' }, cause }));
 }
 
 /** A subscriber has a whole IPv6 network: this many 16-bit groups identify it. */

@@ -1,13 +1,12 @@
 /** The only place that writes an error body: problem documents (RFC 9457) and, for area A, FSC errors. */
 
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem, type ProblemKind } from '../kernel/problem.ts';
-import { headerValues, SECURITY_HEADERS, traceIdsOf } from './headers.ts';
+import { SECURITY_HEADERS, traceIdsOf } from './headers.ts';
 import { platformProblems as kinds } from './problems.ts';
 
 /** How an area's errors differ from plain problem documents. */
@@ -199,21 +198,4 @@ function kindOf(code: string | undefined): ProblemKind {
   if (code === 'HPE_HEADER_OVERFLOW') return kinds.headersTooLarge;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return REQUEST_TIMEOUT;
   return NO_REQUEST;
-}
-
-const NO_HOST = 'Het verzoek moet eenmaal een kop `Host` hebben.';
-
-/** Refuses a request without a `Host` header; Node would do so with an empty body. */
-export function requireHost(app: FastifyInstance, publicBaseUrl: () => string): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (namesHost(request.raw)) return done();
-    const problem = new Problem(kinds.invalidRequest, { detail: NO_HOST });
-    sendProblem(problem, request, reply, publicBaseUrl);
-  });
-}
-
-/** Whether a request has exactly one `Host`; before HTTP/1.1 it needs none. @see RFC 9112 section 3.2 */
-function namesHost(request: IncomingMessage): boolean {
-  const named = headerValues(request, 'host').length;
-  return named === 1 || (named === 0 && request.httpVersion === '1.0');
 }

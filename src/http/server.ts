@@ -4,17 +4,15 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { Histogram, type Registry } from 'prom-client';
 import type { OperatorSection, Platform, ReadinessCheck } from '../kernel/platform.ts';
 import type { ProblemKind } from '../kernel/problem.ts';
-import { limitBodies, limitUnreadAnswers, strictJsonBody } from './bodies.ts';
+import { checkAnnouncedBody, limitBodies, limitUnreadAnswers, strictJsonBody } from './bodies.ts';
 import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './contract.ts';
-import { cutTarget, limitRequestHead, SECURITY_HEADERS, securityHeaders, traceIdsOf } from './headers.ts';
-import { createRateCounter, limitAnswerTime, limitRate, shedLoad } from './limits.ts';
+import { beginExchanges } from './exchange.ts';
+import { checkRequestHead, cutTarget, SECURITY_HEADERS, traceIdsOf } from './headers.ts';
+import { createRateCounter, limitRate, shedLoad } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { apiDocs, problemPages } from './pages.ts';
-import { handleProblems, type ProblemStyle, refuseUnreadable, requireHost, sendProblem } from './problem-reply.ts';
+import { handleProblems, type ProblemStyle, refuseUnreadable, sendProblem } from './problem-reply.ts';
 import { securityTxt } from './security-txt.ts';
-
-/** Most listeners of a response for one event; Node warns from eleven on. */
-const MOST_LISTENERS = 30;
 
 /**
  * Builds the public server: the Fastify options, what all areas share, then the areas. It does not listen yet.
@@ -59,20 +57,14 @@ export async function buildServer(
     },
   });
   await instrument?.(app);
-  // Everything that holds something for a request listens for its end.
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.raw.setMaxListeners(MOST_LISTENERS);
-    done();
-  });
   app.decorateRequest('caller');
   app.decorateRequest('tokenRefusal');
   app.decorateRequest('rateCounter');
   app.decorateRequest('traceContext');
   methodNotAllowed(app);
   requireAccessPolicy(app);
-  limitAnswerTime(app, server.requestTimeoutMs);
-  securityHeaders(app);
-  requireHost(app, platform.publicBaseUrl);
+  beginExchanges(app, { deadlineMs: server.requestTimeoutMs, publicBaseUrl: platform.publicBaseUrl });
+  await shedLoad(app, server.overloadEventLoopDelayMs);
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
   handleProblems(app, platform.publicBaseUrl).refuseEarly();
@@ -115,19 +107,21 @@ export function mount(options: MountOptions): Area['mounts'][number] {
   return {
     prefix,
     routes: async (app) => {
-      // The full version of the interface (API Design Rules, /core/version-header); before anything that can refuse.
-      app.addHook('onRequest', (_request, reply, done) => {
-        reply.header('api-version', contract.document.info.version);
+      const { version } = contract.document.info;
+      const { server } = platform.config;
+      const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, options.problemStyle);
+      app.addHook('onRequest', (request, reply, done) => {
+        // The full version of the interface (API Design Rules, /core/version-header); before anything that can refuse.
+        reply.header('api-version', version);
         // A proxy that buffers an answer may write it to disk, and hides whether the client has read it.
         if (options.isPersonal === true) reply.header('x-accel-buffering', 'no');
+        checkRequestHead(request.raw);
+        limitRate(request, reply, counter);
+        checkAnnouncedBody(request);
         done();
       });
-      limitRequestHead(app);
-      await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
-      limitRate(app, counter);
-      limitBodies(app, options.bodiesInProgressBytes ?? platform.config.server.bodiesInProgressBytes);
-      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
-      const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, options.problemStyle);
+      limitBodies(app, options.bodiesInProgressBytes ?? server.bodiesInProgressBytes);
+      limitUnreadAnswers(app, server.unreadAnswersBytes);
       await options.routes(app);
       refuseEarly();
       await apiDocs(app, contract.document, mountAddress(platform, prefix));
@@ -190,8 +184,7 @@ function measureRequests(app: FastifyInstance, metrics: Registry): void {
  */
 export function logRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    // Fires however the exchange ends; `onResponse` fires only when the whole answer was sent.
-    reply.raw.once('close', () => {
+    request.onClosed(() => {
       const { caller, tokenRefusal } = request;
       request.log.info(
         {

@@ -5,8 +5,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Platform } from '../../kernel/platform.ts';
 import { limitUnreadAnswers } from '../bodies.ts';
-import { acceptedEncoding, limitRequestHead, PAGES_POLICY } from '../headers.ts';
-import { createRateCounter, limitRate, shedLoad } from '../limits.ts';
+import { acceptedEncoding, checkRequestHead, PAGES_POLICY } from '../headers.ts';
+import { createRateCounter, limitRate } from '../limits.ts';
 import { handleProblems, type ProblemBody } from '../problem-reply.ts';
 import type { Area } from '../server.ts';
 import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
@@ -33,18 +33,17 @@ export function mountPages(options: PagesMountOptions): Area['mounts'][number] {
       app.addHook('onRoute', (route) => {
         if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
       });
-      app.addHook('onRequest', (_request, reply, done) => {
-        reply.header('content-security-policy', PAGES_POLICY);
-        if (isPersonal) reply.header('x-accel-buffering', 'no');
-        done();
-      });
-      limitRequestHead(app);
-      await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
-      limitRate(app, counter);
-      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
       const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, {
         answer: (_request, problem) => ({ type: 'text/html; charset=utf-8', body: problemPage(site, problem) }),
       });
+      app.addHook('onRequest', (request, reply, done) => {
+        reply.header('content-security-policy', PAGES_POLICY);
+        if (isPersonal) reply.header('x-accel-buffering', 'no');
+        checkRequestHead(request.raw);
+        limitRate(request, reply, counter);
+        done();
+      });
+      limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
       await routes(app);
       refuseEarly();
     },

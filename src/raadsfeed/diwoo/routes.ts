@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limitUnreadAnswers } from '../../http/bodies.ts';
-import { acceptedEncoding, limitRequestHead } from '../../http/headers.ts';
-import { createRateCounter, limitRate, shedLoad } from '../../http/limits.ts';
+import { acceptedEncoding, checkRequestHead } from '../../http/headers.ts';
+import { createRateCounter, limitRate } from '../../http/limits.ts';
 import { handleProblems } from '../../http/problem-reply.ts';
 import { platformProblems } from '../../http/problems.ts';
 import type { Area } from '../../http/server.ts';
@@ -66,9 +66,11 @@ export function diwooMount(context: DiwooContext): Area['mounts'][number] {
       app.addHook('onRoute', (route) => {
         route.config = { ...route.config, public: true };
       });
-      limitRequestHead(app);
-      await shedLoad(app, platform.config.server.overloadEventLoopDelayMs);
-      limitRate(app, counter);
+      app.addHook('onRequest', (request, reply, done) => {
+        checkRequestHead(request.raw);
+        limitRate(request, reply, counter);
+        done();
+      });
       limitUnreadAnswers(app, platform.config.server.unreadAnswersBytes);
       const { refuseEarly } = handleProblems(app, platform.publicBaseUrl);
       const serve = createSitemapServer(context);

@@ -37,7 +37,7 @@ export function streamRoute(
     }
     // Of a connection that is closed already there is no `close` event any more.
     if (reply.raw.destroyed) return reply.hijack();
-    perAddress.open(clientAddress(request), reply);
+    perAddress.open(clientAddress(request), request);
     // Counted before the first wait, or many at once would all pass; until the exchange ends, a stream or not.
     open += 1;
     reply.raw.once('close', () => {

@@ -90,7 +90,7 @@ export function createInzage(
       return undefined;
     }
     // Under a keyed hash: the number itself is kept nowhere.
-    readings.open(needs.log.keys.hash(needs.log.keys.current, 'BSN', session.bsn), reply);
+    readings.open(needs.log.keys.hash(needs.log.keys.current, 'BSN', session.bsn), request);
     return session;
   };
 
