@@ -107,8 +107,8 @@ describe('docs/decisions/README.md', () => {
   });
 });
 
-describe('docs/asvs.md', () => {
-  const text = texts.get('docs/asvs.md') ?? '';
+describe('docs/compliance/asvs.md', () => {
+  const text = texts.get('docs/compliance/asvs.md') ?? '';
   const rows = [...text.matchAll(/^\| (\d+\.\d+\.\d+) \| \**([a-z ]+)\** \| .+ \|$/gm)];
 
   it('has each of the 253 requirements of levels 1 and 2 once', () => {
