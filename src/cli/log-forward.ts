@@ -3,7 +3,7 @@ import type { Terminal } from '../kernel/terminal.ts';
 import { table } from './output.ts';
 import { runCommand } from './run-command.ts';
 
-const KINDS = ['geweigerd', 'wijziging', 'verwijdering', 'ingehouden', 'verdwenen', 'onleesbaar'];
+const KINDS = ['geweigerd', 'wijziging', 'verwijdering', 'ingehouden', 'verdwenen', 'onleesbaar', 'onverzendbaar'];
 
 interface ForwardIssuesOptions {
   readonly kind?: string;
@@ -24,7 +24,8 @@ export function logForwardIssuesCommand(terminal: Terminal): Command {
       'after',
       `
 Kinds: geweigerd (refused there), wijziging and verwijdering (changed or deleted here after it was sent: LDV has no change), ingehouden
-(made confidential or deleted before it was sent), verdwenen (past its retention before it was sent), onleesbaar (no key decrypts it).
+(made confidential or deleted before it was sent), verdwenen (past its retention before it was sent), onleesbaar (it cannot be read here),
+onverzendbaar (a time outside 1970 to 2554 or a number beyond 64 bits: OTLP has no place for it).
 
 Example:
   $ koppelvlak log forward-issues --kind geweigerd`,

@@ -61,6 +61,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
 
   return {
     async send(spans, headers, stopped) {
+      const body = encoded(spans);
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
       try {
         const bearer = await token({ renew: mustRenew });
@@ -76,7 +77,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
               ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
               ...headers,
             },
-            body: encodeRequest(spans, 'protobuf'),
+            body,
             signal,
           },
           'none',
@@ -111,6 +112,15 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
   };
 }
 
+/** @throws {ForwardError} a final one: trying again would not help, and leaving one line out may */
+function encoded(spans: readonly Span[]): Uint8Array {
+  try {
+    return encodeRequest(spans, 'protobuf');
+  } catch (cause) {
+    throw new ForwardError('it cannot be written in OTLP', { isFinal: true, cause });
+  }
+}
+
 function tokenSource(
   { forwardToken, forwardTokenUrl, forwardClientId, forwardClientSecret, forwardScope }: Config['ldvOut'],
   dispatcher: ReturnType<typeof createOutboundAgent>,
@@ -138,9 +148,10 @@ function reasonIn(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A reason as it is kept: shortened, and without numbers that may identify a person. */
+/** A reason as it is kept: shortened, without numbers that may identify a person, and without NUL, which the database refuses. */
 export function plainReason(text: string): string {
   return text
+    .replaceAll('\0', '')
     .replaceAll(/(?<![0-9a-fA-F])\d{8,9}(?![0-9a-fA-F])/g, '*********')
     .slice(0, MAX_REASON)
     .toWellFormed();

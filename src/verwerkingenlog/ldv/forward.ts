@@ -30,7 +30,7 @@ import { revealWithinBudget } from '../store/versions.ts';
 import { ldvLinesOf, logbookId, passedOn } from './face.ts';
 import { createForwardClient, type ForwardClient, ForwardError, plainReason } from './forward-client.ts';
 import type { ExportResponse } from './otlp.ts';
-import type { Span } from './span.ts';
+import { hasLargeInteger, isTime, type Span } from './span.ts';
 
 /** Lines that are made and sent together, unless one action has more. */
 const MAX_SPANS = 5000;
@@ -140,6 +140,7 @@ export function createForwarder({ platform, keys, address, base }: ForwarderOpti
         else await sleep(POLL_MS, undefined, { signal });
       } catch (error) {
         if (!signal.aborted && !(error instanceof ForwardLeaseLostError)) {
+          metrics.failures.inc();
           log.warn({ err: error }, 'giving actions on was interrupted and will go on');
           await sleep(2 * POLL_MS, undefined, { signal }).catch(() => undefined);
         }
@@ -259,14 +260,25 @@ async function linesOf(
       continue;
     }
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
-    const versie = await revealWithinBudget(stored, keys).catch((error: unknown) => {
-      log.error({ err: error, actieId }, 'an action cannot be decrypted and is not given on');
-    });
-    // One that no key can read does not hold up the others.
-    if (versie === undefined) issues.push({ soort: 'onleesbaar', actieId, reden: 'no key can decrypt it' });
-    else for (const span of ldvLinesOf(versie, base)) lines.push({ actieId, span });
+    // One that cannot be read or sent does not hold up the others.
+    try {
+      const own = ldvLinesOf(await revealWithinBudget(stored, keys), base);
+      const reden = unsendable(own);
+      if (reden === undefined) for (const span of own) lines.push({ actieId, span });
+      else issues.push({ soort: 'onverzendbaar', actieId, reden });
+    } catch (error) {
+      log.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
+      issues.push({ soort: 'onleesbaar', actieId, reden: 'it cannot be read: the log of the service says why' });
+    }
   }
   return { lines, issues };
+}
+
+/** Why OTLP cannot say what these lines say: it would send other times and numbers, without a word. */
+function unsendable(spans: readonly Span[]): string | undefined {
+  if (!spans.every(({ start, end }) => isTime(start) && isTime(end)))
+    return 'its time is outside the years 1970 to 2554, which nanoseconds of 64 bits hold';
+  return spans.some(hasLargeInteger) ? 'an integer in it does not fit in 64 bits' : undefined;
 }
 
 interface SenderOptions {
@@ -308,7 +320,8 @@ function createSender({ client, headers, signal, before }: SenderOptions) {
  * What the other logbook refused. It names how many and the first reasons, and the protocol forbids to send them again: those that it does
  * not name are remembered as a number of the actions of the request.
  */
-function refusedOf(lines: readonly Line[], { rejectedSpans, errorMessage }: ExportResponse): ForwardIssue[] {
+function refusedOf(lines: readonly Line[], { rejectedSpans: said, errorMessage }: ExportResponse): ForwardIssue[] {
+  const rejectedSpans = Math.min(said, lines.length);
   if (rejectedSpans <= 0) return [];
   const reden = plainReason(errorMessage);
   const mentioned = new Set(errorMessage.match(/(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])/g) ?? []);
@@ -354,7 +367,7 @@ function createMetrics({ metrics }: Platform) {
     }),
     failures: new Counter({
       name: 'koppelvlak_ldv_forward_failures_total',
-      help: 'Requests of this process to the other logbook that failed and are tried again',
+      help: 'How often forwarding failed in this process and is tried again, whatever the cause',
       registers,
     }),
     show(state: ForwardState): void {

@@ -81,7 +81,7 @@ export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans:
     if (!isRecord(part)) throw new OtlpError('an object was expected');
     return part;
   };
-  const request = open('ExportTraceServiceRequest', form === 'json' ? parseJson(bytes) : bytes);
+  const request = open('ExportTraceServiceRequest', form === 'json' ? parseRequest(bytes) : bytes);
   const raw: RawSpan[] = [];
   for (const resourceSpans of readList(request.resourceSpans)) {
     if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
@@ -103,9 +103,16 @@ export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans:
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(bytes: Uint8Array): unknown {
+/** Integers of 64 bits that stand there as numbers: a parser of JSON rounds them. Only the name of a member is followed by a colon. */
+const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,})(?=[\s,}])/g;
+
+function parseRequest(bytes: Uint8Array): unknown {
+  return parseJson(bytes, (text) => text.replaceAll(LONG_INTEGER, '$1"$2"'));
+}
+
+function parseJson(bytes: Uint8Array, prepare = (text: string): string => text): unknown {
   try {
-    return JSON.parse(utf8.decode(bytes));
+    return JSON.parse(prepare(utf8.decode(bytes)));
   } catch (cause) {
     throw new OtlpError('the JSON cannot be read', { cause });
   }
@@ -131,9 +138,10 @@ function readSpan(span: Record<string, unknown>, resource: Attributes): Span {
 
 /** An `ExportTraceServiceRequest`; spans of one resource share it. */
 export function encodeRequest(spans: readonly Span[], form: OtlpForm): Uint8Array {
+  const text = form === 'protobuf' ? inUtf8 : undefined;
   const resources = new Map<string, { readonly attributes: object[]; readonly spans: Span[] }>();
   for (const span of spans) {
-    const attributes = writeAttributes(span.resource);
+    const attributes = writeAttributes(span.resource, text);
     const key = JSON.stringify(attributes);
     const known = resources.get(key);
     if (known === undefined) resources.set(key, { attributes, spans: [span] });
@@ -141,7 +149,7 @@ export function encodeRequest(spans: readonly Span[], form: OtlpForm): Uint8Arra
   }
   const groups = [...resources.values()].map(({ attributes, spans: own }) => ({
     resource: { attributes },
-    spans: own.map(writeSpan),
+    spans: own.map((span) => writeSpan(span, text)),
   }));
   if (form === 'json') {
     const resourceSpans = groups.map(({ resource, spans: own }) => ({ resource, scopeSpans: [{ spans: own }] }));
@@ -161,15 +169,20 @@ export function encodeRequest(spans: readonly Span[], form: OtlpForm): Uint8Arra
   return encode('ExportTraceServiceRequest', { resourceSpans });
 }
 
-function writeSpan(span: Span) {
+/** A receiver refuses a whole request for one text that is not UTF-8, which half of a surrogate pair is not. */
+function inUtf8(text: string): string {
+  return text.toWellFormed();
+}
+
+function writeSpan(span: Span, text = (own: string): string => own) {
   return {
     traceId: span.traceId,
     spanId: span.spanId,
     ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
-    name: span.name,
+    name: text(span.name),
     startTimeUnixNano: String(span.start),
     endTimeUnixNano: String(span.end),
-    attributes: writeAttributes(span.attributes),
+    attributes: writeAttributes(span.attributes, text),
     ...(span.droppedAttributes === undefined ? {} : { droppedAttributesCount: span.droppedAttributes }),
     status: { code: STATUSES.indexOf(span.status) },
   };

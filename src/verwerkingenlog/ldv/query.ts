@@ -122,12 +122,12 @@ function attributesOf({ attributes }: Span, limited: boolean): Record<string, un
     if (!name.startsWith('dpl.')) others.set(name, value);
     else if (!limited || standard.includes(name)) nest(dpl, name.slice(4).split('.').map(camelCase), plain(value));
   }
-  return { dpl, ...(limited ? {} : plainAttributes(others)) };
+  return { ...(limited ? {} : plainAttributes(others)), dpl };
 }
 
 /** Puts a value where its name leads; where a shorter name has a value already, under the rest of the name. */
 function nest(into: Record<string, unknown>, [step = '', ...rest]: readonly string[], value: unknown): void {
-  const present = into[step];
+  const present = Object.hasOwn(into, step) ? into[step] : undefined;
   if (rest.length === 0) define(into, step, value);
   else if (isRecord(present)) nest(present, rest, value);
   else if (present === undefined) {

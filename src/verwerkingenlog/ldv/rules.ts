@@ -1,7 +1,7 @@
 /** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
 import { isBsn, isBsnKind } from '../domain/read-actie.ts';
 import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
-import { DPL, type Span } from './span.ts';
+import { DPL, hasLargeInteger, isTime, type Span } from './span.ts';
 
 export interface LineRules {
   readonly otherSpans: 'refuse' | 'ignore';
@@ -25,7 +25,9 @@ export const IGNORED = Symbol('ignored');
 export function judge(span: Span, rules: LineRules): string | typeof IGNORED | undefined {
   const activity = activityOf(span);
   if (activity === undefined || activity === '') return withoutActivity(span, rules);
-  return idFault(span) ?? timeFault(span) ?? textFault(span, activity) ?? subjectFault(span, rules);
+  return (
+    idFault(span) ?? timeFault(span) ?? integerFault(span) ?? textFault(span, activity) ?? subjectFault(span, rules)
+  );
 }
 
 function withoutActivity(span: Span, { otherSpans }: LineRules): string | typeof IGNORED {
@@ -56,8 +58,13 @@ function idFault(span: Span): string | undefined {
 
 function timeFault({ start, end }: Span): string | undefined {
   if (start < FIRST_START) return 'start_time ligt voor 2000: staat de klok in milliseconden?';
-  if (start >= 2n ** 64n || end >= 2n ** 64n) return 'een tijd past niet in 64 bits';
+  if (!isTime(start) || end >= 2n ** 64n) return 'een tijd past niet in 64 bits';
   return end < start ? 'end_time ligt voor start_time' : undefined;
+}
+
+/** It could be stored, but not forwarded. */
+function integerFault(span: Span): string | undefined {
+  return hasLargeInteger(span) ? 'een geheel getal past niet in 64 bits' : undefined;
 }
 
 function textFault(span: Span, activity: string): string | undefined {

@@ -53,21 +53,34 @@ export class OtlpError extends Error {}
 /** Levels of lists and maps in the value of an attribute. */
 const MAX_DEPTH = 8;
 
-/** Attributes in the JSON form of OTLP: integers as texts, bytes as base64. */
-export function writeAttributes(attributes: Attributes): object[] {
-  return [...attributes].map(([key, value]) => ({ key, value: writeValue(value) }));
+/**
+ * Attributes in the JSON form of OTLP: integers as texts, bytes as base64.
+ * @param text how a text is written; default: as it is
+ */
+export function writeAttributes(attributes: Attributes, text = asItIs): object[] {
+  return [...attributes].map(([key, value]) => ({ key: text(key), value: writeValue(value, text) }));
+}
+
+function asItIs(text: string): string {
+  return text;
 }
 
 /** One value in that form. */
-export function writeValue(value: AttributeValue): object {
+export function writeValue(value: AttributeValue, text = asItIs): object {
   if (value === null) return {};
-  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'string') return { stringValue: text(value) };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'bigint') return { intValue: String(value) };
-  if (typeof value === 'number') return { doubleValue: Number.isFinite(value) ? value : String(value) };
+  if (typeof value === 'number') return { doubleValue: doubleText(value) };
   if (value instanceof Uint8Array) return { bytesValue: Buffer.from(value).toString('base64') };
-  if (isMap(value)) return { kvlistValue: { values: writeAttributes(value) } };
-  return { arrayValue: { values: value.map(writeValue) } };
+  if (isMap(value)) return { kvlistValue: { values: writeAttributes(value, text) } };
+  return { arrayValue: { values: value.map((one) => writeValue(one, text)) } };
+}
+
+/** JSON has neither infinities nor a negative zero. */
+function doubleText(value: number): number | string {
+  if (Object.is(value, -0)) return '-0';
+  return Number.isFinite(value) ? value : String(value);
 }
 
 function isMap(value: AttributeValue): value is Attributes {
@@ -95,7 +108,7 @@ function readValue(value: unknown, depth: number): AttributeValue {
   if (isGiven(value, 'stringValue', stringValue)) return readText(stringValue);
   if (isGiven(value, 'boolValue', boolValue)) return boolValue === true;
   if (isGiven(value, 'intValue', intValue)) return readInteger(intValue);
-  if (isGiven(value, 'doubleValue', doubleValue)) return Number(doubleValue);
+  if (isGiven(value, 'doubleValue', doubleValue)) return readDouble(doubleValue);
   if (isGiven(value, 'bytesValue', bytesValue)) return readBytes(bytesValue);
   if (isGiven(value, 'kvlistValue', kvlistValue)) return readAttributes(valuesOf(kvlistValue), depth + 1);
   if (!isGiven(value, 'arrayValue', arrayValue)) return null;
@@ -137,14 +150,50 @@ function readBytes(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? Uint8Array.from(value) : new Uint8Array(Buffer.from(readText(value), 'base64'));
 }
 
-/** An integer of 64 bits: a `Long` of protobuf, or a text or number of JSON. @throws {OtlpError} */
+/** A double: a number, or as JSON has it a text for what JSON has no number for. @throws {OtlpError} */
+function readDouble(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string' && (value === 'NaN' || (value.trim() !== '' && !Number.isNaN(Number(value)))))
+    return Number(value);
+  throw new OtlpError('a number was expected');
+}
+
+/** Digits of the largest double, which earlier releases stored as an integer. */
+const MAX_DIGITS = 310;
+const TOO_LARGE = 2n ** 64n;
+
+/**
+ * An integer: a `Long` of protobuf, or a text or number of JSON. Whether it fits 64 bits is judged with its line, so that it refuses that
+ * line only.
+ * @throws {OtlpError}
+ */
 export function readInteger(value: unknown): bigint {
   if (value === undefined || value === null) return 0n;
   if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
-  if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value);
+  if (value === Infinity || value === -Infinity) return TOO_LARGE;
+  if (typeof value === 'string' && /^-?\d+$/.test(value)) return value.length > MAX_DIGITS ? TOO_LARGE : BigInt(value);
   if (isRecord(value) && typeof value.high === 'number' && typeof value.low === 'number') {
     const high = value.unsigned === true ? value.high >>> 0 : value.high;
     return (BigInt(high) << 32n) | BigInt(value.low >>> 0);
   }
   throw new OtlpError('an integer was expected');
+}
+
+/** Whether a line has an integer that does not fit 64 bits with a sign, among its attributes or those of its resource. */
+export function hasLargeInteger({ resource, attributes }: Pick<Span, 'resource' | 'attributes'>): boolean {
+  return holdsLarge(resource) || holdsLarge(attributes);
+}
+
+function holdsLarge(value: AttributeValue): boolean {
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value;
+  if (isMap(value)) {
+    for (const one of value.values()) if (holdsLarge(one)) return true;
+    return false;
+  }
+  return Array.isArray(value) && value.some(holdsLarge);
+}
+
+/** The moments that OTLP can say: 1970 to 2554. */
+export function isTime(nanoseconds: bigint): boolean {
+  return BigInt.asUintN(64, nanoseconds) === nanoseconds;
 }

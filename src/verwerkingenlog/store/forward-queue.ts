@@ -123,7 +123,14 @@ export async function readFirstVersies(db: Db, acties: readonly string[]): Promi
   return new Map(rows.map((row) => [row.actieId, fromRow(row)]));
 }
 
-export type ForwardIssueKind = 'geweigerd' | 'wijziging' | 'verwijdering' | 'ingehouden' | 'verdwenen' | 'onleesbaar';
+export type ForwardIssueKind =
+  | 'geweigerd'
+  | 'wijziging'
+  | 'verwijdering'
+  | 'ingehouden'
+  | 'verdwenen'
+  | 'onleesbaar'
+  | 'onverzendbaar';
 
 export interface ForwardIssue {
   readonly soort: ForwardIssueKind;

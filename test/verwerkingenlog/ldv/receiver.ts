@@ -7,7 +7,8 @@ import type { Span } from '../../../src/verwerkingenlog/ldv/span.ts';
 /** How a request is answered; `undefined` takes the lines. */
 export type Answer =
   | undefined
-  | { readonly refuse: readonly string[]; readonly message?: string }
+  /** @param count how many it says, when that is another number */
+  | { readonly refuse: readonly string[]; readonly message?: string; readonly count?: number }
   | {
       readonly status: number;
       readonly headers?: Record<string, string>;
@@ -49,7 +50,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     }
     const refused = answer?.refuse ?? [];
     receiver.taken.push(...spans.filter(({ spanId }) => !refused.includes(spanId)));
-    const outcome = { rejectedSpans: refused.length, errorMessage: answer?.message ?? '' };
+    const outcome = { rejectedSpans: answer?.count ?? refused.length, errorMessage: answer?.message ?? '' };
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end(encodeResponse(outcome, 'protobuf'));
   });
   server.listen(port, '127.0.0.1');
