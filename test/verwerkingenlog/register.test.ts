@@ -91,6 +91,33 @@ describe('the register', () => {
     expect((await get('/verwerkingsactiviteiten?cursor=x')).status).toBe(400);
   });
 
+  it('lists, counts and gives a confidential activity only with read:confidential', async () => {
+    const naam = `zzz ${randomUUID()}`;
+    const [open, secret] = [randomUUID(), randomUUID()];
+    await put(open, activiteit({ naam }));
+    const all = async (scope: string) => {
+      const list = listIn(await log.call([scope], 'GET', '/verwerkingsactiviteiten?limit=1000'));
+      expect(list.count).toBe(list.results.length);
+      return list.results.filter((one) => one.naam === naam).map((one) => one.verwerkingsactiviteitId);
+    };
+    await put(secret, activiteit({ naam, vertrouwelijkheid: 'vertrouwelijk' }));
+    for (const scope of ['read:restricted', 'read:normal']) {
+      expect(await all(scope)).toEqual([open]);
+      const [hidden, unknown] = [
+        await log.call([scope], 'GET', at(secret)),
+        await log.call([scope], 'GET', at(randomUUID())),
+      ];
+      expect([hidden.status, unknown.status]).toEqual([404, 404]);
+      expect(Object(hidden.json).detail).toBe(Object(unknown.json).detail);
+      const first = listIn(await log.call([scope], 'GET', '/verwerkingsactiviteiten?limit=1'));
+      expect(first.count).toBe(
+        (await listIn(await log.call([scope], 'GET', '/verwerkingsactiviteiten?limit=1000'))).results.length,
+      );
+    }
+    expect((await all('read:confidential')).toSorted()).toEqual([open, secret].toSorted());
+    expect((await log.call(['read:confidential'], 'GET', at(secret))).status).toBe(200);
+  });
+
   it.each([['create:confidential'], ['read:confidential'], ['update:confidential']])(
     'is not written with %s',
     async (scope) => {

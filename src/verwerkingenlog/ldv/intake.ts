@@ -54,7 +54,8 @@ export function createIntake({ config, pipelinePool, metrics, publicBaseUrl }: P
     register: ReadonlyMap<string, readonly ActiviteitVersie[]>,
     { oin = uitvoerder, mayBeConfidential }: LineSender,
   ): LineContext | string {
-    const known = validAt(register.get(activityIdIn(activityOf(span) ?? '') ?? '') ?? [], startOf(span));
+    const versies = register.get(activityIdIn(activityOf(span) ?? '') ?? '') ?? [];
+    const known = validAt(versies, startOf(span));
     if (known === undefined) {
       count.unknownActivity();
       if (unknownActivity === 'refuse') return 'de verwerkingsactiviteit staat niet in het register';
@@ -66,8 +67,11 @@ export function createIntake({ config, pipelinePool, metrics, publicBaseUrl }: P
         uitvoerder: oin ?? null,
       };
     }
-    const { vertrouwelijkheid, bewaartermijn, naam } = known;
-    if (vertrouwelijkheid === 'vertrouwelijk' && !mayBeConfidential) {
+    const { bewaartermijn, naam } = known;
+    // A line that arrives late must not show what is investigated now.
+    const isConfidential = [known, versies.at(-1)].some((versie) => versie?.vertrouwelijkheid === 'vertrouwelijk');
+    const vertrouwelijkheid = isConfidential ? 'vertrouwelijk' : 'normaal';
+    if (isConfidential && !mayBeConfidential) {
       return 'deze verwerkingsactiviteit vraagt de scope create:confidential';
     }
     const isTermOfLine = bewaartermijn !== null && isDuration(bewaartermijn) && isTerm(bewaartermijn, startOf(span));

@@ -14,6 +14,7 @@ import {
   isReadByNameOnly,
   objectNotFound,
   personRequired,
+  requireVisible,
   shownCategorieen,
 } from './read-verwerkingsacties.ts';
 import { allow, may, type RouteNeeds, readerOf, refuse } from './request-reply.ts';
@@ -29,11 +30,12 @@ export function proofRoutes(app: FastifyInstance, needs: RouteNeeds): void {
       const stored = await readLast(db, request.params.actieId);
       if (stored === undefined) throw actieNotFound();
       const categorie = categorieOf(stored);
-      const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
-      allow(request, 'opvragen', [categorie], beperkteSet);
+      requireVisible(request, categorie);
       const versie = await revealWithinBudget(stored, log.keys);
       const objecten = shownObjects(request, request.query, versie.objecten);
       if (objecten === undefined) throw actieNotFound();
+      const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
+      allow(request, 'opvragen', [categorie], beperkteSet);
       if (person === undefined && isReadByNameOnly(stored.objecten.length)) refuse(personRequired());
       const shown = [BASIS, ...(beperkteSet ? [] : [AANVULLEND])];
       for (const { nummer } of objecten) shown.push(objectPart(stored.actieId, nummer));

@@ -39,13 +39,13 @@ export function getVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): vo
       if (part === undefined) throw actieNotFound();
       const { stored } = part;
       const categorie = categorieOf(stored);
+      requireVisible(request, categorie);
+      const read = await revealWithinBudget(stored, needs.log.keys);
+      const objecten = shownObjects(request, request.query, read.objecten);
+      if (objecten === undefined) throw actieNotFound();
       // By default all that the caller may see: a PUT must give every field back.
       const beperkteSet = request.query.beperkteSet ?? !may(request, 'opvragen', [categorie], false);
       allow(request, 'opvragen', [categorie], beperkteSet);
-      const read = await revealWithinBudget(stored, needs.log.keys);
-      // Judged last, so that a confidential action does not reveal its persons.
-      const objecten = shownObjects(request, request.query, read.objecten);
-      if (objecten === undefined) throw actieNotFound();
       if (person === undefined && isReadByNameOnly(part.objects)) refuse(personRequired());
       return {
         result: { versie: { ...read, objecten }, beperkteSet },
@@ -70,6 +70,14 @@ export function personRequired(): InvalidParam[] {
 /** Each person once, even with several objects. */
 export function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
   return [...new Map(objects.map((object) => [personText(object), object])).values()];
+}
+
+/**
+ * To a caller who may not see an action, it is as unknown as any other: a 403 would tell that there is something confidential.
+ * @throws {Problem} 404
+ */
+export function requireVisible(request: FastifyRequest, categorie: Categorie): void {
+  if (!may(request, 'opvragen', [categorie], true)) throw actieNotFound();
 }
 
 export function actieNotFound(): Problem {

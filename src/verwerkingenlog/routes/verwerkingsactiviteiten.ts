@@ -37,7 +37,8 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     if (request.query.cursor !== undefined && cursor === undefined) {
       refuse([{ name: 'cursor', code: 'format', reason: 'is geen cursor van deze lijst' }]);
     }
-    const page = pageOf(await listActiviteiten(pool, cursor, limit + 1), limit, cursor?.direction);
+    const shown = shownToCaller(request);
+    const page = pageOf(await listActiviteiten(pool, shown, cursor, limit + 1), limit, cursor?.direction);
     const link = (direction: 'after' | 'before', at: Activiteit | undefined): string | null =>
       at === undefined
         ? null
@@ -47,7 +48,7 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
             writeCursor({ direction, key: [at.naam, at.verwerkingsactiviteitId] }),
           );
     return {
-      count: await countActiviteiten(pool, MAX_COUNT),
+      count: await countActiviteiten(pool, shown, MAX_COUNT),
       next: page.next ? link('after', page.rows.at(-1)) : null,
       previous: page.previous ? link('before', page.rows.at(0)) : null,
       results: page.rows.map(answer),
@@ -56,7 +57,8 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
 
   contract.serve(app, 'getVerwerkingsactiviteit', authenticate, async (request, reply) => {
     const activiteit = await readActiviteit(pool, request.params.verwerkingsactiviteitId);
-    if (activiteit === undefined) throw notInRegister();
+    if (activiteit === undefined || !shownToCaller(request).includes(activiteit.vertrouwelijkheid))
+      throw notInRegister();
     return tagged(request, reply, activiteitEtag(activiteit), answer(activiteit));
   });
 
@@ -85,6 +87,11 @@ export function verwerkingsactiviteiten(app: FastifyInstance, needs: RouteNeeds)
     });
     return reply.code(204).send();
   });
+}
+
+/** Confidential activities would tell what is investigated. */
+function shownToCaller(request: FastifyRequest): readonly Activiteit['vertrouwelijkheid'][] {
+  return callerOf(request).scopes.has('read:confidential') ? ['normaal', 'vertrouwelijk'] : ['normaal'];
 }
 
 function changeOf(id: string, request: FastifyRequest, reply: FastifyReply): Change {

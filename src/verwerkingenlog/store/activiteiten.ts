@@ -36,35 +36,40 @@ export async function readActiviteiten(db: Db, ids: readonly string[]): Promise<
   return new Map(rows.map((row) => [row.verwerkingsactiviteitId, fromRow(row)]));
 }
 
-/** Activities by name, in the direction of the cursor; ask for one more than a page. */
+type Vertrouwelijkheid = Activiteit['vertrouwelijkheid'];
+
+/** Activities of these confidentialities by name, in the direction of the cursor; ask for one more than a page. */
 export async function listActiviteiten(
   db: Db,
+  shown: readonly Vertrouwelijkheid[],
   cursor: Cursor<readonly string[]> | undefined,
   limit: number,
 ): Promise<Activiteit[]> {
-  const key = [cursor?.key[0] ?? '', cursor?.key[1] ?? '00000000-0000-0000-0000-000000000000', limit];
+  const key = [cursor?.key[0] ?? '', cursor?.key[1] ?? '00000000-0000-0000-0000-000000000000', limit, shown];
   const { rows } =
     cursor?.direction === 'before'
       ? await db.query<Row>(
           `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten
-           where (naam, verwerkingsactiviteit_id) < ($1::text, $2::uuid)
+           where (naam, verwerkingsactiviteit_id) < ($1::text, $2::uuid) and vertrouwelijkheid = any($4::text[])
            order by naam desc, verwerkingsactiviteit_id desc limit $3::integer`,
           key,
         )
       : await db.query<Row>(
           `select ${SELECT} from verwerkingenlog.verwerkingsactiviteiten
-           where (naam, verwerkingsactiviteit_id) > ($1::text, $2::uuid)
+           where (naam, verwerkingsactiviteit_id) > ($1::text, $2::uuid) and vertrouwelijkheid = any($4::text[])
            order by naam, verwerkingsactiviteit_id limit $3::integer`,
           key,
         );
   return rows.map(fromRow);
 }
 
-/** How many activities there are, counted no further than `max`. */
-export async function countActiviteiten(db: Db, max: number): Promise<number> {
+/** How many activities of these confidentialities there are, counted no further than `max`. */
+export async function countActiviteiten(db: Db, shown: readonly Vertrouwelijkheid[], max: number): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    'select count(*) as count from (select 1 from verwerkingenlog.verwerkingsactiviteiten limit $1::integer) as a',
-    [max],
+    `select count(*) as count from (
+       select 1 from verwerkingenlog.verwerkingsactiviteiten where vertrouwelijkheid = any($2::text[]) limit $1::integer
+     ) as a`,
+    [max, shown],
   );
   return rows[0]?.count ?? 0;
 }

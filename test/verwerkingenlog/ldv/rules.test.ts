@@ -223,28 +223,33 @@ describe('the register decides', () => {
   });
   afterAll(() => set.stop());
 
-  it('name, term and confidentiality as they were when the line began; later changes alter nothing', async () => {
+  it('name, term and confidentiality as they were when the line began; later changes alter nothing that is stored', async () => {
     const id = randomUUID();
     const at = (moment: string) =>
       line({ start: ns(moment), end: ns(moment), attributes: { [DPL.activity]: `urn:uuid:${id}` } });
     await register(set, id, { naam: 'Eerste', bewaartermijn: 'P5Y' });
+    const [before, first, second, late] = [
+      at('2026-03-01T12:00:00Z'),
+      at('2026-04-02T12:00:00Z'),
+      at('2026-04-04T12:00:00Z'),
+      at('2026-03-02T12:00:00Z'),
+    ];
+    expect((await set.send([before, first])).answer?.rejectedSpans).toBe(0);
     now = new Date('2026-04-03T12:00:00Z');
     await register(set, id, {
       naam: 'Tweede',
       bewaartermijn: '7 jaar na het einde',
       vertrouwelijkheid: 'vertrouwelijk',
     });
-    const [before, first, second] = [
-      at('2026-03-01T12:00:00Z'),
-      at('2026-04-02T12:00:00Z'),
-      at('2026-04-04T12:00:00Z'),
-    ];
-    const normal = await set.send([before, first, second]);
-    expect(normal.answer).toMatchObject({ rejectedSpans: 1 });
-    expect(normal.answer?.errorMessage).toContain(
-      `${second.spanId}: deze verwerkingsactiviteit vraagt de scope create:confidential`,
-    );
-    expect((await set.send([second], { scopes: ['create:confidential'] })).answer?.rejectedSpans).toBe(0);
+    // One of before the activity was confidential, that arrives now.
+    const normal = await set.send([late, second]);
+    expect(normal.answer).toMatchObject({ rejectedSpans: 2 });
+    for (const { spanId } of [late, second]) {
+      expect(normal.answer?.errorMessage).toContain(
+        `${spanId}: deze verwerkingsactiviteit vraagt de scope create:confidential`,
+      );
+    }
+    expect((await set.send([late, second], { scopes: ['create:confidential'] })).answer?.rejectedSpans).toBe(0);
     const { call } = set;
     now = new Date('2026-04-05T12:00:00Z');
     expect((await call(['register:write'], 'DELETE', `/verwerkingsactiviteiten/${id}`)).status).toBe(204);
@@ -264,9 +269,16 @@ describe('the register decides', () => {
       bewaartermijn: null,
       vertrouwelijkheid: 'vertrouwelijk',
     });
-    // After it was removed, it is unknown; before that it was not.
-    expect((await set.send([at('2026-04-06T12:00:00Z')])).answer?.rejectedSpans).toBe(1);
-    expect((await set.send([at('2026-04-02T12:00:00Z')])).answer?.rejectedSpans).toBe(0);
+    expect(await seen(late)).toMatchObject({
+      verwerkingNaam: 'Eerste',
+      bewaartermijn: 'P5Y',
+      vertrouwelijkheid: 'vertrouwelijk',
+    });
+    // After it was removed, it is unknown; before that it was not, and it is as confidential as it was in the end.
+    const [unknown, known] = [at('2026-04-06T12:00:00Z'), at('2026-04-02T12:00:00Z')];
+    expect((await set.send([unknown], { scopes: ['create:confidential'] })).answer?.rejectedSpans).toBe(1);
+    expect((await set.send([known])).answer?.rejectedSpans).toBe(1);
+    expect((await set.send([known], { scopes: ['create:confidential'] })).answer?.rejectedSpans).toBe(0);
   });
 
   it('answers the confidentiality of an activity, and takes only the two words', async () => {
