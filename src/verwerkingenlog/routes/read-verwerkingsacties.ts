@@ -73,7 +73,7 @@ export function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObj
 }
 
 /**
- * To a caller who may not see an action, it is as unknown as any other: a 403 would tell that there is something confidential.
+ * A caller who may not see an action gets the answer for an unknown one: a 403 would tell that there is something confidential.
  * @throws {Problem} 404
  */
 export function requireVisible(request: FastifyRequest, categorie: Categorie): void {
