@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { type Areas, createAreas } from './areas.ts';
+import { registerAreas } from './areas.ts';
 import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
 import { buildServer } from './http/server.ts';
@@ -21,8 +21,8 @@ export interface ServeOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly clock?: Clock;
-  /** What is mounted; by default the areas that the configuration names. */
-  readonly areas?: (platform: Platform) => Promise<Areas>;
+  /** Registers what is served; by default the interfaces that the configuration names. */
+  readonly register?: (app: FastifyInstance, platform: Platform) => Promise<void>;
 }
 
 /** A running service. */
@@ -50,7 +50,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const open = await openPlatform({ ...options, purpose: 'service', proof: createProofWriters });
   const releases: (() => Promise<void>)[] = [open.close];
   try {
-    return await listen(open, releases, options.areas ?? createAreas);
+    return await listen(open, releases, options.register ?? registerAreas);
   } catch (error) {
     open.beginStop();
     await releaseAll(releases);
@@ -61,35 +61,38 @@ export async function serve(options: ServeOptions): Promise<Service> {
 async function listen(
   open: OpenPlatform,
   releases: (() => Promise<void>)[],
-  openAreas: (platform: Platform) => Promise<Areas>,
+  register: NonNullable<ServeOptions['register']>,
 ): Promise<Service> {
   const { platform } = open;
   const { server } = platform.config;
   const tracing = await openTracing(platform);
   if (tracing !== undefined) releases.push(tracing.close);
-  const { areas, checks = [], close: closeAreas } = await openAreas(platform);
-  releases.push(closeAreas);
   measureProcess(platform);
   let draining = false;
 
+  const app = await buildServer(platform, tracing?.instrument);
+  const connections = trackConnections(app.server);
+  releases.push(() => close(app, connections, server.shutdownTimeoutMs));
+  await register(app, platform);
+  const begun = Promise.withResolvers<void>();
+  // The last of these hooks: they run one after the other, and each is waited for.
+  app.addHook('onListen', async () => begun.resolve());
+  await app.ready();
   const management = buildManagement({
     metrics: platform.metrics,
-    checks: [...open.checks, ...checks, ...areas.flatMap((area) => area.checks)],
-    sections: [...areas.flatMap((area) => area.sections ?? []), slowStatements(platform.pool)],
+    checks: [...open.checks, ...app.readiness.all],
+    sections: [...app.operatorPage.all, slowStatements(platform.pool)],
     clock: platform.clock,
     log: platform.log,
     stopping: () => draining || platform.stopping.aborted,
   });
   const managementConnections = trackConnections(management.server);
   releases.push(() => close(management, managementConnections, server.shutdownTimeoutMs));
-  const app = await buildServer(platform, areas, tracing?.instrument);
-  const connections = trackConnections(app.server);
-  releases.push(() => close(app, connections, server.shutdownTimeoutMs));
 
   const managementUrl = await listenOn(management, server.managementHost, server.managementPort, 'MANAGEMENT_PORT');
   const url = await listenOn(app, server.host, server.port, 'PORT');
   open.listensOn(url);
-  for (const area of areas) await area.start?.();
+  await begun.promise;
   platform.log.info({ url, managementUrl, areas: server.areas }, 'listening');
 
   const endDrain = new AbortController();

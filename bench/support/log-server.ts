@@ -1,13 +1,14 @@
 /** A server with only the processing log, as in production; with `BENCH_MEMORY` the same, but that it keeps nothing. */
 import process from 'node:process';
+import fp from 'fastify-plugin';
 import { buildServer } from '../../src/http/server.ts';
+import { tokens } from '../../src/http/tokens.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { createTokenVerifier } from '../../src/kernel/oauth/token-verifier.ts';
 import { openPlatform } from '../../src/kernel/platform.ts';
-import { createProof } from '../../src/proof/area.ts';
+import { proof } from '../../src/proof/area.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
-import { createVerwerkingenlog } from '../../src/verwerkingenlog/area.ts';
+import { verwerkingenlog } from '../../src/verwerkingenlog/area.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { protect } from '../../src/verwerkingenlog/store/versions.ts';
@@ -20,25 +21,25 @@ const open = await openPlatform({
   proof: createProofWriters,
 });
 const { platform } = open;
-const { oauthIssuer: issuer = '', oauthAudience: audience = '', oauthJwksUrl: jwksUrl } = platform.config.tokens;
-const verifier = createTokenVerifier({
-  log: platform.log,
-  clock: platform.clock,
-  oauth: { issuer, audience, jwksUrl },
-});
+const app = await buildServer(platform);
+await app.register(tokens, { platform, fetch, isVital: true });
 const kept = await openProcessingLog(platform);
-const area = await createVerwerkingenlog(platform, {
-  verifier,
-  processingLog: process.env.BENCH_MEMORY === 'true' ? inMemory(kept) : kept,
-});
+await app.register(
+  fp(
+    async (scope) => {
+      scope.decorate('actieLog', process.env.BENCH_MEMORY === 'true' ? inMemory(kept) : kept);
+      scope.addHook('onClose', kept.close);
+    },
+    { name: 'processing-log' },
+  ),
+);
+await app.register(verwerkingenlog, { platform });
 // With PROOF_KEY also the proof log, as in production.
-const proof = await createProof(platform, {});
-const app = await buildServer(platform, proof === undefined ? [area] : [area, proof]);
+await app.register(proof, { platform });
 await app.listen({ host: '127.0.0.1', port: 0 });
 const address = app.server.address();
 const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 open.listensOn(url);
-await proof?.start?.();
 
 /** Does all that keeping an action takes, but for the database. */
 function inMemory(log: ActieLog): ActieLog {
@@ -56,9 +57,6 @@ await serveParent(
   async () => ({ url, rss: process.memoryUsage().rss }),
   async () => {
     await app.close();
-    await proof?.close();
-    await kept.close();
-    verifier.close();
     await open.close();
   },
 );

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import { authenticate, processingHeaders } from '../http/auth.ts';
 import { createClientShare } from '../http/limits.ts';
-import { type Area, logRequests, mount } from '../http/server.ts';
-import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import { logRequests, mount } from '../http/server.ts';
 import { createGuardedFetch } from '../kernel/outbound/guarded-fetch.ts';
 import type { Platform } from '../kernel/platform.ts';
-import type { ProcessingLog } from '../kernel/processing-log.ts';
 import { createAnswerMemory, createPageCache, createPageFinder, type PageCache } from './exchange/find-page.ts';
 import { fscStyle } from './fsc-style.ts';
 import { createVerifier } from './jades/verify.ts';
@@ -22,31 +22,37 @@ import { variantContract } from './variant-contract.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-interface GegevensNeeds {
+interface GegevensOptions {
+  readonly platform: Platform;
   /** Which variants are served; at least one. */
   readonly variants: readonly Variant[];
-  readonly verifier: TokenVerifier;
-  readonly processingLog: ProcessingLog;
+  /** Whether nothing is left to serve without a usable certificate of ours. */
+  readonly isVital: boolean;
 }
 
 /**
  * Area A: the exchange of data, a mount per variant.
  * @throws {Error} when models, trust anchors or the own key cannot be used; the message is for operators
  */
-export async function createGegevens(platform: Platform, needs: GegevensNeeds): Promise<Area> {
-  const { gegevens, tokens, server } = platform.config;
+export const gegevens = fp(serveGegevens, {
+  name: 'gegevens',
+  dependencies: ['operations', 'tokens', 'processing-log'],
+});
+
+async function serveGegevens(app: FastifyInstance, { platform, variants, isVital }: GegevensOptions): Promise<void> {
+  const { gegevens: settings, tokens, server } = platform.config;
   const metrics = createMetrics(platform.metrics);
-  const revocation = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const revocation = createGuardedFetch({ allowPrivate: settings.revocationAllowPrivate, proxy: server });
   const signatures = createVerifier({
     fetch: revocation.fetch,
-    anchors: readFileSync(gegevens.trustAnchors ?? '', 'utf8'),
-    requiredPolicies: gegevens.requiredPolicies,
-    revocation: gegevens.revocation,
+    anchors: readFileSync(settings.trustAnchors ?? '', 'utf8'),
+    requiredPolicies: settings.requiredPolicies,
+    revocation: settings.revocation,
     now: () => platform.clock.now(),
-    maxSignatureAgeMs: gegevens.maxSignatureAge,
+    maxSignatureAgeMs: settings.maxSignatureAge,
     refreshFailed: (reason) =>
       platform.log.warn({ err: reason }, 'a revocation answer could not be refreshed; it is used until it expires'),
-    limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * MEGABYTE },
+    limits: { ocspTimeoutMs: settings.ocspTimeoutMs, crlBytes: settings.crlMaxMb * MEGABYTE },
   });
   const ownSigner = createOwnSigner({
     platform,
@@ -58,17 +64,17 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     running.add(tracked);
   };
   const memory = createAnswerMemory({
-    maxBytes: gegevens.answersMb * MEGABYTE,
-    waitMs: gegevens.answersWaitMs,
+    maxBytes: settings.answersMb * MEGABYTE,
+    waitMs: settings.answersWaitMs,
     changed: ({ bytes, waiting }) => {
       metrics.answersBytes.set(bytes);
       metrics.answersWaiting.set(waiting);
     },
   });
-  const cache = createPageCache(gegevens.cacheMb * MEGABYTE, memory);
+  const cache = createPageCache(settings.cacheMb * MEGABYTE, memory);
 
   const consumerOf = processingHeaders({
-    mode: gegevens.processingHeaders,
+    mode: settings.processingHeaders,
     metrics: platform.metrics,
     counter: metrics.missingHeaders,
   });
@@ -79,7 +85,14 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
     waitMs: platform.config.database.connectTimeoutMs,
   });
   const stopListening = clearOnRemoval(platform, cache, background);
-  const mountOf = (variant: Variant, model: Model): Area['mounts'][number] => {
+  app.addHook('onClose', async () => {
+    stopListening();
+    await Promise.all(running);
+    ownSigner.close();
+    await signatures.close();
+    await revocation.close();
+  });
+  const mountVariant = async (variant: Variant, model: Model): Promise<void> => {
     const own = variantSettings(platform, variant);
     const contract = variantContract(variant, model, own.maximum, platform.config);
     const handler = postGegevens({
@@ -89,75 +102,56 @@ export async function createGegevens(platform: Platform, needs: GegevensNeeds): 
       ownSigner,
       metrics,
       background,
-      processingLog: needs.processingLog,
+      processingLog: app.processingLog,
       consumerOf,
       findPage: createPageFinder({
         pool: platform.pool,
         clock: platform.clock,
         model,
         cache,
-        leverancierscode: gegevens.supplierCode,
+        leverancierscode: settings.supplierCode,
         maximum: own.maximum,
-        pinMinutes: gegevens.pagePinMinutes,
+        pinMinutes: settings.pagePinMinutes,
       }),
     });
     const verify = verifyExchange({
       variant,
       pool: platform.pool,
       verifier: signatures,
-      allowedSigners: gegevens.allowedSigners,
+      allowedSigners: settings.allowedSigners,
       bindsClients: tokens.oauthOinClaim !== undefined || tokens.oauthClientOins.size > 0,
       metrics,
     });
     const access = authenticate({
-      verifier: needs.verifier,
+      verifier: app.tokens,
       service: own.service,
       clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase(),
     });
-    return mount({
+    await mount(app, {
       platform,
       isPersonal: true,
       prefix: own.prefix,
       contract,
-      rateLimit: gegevens.rateLimit,
+      rateLimit: settings.rateLimit,
       problemStyle: fscStyle,
-      routes: (app) => {
-        logRequests(app);
-        shareAmongClients(app);
-        rawJsonBody(app);
-        contract.serve(app, 'postGegevens', { authenticate: access, beforeValidation: verify }, handler);
+      routes: (scope) => {
+        logRequests(scope);
+        shareAmongClients(scope);
+        rawJsonBody(scope);
+        contract.serve(scope, 'postGegevens', { authenticate: access, beforeValidation: verify }, handler);
       },
     });
   };
 
-  try {
-    const mounts = [];
-    for (const variant of needs.variants) {
-      const model = loadModel(variant, variantSettings(platform, variant).model);
-      const filled = await fillTraits(platform.pool, model);
-      if (filled > 0) platform.log.info({ variant, leveringen: filled }, 'records of earlier imports were read again');
-      mounts.push(mountOf(variant, model));
-    }
-    return {
-      problems: gegevensProblems,
-      checks: [ownSigner.check],
-      sections: [deliveriesSection(platform.pool)],
-      mounts,
-      close: async () => {
-        stopListening();
-        await Promise.all(running);
-        ownSigner.close();
-        await signatures.close();
-        await revocation.close();
-      },
-    };
-  } catch (error) {
-    stopListening();
-    ownSigner.close();
-    await signatures.close();
-    await revocation.close();
-    throw error;
+  for (const variant of variants) {
+    const model = loadModel(variant, variantSettings(platform, variant).model);
+    const filled = await fillTraits(platform.pool, model);
+    if (filled > 0) platform.log.info({ variant, leveringen: filled }, 'records of earlier imports were read again');
+    await mountVariant(variant, model);
   }
+  app.problemKinds.add(...Object.values(gegevensProblems));
+  app.readiness.add({ ...ownSigner.check, vital: isVital });
+  app.operatorPage.add(deliveriesSection(platform.pool));
 }
 
 /** Cached pages may hold removed records: the cache is cleared when any process removes something. @returns stops listening */

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { Problem, type ProblemKind } from '../kernel/problem.ts';
+import { Problem } from '../kernel/problem.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
@@ -101,13 +101,9 @@ export function htmlPage(page: { title: string; paragraphs: readonly string[]; h
 }
 
 /** Serves a short page on every kind of problem under `/problems/<slug>`: the address in each problem document's `type`. */
-export function problemPages(app: FastifyInstance, areas: readonly Record<string, ProblemKind>[]): void {
-  const kinds = new Map<string, ProblemKind>();
-  for (const catalogue of [platformProblems, ...areas]) {
-    for (const kind of Object.values(catalogue)) kinds.set(kind.slug, kind);
-  }
+export function problemPages(app: FastifyInstance): void {
   app.get<{ Params: { slug: string } }>('/problems/:slug', { config: { public: true } }, (request, reply) => {
-    const kind = kinds.get(request.params.slug);
+    const kind = app.problemKinds.all.find(({ slug }) => slug === request.params.slug);
     if (kind === undefined) throw new Problem(platformProblems.notFound);
     return reply
       .header('cache-control', 'public, max-age=86400')

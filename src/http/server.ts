@@ -1,26 +1,25 @@
-/** The public server, and what it gives each area that is mounted on it: limits, version header, errors, contract, metrics, log lines. */
+/** The public server, and what it gives each interface that is mounted on it: limits, version header, errors, contract, metrics, log lines. */
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
-import type { OperatorSection, Platform, ReadinessCheck } from '../kernel/platform.ts';
-import type { ProblemKind } from '../kernel/problem.ts';
+import type { Platform } from '../kernel/platform.ts';
 import { checkAnnouncedBody, limitBodies, limitUnreadAnswers, strictJsonBody } from './bodies.ts';
 import { MAX_PARAM_LENGTH, methodNotAllowed, requireAccessPolicy } from './contract.ts';
 import { beginExchanges } from './exchange.ts';
 import { checkRequestHead, cutTarget, SECURITY_HEADERS, traceIdsOf } from './headers.ts';
 import { createRateCounter, limitRate, shedLoad } from './limits.ts';
 import type { OpenapiDocument } from './openapi-document.ts';
+import { operations } from './operations.ts';
 import { apiDocs, problemPages } from './pages.ts';
 import { handleProblems, type ProblemStyle, refuseUnreadable, sendProblem } from './problem-reply.ts';
 import { securityTxt } from './security-txt.ts';
 
 /**
- * Builds the public server: the Fastify options, what all areas share, then the areas. It does not listen yet.
+ * Builds the public server: the Fastify options and what all parts share. The parts are registered on it; it does not listen yet.
  * @param instrument called before anything is registered
  */
 export async function buildServer(
   platform: Platform,
-  areas: readonly Area[],
   instrument?: (app: FastifyInstance) => Promise<void>,
 ): Promise<FastifyInstance> {
   const { server } = platform.config;
@@ -57,6 +56,7 @@ export async function buildServer(
     },
   });
   await instrument?.(app);
+  await app.register(operations);
   app.decorateRequest('caller');
   app.decorateRequest('tokenRefusal');
   app.decorateRequest('rateCounter');
@@ -68,15 +68,8 @@ export async function buildServer(
   measureRequests(app, platform.metrics);
   strictJsonBody(app);
   handleProblems(app, platform.publicBaseUrl).refuseEarly();
-  problemPages(
-    app,
-    areas.map(({ problems }) => problems),
-  );
+  problemPages(app);
   securityTxt(app, platform);
-  for (const area of areas) {
-    area.root?.(app);
-    for (const { prefix, routes } of area.mounts) await app.register(routes, { prefix });
-  }
   return app;
 }
 
@@ -100,15 +93,14 @@ interface MountOptions {
   readonly routes: (app: FastifyInstance) => void | Promise<void>;
 }
 
-/** Gives a mount what every mount has (limits, version header, errors in its own shape, its contract and pages), then its routes. */
-export function mount(options: MountOptions): Area['mounts'][number] {
+/** Mounts routes below a prefix, with what every mount has: limits, version header, errors in its own shape, its contract and pages. */
+export async function mount(server: FastifyInstance, options: MountOptions): Promise<void> {
   const { platform, prefix, contract, rateLimit } = options;
   const counter = createRateCounter(rateLimit);
-  return {
-    prefix,
-    routes: async (app) => {
+  await server.register(
+    async (app) => {
       const { version } = contract.document.info;
-      const { server } = platform.config;
+      const settings = platform.config.server;
       const { refuseEarly } = handleProblems(app, platform.publicBaseUrl, options.problemStyle);
       app.addHook('onRequest', (request, reply, done) => {
         // The full version of the interface (API Design Rules, /core/version-header); before anything that can refuse.
@@ -120,37 +112,19 @@ export function mount(options: MountOptions): Area['mounts'][number] {
         checkAnnouncedBody(request);
         done();
       });
-      limitBodies(app, options.bodiesInProgressBytes ?? server.bodiesInProgressBytes);
-      limitUnreadAnswers(app, server.unreadAnswersBytes);
+      limitBodies(app, options.bodiesInProgressBytes ?? settings.bodiesInProgressBytes);
+      limitUnreadAnswers(app, settings.unreadAnswersBytes);
       await options.routes(app);
       refuseEarly();
       await apiDocs(app, contract.document, mountAddress(platform, prefix));
     },
-  };
+    { prefix },
+  );
 }
 
 /** Address of a mount as clients see it, without a trailing slash. With port 0 it is known only after listening. */
 export function mountAddress({ publicBaseUrl }: Pick<Platform, 'publicBaseUrl'>, prefix: string): () => string {
   return () => `${publicBaseUrl()}${prefix}`;
-}
-
-/** One of the national interfaces, ready to be mounted. */
-export interface Area {
-  readonly mounts: readonly {
-    readonly prefix: string;
-    /** Registers the routes; `app` is a scope of its own under the prefix. */
-    readonly routes: (app: FastifyInstance) => Promise<void>;
-  }[];
-  /** Addresses that the area needs at the root of the host. */
-  readonly root?: (app: FastifyInstance) => void;
-  readonly problems: Readonly<Record<string, ProblemKind>>;
-  readonly checks: readonly ReadinessCheck[];
-  /** What it adds to the operator's page. */
-  readonly sections?: readonly OperatorSection[];
-  /** Starts background work; called once the server listens. */
-  readonly start?: () => Promise<void>;
-  /** Releases what the area opened; called after the last request was answered. */
-  readonly close: () => Promise<void>;
 }
 
 /** Measures every answer by route pattern, never by address, which may contain a personal identifier. */

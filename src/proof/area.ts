@@ -1,17 +1,19 @@
 /** The proof logs as part of the service: sequencers, public addresses, readiness and metrics. */
 import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import { Counter, Gauge } from 'prom-client';
 import { openToOrigins } from '../http/headers.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
-import { type Area, mount } from '../http/server.ts';
+import { mount } from '../http/server.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { isProofLogOn, type NumberedRecords, PROOF_LOGS, type ProofLogName } from '../kernel/proof-log.ts';
 import { createInstances } from './instances.ts';
 import { logRoutes } from './routes.ts';
-import { createSequencer, type Sequencer, type SequencerOptions } from './sequencer.ts';
+import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
 import { readLog, readQueue, type StoredLog } from './store/logs.ts';
+import { openWitnessing } from './witness/open.ts';
 import { logsOf } from './writer.ts';
 
 const CONTRACT = new URL('../../openapi/proof.yaml', import.meta.url);
@@ -19,21 +21,21 @@ export const PROOF_PREFIX = '/proof/v1';
 /** Entries that wait for longer than so many intervals are worth a warning. */
 const LATE_INTERVALS = 3;
 
-interface ProofNeeds {
+interface ProofOptions {
+  readonly platform: Platform;
   /** How the feed is entered; absent when this process does not serve it. */
-  readonly feed?: NumberedRecords | undefined;
-  /** Further routes below the prefix: proofs of the feed, witnesses. */
-  readonly routes?: (app: FastifyInstance) => void | Promise<void>;
-  /** The newest checkpoint that witnesses saw of an origin. */
-  readonly witnessed?: ((origin: string) => Promise<string | undefined>) | undefined;
-  readonly cosign?: SequencerOptions['cosign'];
+  readonly feed?: NumberedRecords;
+  /** Registers the route of a record's proof below the prefix. */
+  readonly feedRoute?: (app: FastifyInstance) => void;
 }
 
 /**
- * Undefined when no log is switched on here.
+ * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
  * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
  */
-export async function createProof(platform: Platform, needs: ProofNeeds): Promise<Area | undefined> {
+export const proof = fp(serveProof, { name: 'proof', dependencies: ['operations'] });
+
+async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: ProofOptions): Promise<void> {
   const { config, pool, log } = platform;
   const configured = logsOf(config);
   const served = new Set(configured);
@@ -47,13 +49,14 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
   const logs: ProofLogName[] = [];
   // One that was ended before it began is not begun.
   for (const name of configured) if (!isEnded(config, name) || (await isProofLogOn(pool, name))) logs.push(name);
-  if (config.proof.key === undefined || logs.length === 0) return undefined;
+  if (config.proof.key === undefined || logs.length === 0) return;
+  const witnessing = await openWitnessing(platform);
   const proofKey = Buffer.from(config.proof.key, 'base64');
   const { intervalSeconds, pad } = config.proof;
   const published = await openPublishedCheckpoints(statePath(config));
   const instances = createInstances(platform);
   const seen = async (stored: StoredLog): Promise<readonly string[]> => {
-    const [witnessed, notes] = await Promise.all([needs.witnessed?.(stored.origin), instances?.latest(stored)]);
+    const [witnessed, notes] = await Promise.all([witnessing?.witnessed?.(stored.origin), instances?.latest(stored)]);
     return [...(witnessed === undefined ? [] : [witnessed]), ...(notes ?? [])];
   };
   const sequencers = logs.map((name) =>
@@ -65,9 +68,9 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
       host: () => new URL(platform.publicBaseUrl()).hostname,
       pad,
       intervalSeconds,
-      numbered: name === 'raadsfeed' ? needs.feed : undefined,
+      numbered: name === 'raadsfeed' ? feed : undefined,
       seen,
-      cosign: needs.cosign,
+      cosign: witnessing?.cosign,
     }),
   );
   measure(platform, sequencers);
@@ -96,37 +99,34 @@ export async function createProof(platform: Platform, needs: ProofNeeds): Promis
 
   let running = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  return {
-    problems: {},
-    checks: sequencers.map((sequencer) => checkOf(platform, sequencer)),
-    sections: [logsSection(platform, sequencers)],
-    mounts: [
-      mount({
-        platform,
-        prefix: PROOF_PREFIX,
-        contract: { document: readOpenapi(CONTRACT) },
-        rateLimit: 0,
-        routes: async (app) => {
-          openToOrigins(app);
-          await needs.routes?.(app);
-          logRoutes(app, { pool, sequencers });
-        },
-      }),
-    ],
-    start: async () => {
-      // At once, so that the logs are begun and have a checkpoint before much is recorded.
-      running = turn();
-      await running;
-      timer = setInterval(() => {
-        running = running.then(turn);
-      }, intervalSeconds * 1000).unref();
+  app.addHook('onListen', async () => {
+    // At once, so that the logs are begun and have a checkpoint before much is recorded.
+    running = turn();
+    await running;
+    timer = setInterval(() => {
+      running = running.then(turn);
+    }, intervalSeconds * 1000).unref();
+  });
+  app.addHook('onClose', async () => {
+    clearInterval(timer);
+    await running;
+    await instances?.close();
+    await witnessing?.close();
+  });
+  app.readiness.add(...sequencers.map((sequencer) => checkOf(platform, sequencer)), ...(witnessing?.checks ?? []));
+  app.operatorPage.add(logsSection(platform, sequencers));
+  await mount(app, {
+    platform,
+    prefix: PROOF_PREFIX,
+    contract: { document: readOpenapi(CONTRACT) },
+    rateLimit: 0,
+    routes: async (scope) => {
+      openToOrigins(scope);
+      feedRoute?.(scope);
+      await witnessing?.routes(scope);
+      logRoutes(scope, { pool, sequencers });
     },
-    close: async () => {
-      clearInterval(timer);
-      await running;
-      await instances?.close();
-    },
-  };
+  });
 }
 
 function isEnded({ proof }: Pick<Config, 'proof'>, log: ProofLogName): boolean {

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
 import { createContract } from '../http/contract.ts';
@@ -5,11 +7,11 @@ import { openToOrigins } from '../http/headers.ts';
 import { mountPages } from '../http/html/mount.ts';
 import { buildStylesheet } from '../http/html/style.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
-import { type Area, mount, mountAddress } from '../http/server.ts';
+import { mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { followStep } from './diwoo/follow-feed.ts';
-import { diwooMount, robotsRoute } from './diwoo/routes.ts';
-import { createFollower } from './feed/follower.ts';
+import { serveDiwoo } from './diwoo/routes.ts';
+import { createFollower, type Follower } from './feed/follower.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
 
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
@@ -19,7 +21,7 @@ import { createSite, HOME, type PagesContext } from './pages/context.ts';
 import { createPageMemory } from './pages/page-memory.ts';
 import { pagesRoutes } from './pages/routes.ts';
 import { raadsfeedProblems } from './problems.ts';
-import { createRegister, type Register } from './register/register.ts';
+import { createRegister } from './register/register.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute, snapshotRoute } from './routes/feed.ts';
 import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
@@ -33,13 +35,10 @@ const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 /** Milliseconds between checks for files that may still hold what was redacted. */
 const REWRITE_MS = 300_000;
 
-interface RaadsfeedNeeds {
-  /** What `/register` lists; absent when this service is no register. */
-  readonly register?: Register | undefined;
-}
-
 /** Area C: the public council feed. */
-export async function createRaadsfeed(platform: Platform, { register }: RaadsfeedNeeds = {}): Promise<Area> {
+export const raadsfeed = fp(serveRaadsfeed, { name: 'raadsfeed', dependencies: ['operations'] });
+
+async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly platform: Platform }): Promise<void> {
   const { pool, readPool, replicaPool, listener, log, stopping } = platform;
   const settings = platform.config.raadsfeed;
   const { prefix } = settings;
@@ -71,71 +70,67 @@ export async function createRaadsfeed(platform: Platform, { register }: Raadsfee
     settings.rol === 'aggregator'
       ? (await import('../aggregator/aggregator.ts')).createAggregator(platform)
       : undefined;
-  const ownRegister = settings.register ? createRegister(platform) : undefined;
-  const routes: Parameters<typeof mount>[0]['routes'] = (app) => {
-    openToOrigins(app);
-    responses.register(app);
-    serviceRoute(app, contract, services);
-    feedRoute(app, contract, services);
-    streamRoute(app, contract, services, streams);
-    snapshotRoute(app, contract, services);
-    collectionRoutes(app, contract, services, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
-    collectionRoutes(app, contract, services, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
-    collectionRoutes(app, contract, services, 'Informatieobject', {
+  const register = settings.register ? createRegister(platform) : undefined;
+  const routes = (scope: FastifyInstance): void => {
+    openToOrigins(scope);
+    responses.register(scope);
+    serviceRoute(scope, contract, services);
+    feedRoute(scope, contract, services);
+    streamRoute(scope, contract, services, streams);
+    snapshotRoute(scope, contract, services);
+    collectionRoutes(scope, contract, services, 'Vergadering', { list: 'getVergaderingen', one: 'getVergadering' });
+    collectionRoutes(scope, contract, services, 'Agendapunt', { list: 'getAgendapunten', one: 'getAgendapunt' });
+    collectionRoutes(scope, contract, services, 'Informatieobject', {
       list: 'getInformatieobjecten',
       one: 'getInformatieobject',
     });
-    registerRoute(app, contract, services, register ?? ownRegister);
+    registerRoute(scope, contract, services, register);
   };
   const diwoo = settings.diwoo
     ? createFollower({ heads, log, name: 'what is offered to DiWoo', step: () => followStep(pool) })
     : undefined;
-  const diwooContext = { platform, pool: readPool, responses };
-  const pages = settings.pages
-    ? createPages(platform, { heads, memory, apiUrl: mountUrl, completenessOf: aggregator?.completenessOf })
-    : undefined;
+  const followers = diwoo === undefined ? [] : [diwoo];
   let rewriting: NodeJS.Timeout | undefined;
   const finishRewrites = (): void => {
     rewritePartitions(pool).catch((error: unknown) =>
       log.error({ err: error }, 'files of the database may still hold what was redacted; the rewrite is tried again'),
     );
   };
-  return {
-    problems: raadsfeedProblems,
-    checks: replicaPool === undefined ? [] : [{ name: 'read-replica', vital: false, check: reader.checkReplica }],
-    sections: [...feedSections(readPool), ...(aggregator === undefined ? [] : [aggregator.section])],
-    start: async () => {
-      // Finishes the redaction of a process that died after its commit.
-      finishRewrites();
-      rewriting = setInterval(finishRewrites, REWRITE_MS).unref();
-      aggregator?.start();
-      ownRegister?.start();
-      pages?.follower.start();
-      diwoo?.start();
-    },
-    close: async () => {
-      clearInterval(rewriting);
-      await pages?.follower.close();
-      await diwoo?.close();
-      await aggregator?.close();
-      await ownRegister?.close();
-      streams.close();
-      heads.close();
-    },
-    root: (app) => {
-      wellKnownRoutes(app, mountUrl);
-      if (settings.diwoo) robotsRoute(app, diwooContext);
-    },
-    mounts: [
-      mount({ platform, prefix, contract, rateLimit: settings.rateLimit, routes }),
-      ...(pages === undefined ? [] : [pages.mount]),
-      ...(settings.diwoo ? [diwooMount(diwooContext)] : []),
-    ],
-  };
+  app.addHook('onListen', async () => {
+    // Finishes the redaction of a process that died after its commit.
+    finishRewrites();
+    rewriting = setInterval(finishRewrites, REWRITE_MS).unref();
+    aggregator?.start();
+    register?.start();
+    for (const follower of followers) follower.start();
+  });
+  app.addHook('onClose', async () => {
+    clearInterval(rewriting);
+    for (const follower of followers) await follower.close();
+    await aggregator?.close();
+    await register?.close();
+    streams.close();
+    heads.close();
+  });
+  app.problemKinds.add(...Object.values(raadsfeedProblems));
+  if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
+  app.operatorPage.add(...feedSections(readPool));
+  if (aggregator !== undefined) app.operatorPage.add(aggregator.section);
+  wellKnownRoutes(app, mountUrl);
+  await mount(app, { platform, prefix, contract, rateLimit: settings.rateLimit, routes });
+  if (settings.pages) {
+    const context = { heads, memory, apiUrl: mountUrl, completenessOf: aggregator?.completenessOf };
+    followers.push(await servePages(app, platform, context));
+  }
+  if (settings.diwoo) await serveDiwoo(app, { platform, pool: readPool, responses });
 }
 
 /** The pages for people, and the index that they search. */
-function createPages(platform: Platform, needs: Pick<PagesContext, 'heads' | 'memory' | 'apiUrl' | 'completenessOf'>) {
+async function servePages(
+  app: FastifyInstance,
+  platform: Platform,
+  needs: Pick<PagesContext, 'heads' | 'memory' | 'apiUrl' | 'completenessOf'>,
+): Promise<Follower> {
   const { pool, readPool, clock, log, config } = platform;
   const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
   const site = createSite(stylesheet.path, config.raadsfeed.prefix);
@@ -148,13 +143,11 @@ function createPages(platform: Platform, needs: Pick<PagesContext, 'heads' | 'me
     site,
     baseUrl: platform.publicBaseUrl,
   };
-  return {
-    follower: createFollower({ heads: needs.heads, log, name: 'the search index', step: () => followSearchStep(pool) }),
-    mount: mountPages({
-      ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
-      routes: (app) => pagesRoutes(app, context, stylesheet),
-    }),
-  };
+  await mountPages(app, {
+    ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
+    routes: (scope) => pagesRoutes(scope, context, stylesheet),
+  });
+  return createFollower({ heads: needs.heads, log, name: 'the search index', step: () => followSearchStep(pool) });
 }
 
 interface FeedGauges {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import type { operations as LdvOperations } from '../contracts/ldv.ts';
 import type { operations as LdvReadOperations } from '../contracts/ldv-lezen.ts';
 import type { operations } from '../contracts/verwerkingenlog.ts';
@@ -8,8 +9,7 @@ import { createClientShare } from '../http/limits.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { apiDocs } from '../http/pages.ts';
 import { type ProblemStyle, sendProblem } from '../http/problem-reply.ts';
-import { type Area, logRequests, mount, mountAddress } from '../http/server.ts';
-import type { TokenVerifier } from '../kernel/oauth/token-verifier.ts';
+import { logRequests, mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { createForwarder } from './ldv/forward.ts';
 import { createIntake } from './ldv/intake.ts';
@@ -17,7 +17,7 @@ import { createLineStore } from './ldv/lines.ts';
 import { readLines } from './ldv/read-route.ts';
 import { OTLP_ERRORS, postTraces } from './ldv/traces-route.ts';
 import { verwerkingenlogProblems } from './problems.ts';
-import { type ActieLog, createLoggedRead } from './processing-log.ts';
+import { createLoggedRead } from './processing-log.ts';
 import { proofRoutes } from './routes/proof.ts';
 import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
 import type { RouteNeeds } from './routes/request-reply.ts';
@@ -43,16 +43,19 @@ const ROUTES = [
   verwerkingsactiviteiten,
 ];
 
-export interface VerwerkingenlogNeeds {
-  readonly verifier: TokenVerifier;
-  readonly processingLog: ActieLog;
-}
-
 /** Area B: the processing log. */
-export async function createVerwerkingenlog(platform: Platform, needs: VerwerkingenlogNeeds): Promise<Area> {
-  const { verwerkingenlog, ldv, gegevens, tokens } = platform.config;
-  const { prefix, rateLimit } = verwerkingenlog;
-  const { verifier, processingLog: log } = needs;
+export const verwerkingenlog = fp(serveVerwerkingenlog, {
+  name: 'verwerkingenlog',
+  dependencies: ['operations', 'tokens', 'processing-log'],
+});
+
+async function serveVerwerkingenlog(
+  app: FastifyInstance,
+  { platform }: { readonly platform: Platform },
+): Promise<void> {
+  const { verwerkingenlog: settings, ldv, gegevens, tokens } = platform.config;
+  const { prefix, rateLimit } = settings;
+  const { tokens: verifier, actieLog: log } = app;
   const contract = createContract<operations>(readOpenapi(CONTRACT));
   const routeNeeds: RouteNeeds = {
     platform,
@@ -68,62 +71,57 @@ export async function createVerwerkingenlog(platform: Platform, needs: Verwerkin
     forwardUrl === undefined
       ? undefined
       : createForwarder({ platform, keys: log.keys, address: forwardUrl, base: mountAddress(platform, prefix) });
+  if (forwarder !== undefined) {
+    app.readiness.add(forwarder.check);
+    app.operatorPage.add(forwarder.section);
+    app.addHook('onListen', async () => forwarder.start());
+    app.addHook('onClose', forwarder.stop);
+  }
   // Loaded where it is on only: it brings a library for logging in.
-  const inzage = platform.config.inzage.pages
-    ? (await import('./inzage/routes.ts')).createInzage(platform, { log, loggedRead: routeNeeds.loggedRead })
-    : undefined;
+  if (platform.config.inzage.pages) {
+    const { serveInzage } = await import('./inzage/routes.ts');
+    await serveInzage(app, platform, { log, loggedRead: routeNeeds.loggedRead });
+  }
   const lines = createLineStore(platform, log);
+  app.addHook('onClose', lines.idle);
   const ldvContract = createContract<LdvOperations>(readOpenapi(LDV_CONTRACT));
   const intake = createIntake(platform, lines);
-  return {
-    problems: verwerkingenlogProblems,
-    checks: forwarder === undefined ? [] : [forwarder.check],
-    sections: forwarder === undefined ? [] : [forwarder.section],
-    start: async () => forwarder?.start(),
-    close: async () => {
-      await lines.idle();
-      await forwarder?.stop();
-      await inzage?.close();
+  app.problemKinds.add(...Object.values(verwerkingenlogProblems));
+  await mount(app, {
+    platform,
+    isPersonal: true,
+    prefix,
+    contract,
+    rateLimit,
+    problemStyle: FOUT,
+    routes: (scope) => {
+      logRequests(scope);
+      // Reads only: appends share a connection by group, and changes have their own share.
+      createClientShare({
+        poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
+        waitMs: platform.config.database.connectTimeoutMs,
+      })(scope);
+      for (const route of ROUTES) route(scope, routeNeeds);
     },
-    mounts: [
-      ...(inzage === undefined ? [] : [inzage.mount]),
-      mount({
-        platform,
-        isPersonal: true,
-        prefix,
-        contract,
-        rateLimit,
-        problemStyle: FOUT,
-        routes: (app) => {
-          logRequests(app);
-          // Reads only: appends share a connection by group, and changes have their own share.
-          createClientShare({
-            poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
-            waitMs: platform.config.database.connectTimeoutMs,
-          })(app);
-          for (const route of ROUTES) route(app, routeNeeds);
-        },
-      }),
-      mount({
-        platform,
-        isPersonal: true,
-        prefix: ldv.prefix,
-        // One client may hold half of it: a request of the largest size is never refused for another one beside it.
-        bodiesInProgressBytes: Math.max(platform.config.server.bodiesInProgressBytes, 4 * ldv.bodyLimitBytes),
-        contract: ldvContract,
-        rateLimit,
-        problemStyle: OTLP_ERRORS,
-        routes: async (app) => {
-          logRequests(app);
-          // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
-          await app.register(async (scope) => {
-            postTraces(scope, { platform, contract: ldvContract, access: routeNeeds.access, intake });
-          });
-          if (platform.config.ldvOut.read) await app.register((scope) => serveReading(scope, platform, routeNeeds));
-        },
-      }),
-    ],
-  };
+  });
+  await mount(app, {
+    platform,
+    isPersonal: true,
+    prefix: ldv.prefix,
+    // One client may hold half of it: a request of the largest size is never refused for another one beside it.
+    bodiesInProgressBytes: Math.max(platform.config.server.bodiesInProgressBytes, 4 * ldv.bodyLimitBytes),
+    contract: ldvContract,
+    rateLimit,
+    problemStyle: OTLP_ERRORS,
+    routes: async (scope) => {
+      logRequests(scope);
+      // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
+      await scope.register(async (traces) => {
+        postTraces(traces, { platform, contract: ldvContract, access: routeNeeds.access, intake });
+      });
+      if (platform.config.ldvOut.read) await scope.register((reading) => serveReading(reading, platform, routeNeeds));
+    },
+  });
 }
 
 /** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */

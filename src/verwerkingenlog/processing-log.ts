@@ -1,6 +1,8 @@
 /** The processing log as it is opened and kept up, and the entries of the service itself: what it did with personal data, and who read the log. */
 
 import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import type pg from 'pg';
 import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
@@ -40,6 +42,25 @@ export interface ActieLog extends ProcessingLog {
   readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;
 }
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** `processingLog` with what only area B does with it. */
+    readonly actieLog: ActieLog;
+  }
+}
+
+/** Opens the processing log for all interfaces that process personal data: `app.processingLog`. */
+export const processingLog = fp(
+  async (app: FastifyInstance, { platform }: { readonly platform: Platform }) => {
+    const log = await openProcessingLog(platform);
+    app.decorate('processingLog', log);
+    app.decorate('actieLog', log);
+    app.readiness.add(...log.checks);
+    app.addHook('onClose', log.close);
+  },
+  { name: 'processing-log', dependencies: ['operations'] },
+);
 
 /**
  * Opens the processing log, with its upkeep and retention.

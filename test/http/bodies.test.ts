@@ -11,7 +11,7 @@ let dingen: string;
 beforeAll(async () => {
   server = await startServer({
     env: { BODY_LIMIT_BYTES: '2048', HEADER_LIMIT_BYTES: '8192' },
-    areas: createProbe().open,
+    register: createProbe().open,
   });
   dingen = `${server.url}${OPEN}/dingen`;
 });

@@ -21,7 +21,7 @@ afterEach(() => server?.stop());
 async function start(env: Record<string, string>, options: ProbeOptions = {}) {
   const { OAUTH_ISSUER: issuer, OAUTH_AUDIENCE: audience, OAUTH_JWKS_URL: jwksUrl } = tokens.env;
   const probe = createProbe({ issuer, audience, jwksUrl, ...options });
-  server = await startServer({ env, areas: probe.open });
+  server = await startServer({ env, register: probe.open });
   return { probe, open: server.url + OPEN, closed: server.url + CLOSED };
 }
 

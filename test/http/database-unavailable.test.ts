@@ -19,7 +19,7 @@ beforeAll(async () => {
   server = await startServer({
     env: { DATABASE_CONNECT_TIMEOUT_MS: '500' },
     databaseUrl: postgres.url,
-    areas: createProbe().open,
+    register: createProbe().open,
   });
 });
 afterAll(async () => {

@@ -15,7 +15,7 @@ const SECURITY = [
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startServer({ env: {}, areas: createProbe().open });
+  server = await startServer({ env: {}, register: createProbe().open });
 });
 afterAll(() => server.stop());
 

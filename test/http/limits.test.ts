@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, post, sendRaw } from './support/ask.ts';
@@ -13,7 +12,7 @@ afterEach(() => server?.stop());
 
 async function start(env: Record<string, string>, options: ProbeOptions = {}) {
   const probe = createProbe(options);
-  server = await startServer({ env, areas: probe.open });
+  server = await startServer({ env, register: probe.open });
   return { probe, url: server.url + OPEN };
 }
 
@@ -63,17 +62,9 @@ describe('overload', () => {
     const probe = createProbe();
     server = await startServer({
       env: { OVERLOAD_EVENT_LOOP_DELAY_MS: '100' },
-      areas: async (platform) => {
-        const { areas, ...rest } = await probe.open(platform);
-        const slow = (mounts: (typeof areas)[number]['mounts']) =>
-          mounts.map(({ prefix, routes }) => ({
-            prefix,
-            routes: async (app: FastifyInstance) => {
-              await routes(app);
-              holdEventLoop(700);
-            },
-          }));
-        return { ...rest, areas: areas.map((area) => ({ ...area, mounts: slow(area.mounts) })) };
+      register: async (app, platform) => {
+        await probe.open(app, platform);
+        app.addHook('onReady', async () => holdEventLoop(700));
       },
     });
     const url = `${server.url}${OPEN}/databank`;

@@ -7,7 +7,7 @@ let server: TestServer;
 let at: (path: string) => string;
 
 beforeAll(async () => {
-  server = await startServer({ env: {}, areas: createProbe().open });
+  server = await startServer({ env: {}, register: createProbe().open });
   at = (path) => server.url + path;
 });
 afterAll(() => server.stop());

@@ -21,13 +21,10 @@ beforeAll(async () => {
   server = await startServer({
     env: {},
     databaseUrl: database.url,
-    areas: async (platform) => {
-      const opened = await probe.open(platform);
-      const part = {
-        checks: [{ name: 'breakable', check: () => probed() }],
-        sections: [{ title: 'A part', read: () => section() }],
-      };
-      return { ...opened, areas: opened.areas.map((area) => ({ ...area, ...part })) };
+    register: async (app, platform) => {
+      await probe.open(app, platform);
+      app.readiness.add({ name: 'breakable', check: () => probed() });
+      app.operatorPage.add({ title: 'A part', read: () => section() });
     },
   });
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
     log: createLogger('silent'),
   });
   probe = createProbe({ issuer: issuer.issuer, audience: AUDIENCE, rateLimit: 1000 });
-  server = await startServer({ env: { LOG_LEVEL: 'trace' }, areas: probe.open });
+  server = await startServer({ env: { LOG_LEVEL: 'trace' }, register: probe.open });
   token = await tokenOf('app', 'a-secret-of-32-characters-or-more');
 });
 afterAll(async () => {

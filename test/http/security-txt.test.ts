@@ -15,7 +15,7 @@ let server: TestServer | undefined;
 afterEach(() => server?.stop());
 
 async function get(env: Readonly<Record<string, string>>): Promise<Awaited<ReturnType<typeof ask>>> {
-  server = await startServer({ env, areas: createProbe().open });
+  server = await startServer({ env, register: createProbe().open });
   return ask(server.url + PATH);
 }
 

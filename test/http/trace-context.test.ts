@@ -5,7 +5,7 @@ import { createProbe, OPEN } from './support/probe-area.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ env: {}, areas: createProbe().open });
+  server = await startServer({ env: {}, register: createProbe().open });
 });
 afterAll(() => server.stop());
 

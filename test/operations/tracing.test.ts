@@ -194,7 +194,7 @@ interface Call {
 
 describe('a collector', () => {
   async function ask(collector: Collector): Promise<{ logged: string; stopMs: number }> {
-    const server = await startServer({ env: { TRACING_ENDPOINT: collector.url }, areas: createProbe().open });
+    const server = await startServer({ env: { TRACING_ENDPOINT: collector.url }, register: createProbe().open });
     expect((await fetch(`${server.url}${OPEN}/databank`)).status).toBe(200);
     const before = performance.now();
     await server.stop();
@@ -222,7 +222,7 @@ describe('a collector', () => {
   it('gets the share of traces that was asked for', async () => {
     const collector = await startCollector();
     const env = { TRACING_ENDPOINT: `${collector.url}/`, TRACING_SAMPLE_PERCENT: '50' };
-    const server = await startServer({ env, areas: createProbe().open });
+    const server = await startServer({ env, register: createProbe().open });
     // The caller's flag decides nothing: of both, one trace is in the half that is sent.
     for (const [trace, flag] of [
       [SMALL, '00'],

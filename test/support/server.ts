@@ -15,8 +15,8 @@ export interface TestServerOptions {
   readonly clock?: Clock;
   /** Shares the database of another server (several instances); absent: a database of its own. */
   readonly databaseUrl?: string;
-  /** What is mounted instead of the areas that the environment names. */
-  readonly areas?: NonNullable<ServeOptions['areas']>;
+  /** Registers what is served instead of the interfaces that the environment names. */
+  readonly register?: NonNullable<ServeOptions['register']>;
 }
 
 /** The real server on free loopback ports, on a database of its own; `stop` also throws the database away. */
@@ -34,9 +34,9 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   };
   try {
     const service = await serve({
-      config: readConfig(env, options.areas === undefined ? 'serve' : 'tool'),
+      config: readConfig(env, options.register === undefined ? 'serve' : 'tool'),
       log,
-      ...(options.areas === undefined ? {} : { areas: options.areas }),
+      ...(options.register === undefined ? {} : { register: options.register }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     });
     let stopping: Promise<void> | undefined;

@@ -8,7 +8,6 @@ import { limitUnreadAnswers } from '../bodies.ts';
 import { acceptedEncoding, checkRequestHead, PAGES_POLICY } from '../headers.ts';
 import { createRateCounter, limitRate } from '../limits.ts';
 import { handleProblems, type ProblemBody } from '../problem-reply.ts';
-import type { Area } from '../server.ts';
 import { heading, type Page, paragraph, renderPage, type Site } from './page.ts';
 import { html } from './template.ts';
 
@@ -24,12 +23,11 @@ interface PagesMountOptions {
 }
 
 /** Mounts pages. Every route is public unless it says otherwise. */
-export function mountPages(options: PagesMountOptions): Area['mounts'][number] {
+export async function mountPages(server: FastifyInstance, options: PagesMountOptions): Promise<void> {
   const { platform, prefix, rateLimit, site, isPersonal = false, routes } = options;
   const counter = createRateCounter(rateLimit);
-  return {
-    prefix,
-    routes: async (app) => {
+  await server.register(
+    async (app) => {
       app.addHook('onRoute', (route) => {
         if (route.config?.scopes === undefined) route.config = { ...route.config, public: true };
       });
@@ -47,7 +45,8 @@ export function mountPages(options: PagesMountOptions): Area['mounts'][number] {
       await routes(app);
       refuseEarly();
     },
-  };
+    { prefix },
+  );
 }
 
 const WORDS: Readonly<Record<number, string>> = {

@@ -6,7 +6,6 @@ import { acceptedEncoding, checkRequestHead } from '../../http/headers.ts';
 import { createRateCounter, limitRate } from '../../http/limits.ts';
 import { handleProblems } from '../../http/problem-reply.ts';
 import { platformProblems } from '../../http/problems.ts';
-import type { Area } from '../../http/server.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { isRecord } from '../../kernel/json-value.ts';
 import type { Platform } from '../../kernel/platform.ts';
@@ -42,7 +41,7 @@ const MEMORY_RECORDS = SITEMAP_PLACES / 2;
 const XML = 'application/xml; charset=utf-8';
 
 /** `robots.txt` at the root of the host names every index that holds something. */
-export function robotsRoute(app: FastifyInstance, { platform, pool }: DiwooContext): void {
+function robotsRoute(app: FastifyInstance, { platform, pool }: DiwooContext): void {
   app.get('/robots.txt', { config: { public: true } }, async (_request, reply) => {
     const lines = robotsLines(platform.publicBaseUrl(), await listCategories(pool));
     return reply
@@ -57,12 +56,13 @@ export function robotsLines(baseUrl: string, categories: readonly number[]): str
   return categories.map((categorie) => `Sitemap: ${baseUrl}${indexPath(categorie)}`);
 }
 
-export function diwooMount(context: DiwooContext): Area['mounts'][number] {
+/** The sitemaps, and the line of `robots.txt` that names them. */
+export async function serveDiwoo(server: FastifyInstance, context: DiwooContext): Promise<void> {
   const { platform } = context;
   const counter = createRateCounter(platform.config.raadsfeed.rateLimit);
-  return {
-    prefix: WOO,
-    routes: async (app) => {
+  robotsRoute(server, context);
+  await server.register(
+    async (app) => {
       app.addHook('onRoute', (route) => {
         route.config = { ...route.config, public: true };
       });
@@ -77,7 +77,8 @@ export function diwooMount(context: DiwooContext): Area['mounts'][number] {
       app.get('/:file', (request, reply) => serve(request, reply));
       refuseEarly();
     },
-  };
+    { prefix: WOO },
+  );
 }
 
 function createSitemapServer({ platform, pool, responses }: DiwooContext) {

@@ -7,7 +7,7 @@ import { type Page, renderPage, type Site } from '../../http/html/page.ts';
 import { buildStylesheet, serveStylesheet } from '../../http/html/style.ts';
 import { createOpenCounter } from '../../http/limits.ts';
 import { platformProblems } from '../../http/problems.ts';
-import { type Area, logRequests } from '../../http/server.ts';
+import { logRequests } from '../../http/server.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { ActieLog, LoggedRead } from '../processing-log.ts';
@@ -53,10 +53,7 @@ const POLICY = [
 ].join('; ');
 
 /** The pages on which citizens see what was done with their data. */
-export function createInzage(
-  platform: Platform,
-  needs: InzageNeeds,
-): { readonly mount: Area['mounts'][number]; readonly close: () => Promise<void> } {
+export async function serveInzage(server: FastifyInstance, platform: Platform, needs: InzageNeeds): Promise<void> {
   const { config, clock, pool, publicBaseUrl, log, metrics } = platform;
   const settings = config.inzage;
   const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
@@ -202,10 +199,8 @@ export function createInzage(
   };
 
   log.info({ issuer: settings.issuer, path: HOME }, 'citizens can see what was done with their data');
-  return {
-    mount: mountPages({ platform, isPersonal: true, prefix: HOME, rateLimit: settings.rateLimit, site, routes }),
-    close: signIn.close,
-  };
+  server.addHook('onClose', signIn.close);
+  await mountPages(server, { platform, isPersonal: true, prefix: HOME, rateLimit: settings.rateLimit, site, routes });
 }
 
 function within(path: string): string {

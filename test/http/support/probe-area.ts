@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { parse } from 'yaml';
-import type { Areas } from '../../../src/areas.ts';
 import { authenticate } from '../../../src/http/auth.ts';
 import { type Contract, createContract } from '../../../src/http/contract.ts';
 import { openToOrigins } from '../../../src/http/headers.ts';
@@ -91,7 +90,7 @@ type Operations = Readonly<
 
 /** What a test holds of the probe. */
 export interface Probe {
-  readonly open: (platform: Platform) => Promise<Areas>;
+  readonly open: (app: FastifyInstance, platform: Platform) => Promise<void>;
   /** Resolves when a request waits in `/traag`. */
   readonly arrived: Promise<void>;
   /** Lets what waits in `/traag` answer. */
@@ -109,57 +108,51 @@ export interface ProbeOptions {
 export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeOptions = {}): Probe {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const open = async (platform: Platform): Promise<Areas> => {
+  const open = async (app: FastifyInstance, platform: Platform): Promise<void> => {
     const verifier = createTokenVerifier({
       ...platform,
       clientCertificates: false,
       ...(issuer === undefined || audience === undefined ? {} : { oauth: { issuer, audience, jwksUrl } }),
     });
-    const serve = (app: FastifyInstance, contract: Contract<Operations>): void => {
-      logRequests(app);
+    const serve = (scope: FastifyInstance, contract: Contract<Operations>): void => {
+      logRequests(scope);
       const options = { authenticate: authenticate({ verifier }) };
-      contract.serve(app, 'postDing', options, async (request, reply) => reply.code(201).send(request.body));
-      contract.serve(app, 'getDing', options, async (request) => request.params);
-      contract.serve(app, 'getDatabank', options, async () => (await platform.pool.query('select 1 as een')).rows[0]);
+      contract.serve(scope, 'postDing', options, async (request, reply) => reply.code(201).send(request.body));
+      contract.serve(scope, 'getDing', options, async (request) => request.params);
+      contract.serve(scope, 'getDatabank', options, async () => (await platform.pool.query('select 1 as een')).rows[0]);
       for (const slow of ['getTraag', 'postTraag'] as const) {
-        contract.serve(app, slow, options, async () => {
+        contract.serve(scope, slow, options, async () => {
           arrived.resolve();
           await released.promise;
           return { klaar: true };
         });
       }
-      contract.serve(app, 'getGroot', options, async () => ({ inhoud: 'x'.repeat(LARGE) }));
-      contract.serve(app, 'getFout', options, async () => {
+      contract.serve(scope, 'getGroot', options, async () => ({ inhoud: 'x'.repeat(LARGE) }));
+      contract.serve(scope, 'getFout', options, async () => {
         throw new Error('relation geheim does not exist');
       });
     };
     const closed = createContract<Operations>(readContract("x-scopes: ['create:normal']"));
     const publicOne = createContract<Operations>(readContract('x-public: true'));
-    const area = {
-      problems: {},
-      checks: [{ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) }],
-      close: async () => {},
-      mounts: [
-        mount({
-          platform,
-          prefix: CLOSED,
-          contract: closed,
-          rateLimit,
-          routes: (app) => serve(app, closed),
-        }),
-        mount({
-          platform,
-          prefix: OPEN,
-          contract: publicOne,
-          rateLimit,
-          routes: (app) => {
-            openToOrigins(app);
-            serve(app, publicOne);
-          },
-        }),
-      ],
-    };
-    return { areas: [area], close: async () => verifier.close() };
+    app.addHook('onClose', async () => verifier.close());
+    app.readiness.add({ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) });
+    await mount(app, {
+      platform,
+      prefix: CLOSED,
+      contract: closed,
+      rateLimit,
+      routes: (scope) => serve(scope, closed),
+    });
+    await mount(app, {
+      platform,
+      prefix: OPEN,
+      contract: publicOne,
+      rateLimit,
+      routes: (scope) => {
+        openToOrigins(scope);
+        serve(scope, publicOne);
+      },
+    });
   };
   return { open, arrived: arrived.promise, release: () => released.resolve() };
 }

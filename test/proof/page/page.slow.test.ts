@@ -24,22 +24,11 @@ const address = (): string => `${server.url}/proof/v1/controleer`;
 beforeAll(async () => {
   server = await startServer({
     env: {},
-    areas: async () => ({
-      areas: [
-        {
-          mounts: [
-            {
-              prefix: '/proof/v1',
-              routes: async (app) => controlePage(app, async () => [logKey.key.text, witness.key.text]),
-            },
-          ],
-          problems: {},
-          checks: [],
-          close: async () => undefined,
-        },
-      ],
-      close: async () => undefined,
-    }),
+    register: async (app) => {
+      await app.register(async (scope) => controlePage(scope, async () => [logKey.key.text, witness.key.text]), {
+        prefix: '/proof/v1',
+      });
+    },
   });
   whole = await proveRecord(ACTIE, () => true, [witness]);
 });

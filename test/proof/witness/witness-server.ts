@@ -33,27 +33,15 @@ export async function startWitness({
   const server = await startServer({
     env: {},
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
-    areas: async (platform) => ({
-      areas: [
-        {
-          mounts: [
-            {
-              prefix: '/proof/v1/witness',
-              routes: witnessRoutes({
-                signer,
-                logKeys,
-                state: createWitnessState(platform.pool, kept),
-                now: () => Math.floor(Date.now() / 1000),
-              }),
-            },
-          ],
-          problems: {},
-          checks: [],
-          close: async () => undefined,
-        },
-      ],
-      close: async () => undefined,
-    }),
+    register: async (app, platform) => {
+      const routes = witnessRoutes({
+        signer,
+        logKeys,
+        state: createWitnessState(platform.pool, kept),
+        now: () => Math.floor(Date.now() / 1000),
+      });
+      await app.register(routes, { prefix: '/proof/v1/witness' });
+    },
   });
   return { ...server, prefix: `${server.url}/proof/v1/witness`, key: signer.key, outside };
 }
