@@ -5,7 +5,13 @@ import { createProbe, OPEN } from './support/probe-area.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ env: {}, register: createProbe().open });
+  server = await startServer({
+    env: {},
+    register: async (app, platform) => {
+      await createProbe().open(app, platform);
+      app.readiness.add({ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) });
+    },
+  });
 });
 afterAll(() => server.stop());
 

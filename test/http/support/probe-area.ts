@@ -135,7 +135,6 @@ export function createProbe({ issuer, audience, jwksUrl, rateLimit = 0 }: ProbeO
     const closed = createContract<Operations>(readContract("x-scopes: ['create:normal']"));
     const publicOne = createContract<Operations>(readContract('x-public: true'));
     app.addHook('onClose', async () => verifier.close());
-    app.readiness.add({ name: 'probe', check: async () => ({ ok: true, warning: 'only a probe' }) });
     await mount(app, {
       platform,
       prefix: CLOSED,
