@@ -11,12 +11,6 @@ import { Problem } from '../../kernel/problem.ts';
 import { acceptedEncoding } from '../headers.ts';
 import { platformProblems } from '../problems.ts';
 
-const COMPONENTS = [
-  ...['document', 'page-layout', 'page-header', 'page-body', 'page-footer', 'skip-link', 'breadcrumb-nav'],
-  ...['heading-1', 'heading-2', 'heading-3', 'paragraph', 'link', 'mark', 'data-list', 'table'],
-  ...['alert', 'status-badge', 'button', 'form-field', 'form-label', 'textbox', 'select', 'pagination'],
-];
-
 /** Bytes of a theme; one with a font in it has a few hundred thousand. */
 const THEME_BYTES = 2 * 1024 * 1024;
 
@@ -33,12 +27,9 @@ export interface Stylesheet {
  * @throws {Error} when the theme cannot be read or is too large
  */
 export function buildStylesheet(directory: string, themeFile: string | undefined): Stylesheet {
-  const require = createRequire(import.meta.url);
+  const components = createRequire(import.meta.url).resolve('@utrecht/component-library-css');
   const own = ['tokens.css', 'layout.css'].map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'));
-  const components = COMPONENTS.map((name) =>
-    readFileSync(require.resolve(`@utrecht/${name}-css/dist/index.css`), 'utf8'),
-  );
-  const text = [...components, ...own, readTheme(themeFile)].join('\n');
+  const text = [readFileSync(components, 'utf8'), ...own, readTheme(themeFile)].join('\n');
   const bytes = Buffer.from(text);
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
   return {
