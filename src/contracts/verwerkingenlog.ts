@@ -1,5 +1,5 @@
 // Generated from openapi/verwerkingenlog.yaml by `npm run contract-types`; not to be edited.
-// sha256 of the contract without its words: d3dcfe889dffc91bc8f767a79f57bc9bfbfd35e4483041958014f6271efd813a
+// sha256 of the contract without its words: 632cef0c144520c393b4ea6be1a817a9ab3780a0b2ab433976444adc736ac0a7
 
 export interface components {
     schemas: {
@@ -69,26 +69,29 @@ export interface components {
             readonly tijdstip: components["schemas"]["Moment"];
             readonly verwerkteObjecten: readonly components["schemas"]["VerwerktObjectInvoer"][];
         };
-        readonly VerwerkingsactieVolledig: components["schemas"]["VerwerkingsactieInvoer"] & {
-            readonly actieNaam: unknown;
-            readonly handelingNaam: unknown;
-            readonly verwerkingNaam: unknown;
-            readonly verwerkingId: unknown;
-            readonly verwerkingsactiviteitId: unknown;
-            readonly verwerkingsactiviteitUrl: unknown;
-            readonly vertrouwelijkheid: unknown;
-            readonly bewaartermijn: unknown;
-            readonly uitvoerder: unknown;
-            readonly systeem: unknown;
-            readonly gebruiker: unknown;
-            readonly gegevensbron: unknown;
-            readonly soortAfnemerId: unknown;
-            readonly afnemerId: unknown;
-            readonly verwerkingsactiviteitIdAfnemer: unknown;
-            readonly verwerkingsactiviteitUrlAfnemer: unknown;
-            readonly verwerkingIdAfnemer: unknown;
-            readonly tijdstip: unknown;
-            readonly verwerkteObjecten: unknown;
+        readonly VerwerkingsactieVolledig: {
+            readonly url?: unknown;
+            readonly actieId?: unknown;
+            readonly tijdstipRegistratie?: unknown;
+            readonly actieNaam?: components["schemas"]["TekstOfLeeg"];
+            readonly handelingNaam?: components["schemas"]["TekstOfLeeg"];
+            readonly verwerkingNaam?: components["schemas"]["TekstOfLeeg"];
+            readonly verwerkingId?: components["schemas"]["UuidOfLeeg"];
+            readonly verwerkingsactiviteitId?: components["schemas"]["UuidOfLeeg"];
+            readonly verwerkingsactiviteitUrl?: components["schemas"]["UrlOfLeeg"];
+            readonly vertrouwelijkheid?: components["schemas"]["VertrouwelijkheidInvoer"];
+            readonly bewaartermijn?: components["schemas"]["BewaartermijnInvoerOfLeeg"];
+            readonly uitvoerder?: components["schemas"]["OinOfLeeg"];
+            readonly systeem?: components["schemas"]["TekstOfLeeg"];
+            readonly gebruiker?: components["schemas"]["KenmerkOfLeeg"];
+            readonly gegevensbron?: components["schemas"]["TekstOfLeeg"];
+            readonly soortAfnemerId?: components["schemas"]["SoortAfnemerId"];
+            readonly afnemerId?: components["schemas"]["KenmerkOfLeeg"];
+            readonly verwerkingsactiviteitIdAfnemer?: components["schemas"]["UuidOfLeeg"];
+            readonly verwerkingsactiviteitUrlAfnemer?: components["schemas"]["UrlOfLeeg"];
+            readonly verwerkingIdAfnemer?: components["schemas"]["UuidOfLeeg"];
+            readonly tijdstip?: components["schemas"]["Moment"];
+            readonly verwerkteObjecten?: readonly components["schemas"]["VerwerktObjectInvoer"][];
         };
         readonly VerwerkingsactieWijziging: {
             readonly vertrouwelijkheid?: components["schemas"]["VertrouwelijkheidInvoer"];

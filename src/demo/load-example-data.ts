@@ -76,7 +76,9 @@ async function loadActies({ client, mounts }: LoadOptions): Promise<number> {
   return missing.length;
 
   async function actiesOf(bsn: string): Promise<{ verwerkingId: string; tijdstip: string }[]> {
-    const query = new URLSearchParams({ objecttype: 'persoon', soortObjectId: 'BSN', objectId: bsn, limit: '1000' });
+    const person = { objecttype: 'persoon', soortObjectId: 'BSN', objectId: bsn };
+    const every = { vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven', limit: '1000' };
+    const query = new URLSearchParams({ ...person, ...every });
     const { body } = await client.call('GET', `${mounts.verwerkingenlog}/verwerkingsacties?${query}`, {
       as: 'privacy-officer',
     });

@@ -85,7 +85,7 @@ async function serveVerwerkingenlog(
   const lines = createLineStore(platform, log);
   app.addHook('onClose', lines.idle);
   const ldvContract = createContract<LdvOperations>(readOpenapi(LDV_CONTRACT));
-  const intake = createIntake(platform, lines);
+  const intake = createIntake(platform, { store: lines, latestMoment: log.latestMoment });
   app.problemKinds.add(...Object.values(verwerkingenlogProblems));
   await mount(app, {
     platform,

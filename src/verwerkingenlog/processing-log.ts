@@ -26,6 +26,7 @@ import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, forgetIdempotency } from './store/append.ts';
 import { isDistributed } from './store/distributed.ts';
 import { openIdentityKeys } from './store/keys.ts';
+import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
 import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
 
@@ -39,6 +40,7 @@ export interface ActieLog extends ProcessingLog {
   /** @see Appender.count */
   readonly count: Appender['count'];
   readonly changes: SerialChanges;
+  readonly latestMoment: LatestMoment;
   readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;
 }
@@ -84,6 +86,7 @@ export async function openProcessingLog(platform: Platform): Promise<ActieLog> {
     append,
     count,
     changes: createSerialChanges(platform, large),
+    latestMoment: createLatestMoment(platform.pool),
     checks: [retention.check, { name: 'own activities', vital: false, check: () => checkOwnActivities(platform) }],
     async record(entry, author) {
       const auteur = { door: author.subject, verzoekId: author.requestId };

@@ -121,6 +121,9 @@ export function actie(objectId: string, wishes: Record<string, unknown> = {}) {
   };
 }
 
+/** In a query: of every confidentiality. */
+export const EVERY = { vertrouwelijkheid__in: 'normaal,vertrouwelijk,opgeheven' };
+
 /** Query of a list of one person. */
 export function ofPerson(objectId: string, more: Record<string, string> = {}): string {
   return new URLSearchParams({ objecttype: 'persoon', soortObjectId: 'BSN', objectId, ...more }).toString();

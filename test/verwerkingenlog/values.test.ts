@@ -52,7 +52,6 @@ describe('bewaartermijn', () => {
 describe('tijdstip', () => {
   it.each([
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
-    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00Z'],
     ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00Z'],
     ['2026-03-29T02:30:00+01:00', '2026-03-29T02:30:00+01:00'],
@@ -80,6 +79,7 @@ describe('tijdstip', () => {
     '2026-01-01',
     '0000-12-31T23:59:59-01:00',
     '0001-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59.999Z',
     '9999-12-31T23:59:59-00:01',
     '10000-01-01T00:00:00Z',
     '+002026-01-01T00:00:00Z',
@@ -192,7 +192,7 @@ describe('a question', () => {
     ['vertrouwelijkheid=normaal&vertrouwelijkheid__in=opgeheven', 403],
     ['vertrouwelijkheid=normaal&vertrouwelijkheid=vertrouwelijk', 403],
     ['vertrouwelijkheid=normaal&%6Cimit=1', 200],
-    ['limit=1000', 403],
+    ['limit=1000', 200],
   ])('with %s and read:restricted is answered %i', async (more, status) => {
     const path = `/verwerkingsacties?objecttype=persoon&soortObjectId=BSN&objectId=1&${more}`;
     expect((await log.call(['read:restricted'], 'GET', path)).status).toBe(status);

@@ -2,10 +2,18 @@ import type { components } from '../../contracts/verwerkingenlog.ts';
 import { isRecord } from '../../kernel/json-value.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/time.ts';
-import { type Actie, offsetOf, toUtc, type Vertrouwelijkheid, type VerwerktObject } from './verwerkingsactie.ts';
+import {
+  type Actie,
+  offsetOf,
+  toUtc,
+  type Versie,
+  type Vertrouwelijkheid,
+  type VerwerktObject,
+} from './verwerkingsactie.ts';
 
 /** A body that the contract accepts: its read-only members can be anything. */
-type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
+export type ActieBody = components['schemas']['VerwerkingsactieInvoer'];
+type ReplacingBody = components['schemas']['VerwerkingsactieVolledig'];
 type ObjectBody = components['schemas']['VerwerktObjectInvoer'];
 
 /** Reads a body that the contract accepts, and names the faults that a contract cannot express. */
@@ -42,6 +50,40 @@ export function readActie(
     ...termFaults(body.bewaartermijn, new Date(tijdstip ?? 0)),
   ];
   return { actie, faults };
+}
+
+/** The members of an action that a body gives. */
+const MEMBERS = [
+  'actieNaam',
+  'handelingNaam',
+  'verwerkingNaam',
+  'verwerkingId',
+  'verwerkingsactiviteitId',
+  'verwerkingsactiviteitUrl',
+  'vertrouwelijkheid',
+  'bewaartermijn',
+  'uitvoerder',
+  'systeem',
+  'gebruiker',
+  'gegevensbron',
+  'soortAfnemerId',
+  'afnemerId',
+  'verwerkingsactiviteitIdAfnemer',
+  'verwerkingsactiviteitUrlAfnemer',
+  'verwerkingIdAfnemer',
+  'tijdstip',
+] as const satisfies readonly (keyof ActieBody & keyof Versie)[];
+
+/** Whether a body that replaces an action has what every action has. */
+export function isWhole(body: ReplacingBody): body is ActieBody {
+  return body.vertrouwelijkheid !== undefined && body.tijdstip !== undefined && body.verwerkteObjecten !== undefined;
+}
+
+/** What an action would lose by a body's silence. Many clients leave out what is `null`; that loses nothing. */
+export function silentLosses(body: ReplacingBody, current: Versie): InvalidParam[] {
+  const lost: string[] = MEMBERS.filter((member) => body[member] === undefined && current[member] !== null);
+  if (body.verwerkteObjecten === undefined) lost.push('verwerkteObjecten');
+  return lost.map((name) => ({ name, code: 'required', reason: 'ontbreekt, en is in de actie niet leeg' }));
 }
 
 /** @throws {TypeError} for a word that the contract refuses */
@@ -88,6 +130,16 @@ function textFaults(body: Identified, { checkBsn }: FaultOptions): InvalidParam[
 function momentFaults(utc: string | undefined): InvalidParam[] {
   if (utc !== undefined) return [];
   return [{ name: 'tijdstip', code: 'range', reason: 'moet in UTC in de jaren 1 tot en met 9999 liggen' }];
+}
+
+/**
+ * The fault of a `tijdstip` that lies too far ahead.
+ * @param utc text of a moment in UTC
+ * @param latest the latest moment that is taken (milliseconds since 1970)
+ */
+export function aheadFaults(utc: string, latest: number): InvalidParam[] {
+  if (Date.parse(utc) <= latest) return [];
+  return [{ name: 'tijdstip', code: 'range', reason: 'mag niet meer dan 24 uur in de toekomst liggen' }];
 }
 
 /**

@@ -7,6 +7,7 @@ import { isDuration, isTerm } from '../../kernel/time.ts';
 import type { TraceContext } from '../../kernel/trace-context.ts';
 import type { Auteur } from '../domain/verwerkingsactie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../store/activiteiten.ts';
+import type { LatestMoment } from '../store/latest-moment.ts';
 import { logbookId, logbooksOf, withoutLogbooks } from './face.ts';
 import { keepOf, keptNames, writeLine } from './kept.ts';
 import type { LineStore, NewLine } from './lines.ts';
@@ -42,9 +43,12 @@ interface Refusal {
 
 export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<ExportResponse>;
 
-export function createIntake({ config, pipelinePool, metrics, publicBaseUrl }: Platform, store: LineStore): Intake {
+export function createIntake(
+  { config, pipelinePool, metrics, publicBaseUrl }: Platform,
+  { store, latestMoment }: { readonly store: LineStore; readonly latestMoment: LatestMoment },
+): Intake {
   const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = config.ldv;
-  const rules = { otherSpans, plainBsn, checkBsn: config.verwerkingenlog.checkBsn };
+  const { checkBsn } = config.verwerkingenlog;
   const isWanted = keptNames(keepAttributes);
   const count = createCounters(metrics);
 
@@ -88,6 +92,9 @@ export function createIntake({ config, pipelinePool, metrics, publicBaseUrl }: P
     const judged: Span[] = [];
     let ignored = 0;
     let passedBefore = 0;
+    const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);
+    const latest = BigInt(await latestMoment(last)) * NS_PER_MS;
+    const rules = { otherSpans, plainBsn, checkBsn, latest };
     const own = logbookId(config, publicBaseUrl);
     for (const sent of spans) {
       if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();

@@ -125,7 +125,8 @@ function readSpan(span: Record<string, unknown>, resource: Attributes): Span {
   return {
     traceId: readId(span.traceId),
     spanId: readId(span.spanId),
-    ...(parentSpanId === '' ? {} : { parentSpanId }),
+    // Some senders write the absence of a parent as zeros.
+    ...(/^(?:0{16})?$/.test(parentSpanId) ? {} : { parentSpanId }),
     name: readText(span.name),
     start: readInteger(span.startTimeUnixNano),
     end: readInteger(span.endTimeUnixNano),

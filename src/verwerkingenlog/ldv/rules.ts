@@ -8,6 +8,8 @@ export interface LineRules {
   readonly plainBsn: 'accept' | 'refuse';
   /** Whether a plain citizen service number is checked by its eleven test. */
   readonly checkBsn: boolean;
+  /** The latest moment that is taken (nanoseconds since 1970). */
+  readonly latest: bigint;
 }
 
 /** Characters of the identity of a person. Pseudonyms are longer than identities; the answers of area B allow as many. */
@@ -26,7 +28,11 @@ export function judge(span: Span, rules: LineRules): string | typeof IGNORED | u
   const activity = activityOf(span);
   if (activity === undefined || activity === '') return withoutActivity(span, rules);
   return (
-    idFault(span) ?? timeFault(span) ?? integerFault(span) ?? textFault(span, activity) ?? subjectFault(span, rules)
+    idFault(span) ??
+    timeFault(span, rules) ??
+    integerFault(span) ??
+    textFault(span, activity) ??
+    subjectFault(span, rules)
   );
 }
 
@@ -56,10 +62,11 @@ function idFault(span: Span): string | undefined {
   return undefined;
 }
 
-function timeFault({ start, end }: Span): string | undefined {
+function timeFault({ start, end }: Span, { latest }: LineRules): string | undefined {
   if (start < FIRST_START) return 'start_time ligt voor 2000: staat de klok in milliseconden?';
   if (!isTime(start) || end >= 2n ** 64n) return 'een tijd past niet in 64 bits';
-  return end < start ? 'end_time ligt voor start_time' : undefined;
+  if (end < start) return 'end_time ligt voor start_time';
+  return end > latest ? 'een tijd ligt meer dan 24 uur in de toekomst' : undefined;
 }
 
 /** It could be stored, but not forwarded. */

@@ -3,7 +3,7 @@ import type { operations } from '../../contracts/verwerkingenlog.ts';
 import { callerOf } from '../../http/auth.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
-import { CATEGORIEEN, type Categorie, categorieOf } from '../domain/access.ts';
+import { type Categorie, categorieOf } from '../domain/access.ts';
 import { personText } from '../domain/identity-keys.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
@@ -95,8 +95,7 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
     { authenticate: access, furtherFaults: ({ query }) => queryFaults(query, 'actie') },
     async (request, reply) => {
       const { query } = request;
-      const asked = askedCategorieen(query);
-      const categorieen = asked.length === 0 ? CATEGORIEEN : asked;
+      const categorieen = askedCategorieen(query);
       allow(request, 'opvragen', categorieen, query.beperkteSet);
       const address = `${base()}/verwerkingsacties`;
       const read = preparePersonPage(request, query, needs, { categorieen, address, per: 'actie' });
@@ -111,10 +110,10 @@ export function getVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds): v
   );
 }
 
-/** Both spellings of the parameter together, each value once. */
+/** Both spellings of the parameter together, each value once; without either, what is not confidential. */
 function askedCategorieen(query: ListQuery): Categorie[] {
   const words = [...(query.vertrouwelijkheid ?? []), ...(query.vertrouwelijkheid__in?.split(',') ?? [])];
-  return [...new Set(words.map(readVertrouwelijkheid))];
+  return words.length === 0 ? ['normaal'] : [...new Set(words.map(readVertrouwelijkheid))];
 }
 
 export function objectNotFound(): Problem {

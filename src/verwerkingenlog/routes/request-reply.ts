@@ -92,11 +92,15 @@ export function allow(
   }
 }
 
-/** @throws {Problem} 400 with the faults, up to the maximum of one answer; returns when there are none */
+/** @throws {Problem} 400 with the faults; returns when there are none */
 export function refuse(found: readonly InvalidParam[]): void {
-  if (found.length === 0) return;
+  if (found.length > 0) throw invalidRequest(found);
+}
+
+/** 400 with the faults, up to the maximum of one answer. */
+export function invalidRequest(found: readonly InvalidParam[]): Problem {
   const faults = found.slice(0, MAX_FAULTS);
-  throw new Problem(platformProblems.invalidRequest, {
+  return new Problem(platformProblems.invalidRequest, {
     detail: faults.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
     invalidParams: faults,
   });

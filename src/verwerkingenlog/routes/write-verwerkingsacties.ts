@@ -4,8 +4,17 @@ import { requestClosedSignal } from '../../http/connections.ts';
 import { traceOf } from '../../http/headers.ts';
 import { changeActie } from '../changes.ts';
 import { categorieOf } from '../domain/access.ts';
-import { actieFaults, readActie, readVertrouwelijkheid, termFaults } from '../domain/read-actie.ts';
-import { ended, replaced } from '../domain/verwerkingsactie.ts';
+import {
+  type ActieBody,
+  actieFaults,
+  aheadFaults,
+  isWhole,
+  readActie,
+  readVertrouwelijkheid,
+  silentLosses,
+  termFaults,
+} from '../domain/read-actie.ts';
+import { type Actie, ended, replaced } from '../domain/verwerkingsactie.ts';
 import { forwardPolicy } from '../ldv/face.ts';
 import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
 import {
@@ -13,23 +22,36 @@ import {
   allow,
   auteurOf,
   etag,
+  invalidRequest,
   type RouteNeeds,
   refuse,
   requireMatch,
   unknownVerwerkingsactie,
 } from './request-reply.ts';
 
+/** Reads a body that has what every action has. It throws 400 with the faults that a contract cannot express. */
+function bodyReader({ platform, log }: RouteNeeds): (body: ActieBody) => Promise<Actie> {
+  const { checkBsn } = platform.config.verwerkingenlog;
+  return async (body) => {
+    const { actie, faults } = readActie(body, { checkBsn });
+    const ahead =
+      actie.tijdstip === '' ? [] : aheadFaults(actie.tijdstip, await log.latestMoment(Date.parse(actie.tijdstip)));
+    refuse([...faults, ...ahead]);
+    return actie;
+  };
+}
+
 /** F7446 and F6624: storing an action. */
 export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform, log } = needs;
   const { checkBsn } = platform.config.verwerkingenlog;
+  const readWhole = bodyReader(needs);
   contract.serve(
     app,
     'postVerwerkingsactie',
     { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
     async (request, reply) => {
-      const { actie, faults } = readActie(request.body, { checkBsn });
-      refuse(faults);
+      const actie = await readWhole(request.body);
       allow(request, 'vastleggen', [actie.vertrouwelijkheid]);
       // The action is stored also when the client hangs up meanwhile, so its bytes count until then.
       const release = request.holdBody?.();
@@ -50,26 +72,29 @@ export function postVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): v
 export function changeVerwerkingsactie(app: FastifyInstance, needs: RouteNeeds): void {
   const { contract, access, base, platform, log } = needs;
   const { checkBsn } = platform.config.verwerkingenlog;
+  const readWhole = bodyReader(needs);
 
   contract.serve(
     app,
     'putVerwerkingsactie',
     { authenticate: access, furtherFaults: ({ body }) => actieFaults(body, { checkBsn }) },
     async (request, reply) => {
-      const { actie, faults } = readActie(request.body, { checkBsn });
-      refuse(faults);
+      const { body } = request;
+      const actie = isWhole(body) ? await readWhole(body) : undefined;
       // No scope allows this: only a whole processing can be lifted.
-      if (actie.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
+      if (actie?.vertrouwelijkheid === 'opgeheven') allow(request, 'vastleggen', ['opgeheven']);
       const release = request.holdBody?.();
       const versie = await changeActie(platform, log, {
         actieId: request.params.actieId.toLowerCase(),
-        verwerkingId: actie.verwerkingId,
-        objects: actie.verwerkteObjecten.length,
+        verwerkingId: actie?.verwerkingId ?? null,
+        objects: actie?.verwerkteObjecten.length ?? 0,
         client: callerOf(request).subject,
         signal: requestClosedSignal(reply),
         change: (current, lastNumber) => {
-          allow(request, 'wijzigen', [categorieOf(current), actie.vertrouwelijkheid]);
+          allow(request, 'wijzigen', [categorieOf(current), ...(actie === undefined ? [] : [actie.vertrouwelijkheid])]);
           requireMatch(request, etag(current.versie));
+          const lost = silentLosses(body, current);
+          if (actie === undefined || lost.length > 0) throw invalidRequest(lost);
           return replaced(current, actie, lastNumber, platform.clock.now(), auteurOf(request));
         },
       }).finally(() => release?.());

@@ -280,7 +280,7 @@ describe('a line of an earlier release with an integer beyond 64 bits', () => {
 });
 
 describe('an action of a moment that nanoseconds of 64 bits do not hold', () => {
-  it.each(['1950-01-01T00:00:00Z', '0001-01-01T00:00:00Z', '2554-07-22T00:00:00Z'])(
+  it.each(['1950-01-01T00:00:00Z', '0001-01-01T00:00:00Z'])(
     'of %s is set aside, and the next goes on',
     async (tijdstip) => {
       other.answer = () => ({ status: 503 });
