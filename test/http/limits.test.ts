@@ -93,7 +93,7 @@ describe('the deadline of a request', () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(`GET ${OPEN}/groot HTTP/1.1\r\nHost: a\r\n\r\n`);
     socket.pause();
-    await sleep(2000);
+    await expect.poll(() => server?.logged.map(({ msg }) => msg)).toContain('broken off');
     let received = 0;
     socket.on('error', () => undefined);
     socket.on('data', ({ length }) => {
