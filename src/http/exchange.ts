@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../kernel/problem.ts';
 import { headerValues, SECURITY_HEADERS } from './headers.ts';
-import { sendProblem } from './problem-reply.ts';
+import { LateAnswerError, sendProblem } from './problem-reply.ts';
 import { platformProblems } from './problems.ts';
 
 declare module 'fastify' {
@@ -62,6 +62,5 @@ function namesHost(request: IncomingMessage): boolean {
 function answerLate(reply: FastifyReply): void {
   // An answer that is being sent is limited by how fast it is read, not by this.
   if (reply.sent || reply.raw.headersSent) return;
-  const cause = new Error('the handler did not answer in time');
-  reply.send(new Problem(platformProblems.unavailable, { headers: { 'retry-after': '5' }, cause }));
+  reply.send(new LateAnswerError());
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
+import { isDatabaseBusy, isDatabaseUnavailable, isOutcomeUnknown } from '../kernel/database/database-unavailable.ts';
 import { PoolBusyError } from '../kernel/database/pool.ts';
 import { Problem, type ProblemKind } from '../kernel/problem.ts';
 import { SECURITY_HEADERS, traceIdsOf } from './headers.ts';
@@ -20,6 +20,8 @@ export interface ProblemStyle {
     request: FastifyRequest,
     plain: ProblemBody,
   ) => { readonly type: string; readonly body: string | Buffer };
+  /** Dutch: what a client does whose request may have been carried out although it got an error. */
+  readonly mayBeDone?: string;
 }
 
 export interface ProblemBody {
@@ -32,6 +34,21 @@ export interface ProblemBody {
 }
 
 const RETRY_SOON = { 'retry-after': '5' };
+
+/** The handler did not begin its answer in time; it goes on. */
+export class LateAnswerError extends Error {
+  constructor() {
+    super('the handler did not answer in time');
+    this.name = 'LateAnswerError';
+  }
+}
+
+const MAY_BE_DONE = 'Het kan zijn dat het verzoek toch is uitgevoerd. Kijk dat na voordat u het opnieuw stuurt.';
+const READING_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+function mayBeDone(error: unknown, { method }: FastifyRequest): boolean {
+  return !READING_METHODS.includes(method) && (error instanceof LateAnswerError || isOutcomeUnknown(error));
+}
 
 /**
  * Headers that describe the original body. An answer can fail after they were set, and a problem document must not carry its signature.
@@ -66,7 +83,8 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // Load that is shed before any work was done; the metrics count it.
   if (error instanceof PoolBusyError) return new Problem(kinds.unavailable, { headers: RETRY_SOON });
-  if (isDatabaseUnavailable(error)) return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
+  if (isDatabaseUnavailable(error) || isDatabaseBusy(error) || error instanceof LateAnswerError)
+    return new Problem(kinds.unavailable, { headers: RETRY_SOON, cause: error });
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
     const known = FASTIFY_ERRORS[error.code];
     if (known !== undefined) return known(Object.assign(error, { code: error.code }));
@@ -98,7 +116,9 @@ export function sendProblem(
   if (kind.status === kinds.bodyTooLarge.status) drainBody(request, reply);
   if (kind.status >= 500) logFailure(problem, request);
   // An internal error reveals nothing but its id.
-  const detail = problem.detail ?? (kind === kinds.internal ? undefined : kind.explanation);
+  const explanation = kind === kinds.internal ? undefined : kind.explanation;
+  const unsure = mayBeDone(error, request) ? (style.mayBeDone ?? MAY_BE_DONE) : undefined;
+  const detail = problem.detail ?? unsure ?? explanation;
   const plain: ProblemBody = {
     type: `${publicBaseUrl()}/problems/${kind.slug}`,
     title: kind.title,

@@ -1,7 +1,6 @@
 /** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
-import pg from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { isDatabaseUnavailable } from '../kernel/database/database-unavailable.ts';
+import { isConflict, isLockTimeout } from '../kernel/database/database-unavailable.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ProofWriter } from '../kernel/proof-log.ts';
@@ -16,9 +15,10 @@ import {
   newActieId,
   type Versie,
 } from './domain/verwerkingsactie.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
-import { type Append, type Appended, appendCommitted, readIdempotency } from './store/append.ts';
+import { type Append, type Appended, appendCommitted, isFaultOfValue, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
 import { type SealedVersie, sealed, sealedWithinBudget } from './store/proof.ts';
 import { readVersie, revealWithinBudget } from './store/versions.ts';
@@ -30,8 +30,6 @@ const MAX_WAITING = 20_000;
 const GROUP_OBJECTS = 5000;
 /** An action about more persons is stored or changed one at a time. */
 export const LARGE_OBJECTS = 1000;
-/** Errors that are the fault of one action: what the database refuses, and what cannot be written for it. */
-const BAD_VALUE = [pg.DatabaseError, TypeError, RangeError];
 /** An idempotency key that was used can end its 24 hours before it is read; then it is free. */
 const REPLAY_TRIES = 3;
 
@@ -105,10 +103,11 @@ export function createAppender(
     try {
       return await appendCommitted(pool, appends, { forward, distributed });
     } catch (error) {
-      if (!isMissingMonth(error)) throw error;
-      log.info('making the partition of a month that was not made ahead');
-      const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
-      for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
+      if (isMissingMonth(error)) {
+        log.info('making the partition of a month that was not made ahead');
+        const moments = appends.map(({ versie }) => versie.tijdstipRegistratie);
+        for (const month of monthsOf(moments)) await makeMonths(pool, month, MONTHS_AHEAD);
+      } else if (!isConflict(error)) throw error;
       return await appendCommitted(pool, appends, { forward, distributed });
     }
   }
@@ -128,9 +127,14 @@ export function createAppender(
     size: groupSize,
     inFlight: groupSize === 1 ? config.database.poolSize : GROUPS_IN_FLIGHT,
     maxWaiting: MAX_WAITING,
+    // Behind a group that waits as long as a statement may, an append waits for two of them at most.
+    maxWaitMs: config.database.statementTimeoutMs,
     key: ({ request: { auteur, idempotencyKey } }) =>
       idempotencyKey === undefined ? undefined : callersKey(auteur, idempotencyKey),
-    isFaultOfItem: (error) => !isDatabaseUnavailable(error) && BAD_VALUE.some((kind) => error instanceof kind),
+    isFaultOfItem: isFaultOfValue,
+    // Somebody else is using the same idempotency key.
+    isOwnWait: isLockTimeout,
+    mayWait: ({ request }) => request.idempotencyKey !== undefined,
     full: logFull,
     weight: weightOf,
     maxWeight: GROUP_OBJECTS,
@@ -271,128 +275,4 @@ function createCounters(metrics: Registry): (result: Appended) => void {
     if (kept) appends.inc();
     if (unknownActivity) unknown.inc();
   };
-}
-
-interface GroupCommitOptions<T, R> {
-  /** Does the work of a group: all of it or none. Its results are in the order of the group. */
-  readonly commit: (group: readonly T[]) => Promise<readonly R[]>;
-  /** Most items in a group; 1: one by one. */
-  readonly size: number;
-  /** The weight of an item; absent: 0. A group of several items weighs at most `maxWeight`. */
-  readonly weight?: (item: T) => number;
-  readonly maxWeight?: number;
-  /** Groups that may be under way at the same time. */
-  readonly inFlight: number;
-  /** Items that may wait; the next is refused. */
-  readonly maxWaiting: number;
-  /** Items with the same key are never in one group. */
-  readonly key?: (item: T) => string | undefined;
-  /** Whether one item caused the error: then the group is retried in halves, until only the faulty item fails. */
-  readonly isFaultOfItem: (error: unknown) => boolean;
-  readonly full: () => Error;
-  readonly observe?: (size: number) => void;
-}
-
-interface GroupCommit<T, R> {
-  /** The item's own result, after its group was committed. @throws what the item or its group failed with */
-  add(item: T): Promise<R>;
-  /** Resolves when nothing is under way or waiting. */
-  idle(): Promise<void>;
-}
-
-interface Waiting<T, R> {
-  readonly item: T;
-  readonly resolve: (result: R) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/**
- * Work that arrives at the same time shares one transaction. The end of a group starts the next one, before its items are answered: nothing waits for a timer, a single item starts in the turn of
- * the event loop in which it arrived, and the next group is committed while the answers of this one are made.
- */
-export function createGroupCommit<T, R>(options: GroupCommitOptions<T, R>): GroupCommit<T, R> {
-  const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
-  let waiting: Waiting<T, R>[] = [];
-  let running = 0;
-  const onIdle: (() => void)[] = [];
-
-  function start(): void {
-    while (running < options.inFlight && waiting.length > 0) {
-      const group = take();
-      running += 1;
-      options.observe?.(group.length);
-      const end = (): void => {
-        running -= 1;
-        start();
-      };
-      void run(group, options, end).then(() => {
-        if (running === 0 && waiting.length === 0) for (const resolve of onIdle.splice(0)) resolve();
-      });
-    }
-  }
-
-  function take(): Waiting<T, R>[] {
-    const group: Waiting<T, R>[] = [];
-    const passedOver: Waiting<T, R>[] = [];
-    const keys = new Set<string>();
-    let seen = 0;
-    let weight = 0;
-    for (const entry of waiting) {
-      const own = options.weight?.(entry.item) ?? 0;
-      if (group.length >= options.size || (group.length > 0 && weight + own > maxWeight)) break;
-      seen += 1;
-      const key = options.key?.(entry.item);
-      if (key !== undefined && keys.has(key)) {
-        passedOver.push(entry);
-        continue;
-      }
-      group.push(entry);
-      weight += own;
-      if (key !== undefined) keys.add(key);
-    }
-    waiting = [...passedOver, ...waiting.slice(seen)];
-    return group;
-  }
-
-  return {
-    add(item) {
-      if (waiting.length >= options.maxWaiting) return Promise.reject(options.full());
-      // In a microtask, so that all items of this turn are in the group: the others would wait for the commit of the first.
-      if (waiting.length === 0) queueMicrotask(start);
-      return new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
-      });
-    },
-    idle: () =>
-      running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve)),
-  };
-}
-
-/**
- * Never rejects: every item of the group gets a result or an error.
- * @param end called once, when the last part of the group was committed or failed
- */
-async function run<T, R>(
-  group: readonly Waiting<T, R>[],
-  options: GroupCommitOptions<T, R>,
-  end: () => void,
-): Promise<void> {
-  try {
-    const results = await options.commit(group.map(({ item }) => item));
-    end();
-    for (const [i, { resolve, reject }] of group.entries()) {
-      const result = results[i];
-      if (result === undefined) reject(new TypeError('a group has fewer results than items'));
-      else resolve(result);
-    }
-  } catch (error) {
-    if (group.length > 1 && options.isFaultOfItem(error)) {
-      const half = Math.ceil(group.length / 2);
-      await run(group.slice(0, half), options, () => undefined);
-      await run(group.slice(half), options, end);
-    } else {
-      end();
-      for (const { reject } of group) reject(error);
-    }
-  }
 }

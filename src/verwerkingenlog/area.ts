@@ -126,6 +126,8 @@ async function serveVerwerkingenlog(
 
 /** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */
 const FOUT: ProblemStyle = {
+  mayBeDone:
+    'Het kan zijn dat het verzoek toch is uitgevoerd. Een actie vastleggen is met dezelfde `Idempotency-Key` veilig te herhalen; kijk anders eerst na of het is gebeurd.',
   body: ({ kind }, plain) => ({
     type: plain.type,
     code: kind.slug,

@@ -46,11 +46,11 @@ export const verwerkingenlogProblems = {
     status: 503,
     title: 'Het log is overbelast',
     explanation:
-      'Er wachten te veel acties op vastlegging; deze is niet vastgelegd. Stuur haar na `Retry-After` opnieuw.',
+      'Er wachten te veel acties op vastlegging, of te lang; deze is niet vastgelegd. Stuur haar na `Retry-After` opnieuw.',
   },
 } as const satisfies Record<string, ProblemKind>;
 
-/** Too many actions are being stored, or wait for that. */
+/** Too many actions wait to be stored, or this one has waited too long. It is not stored. */
 export function logFull(): Problem {
   return new Problem(verwerkingenlogProblems.logVol, { headers: { 'retry-after': '1' } });
 }

@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { createGroupCommit } from '../../src/verwerkingenlog/append.ts';
+import { createGroupCommit } from '../../src/verwerkingenlog/group-commit.ts';
 
 /** A commit that the test lets end. */
 function stage(
-  options: { size?: number; inFlight?: number; maxWaiting?: number; maxWeight?: number; bad?: string } = {},
+  options: {
+    size?: number;
+    inFlight?: number;
+    maxWaiting?: number;
+    maxWaitMs?: number;
+    maxWeight?: number;
+    bad?: string;
+    fails?: string;
+  } = {},
 ) {
   const groups: string[][] = [];
   const ends: (() => void)[] = [];
@@ -12,11 +20,13 @@ function stage(
       groups.push([...group]);
       await new Promise<void>((resolve) => ends.push(resolve));
       if (options.bad !== undefined && group.includes(options.bad)) throw new Error('bad item');
+      if (options.fails !== undefined && group.includes(options.fails)) throw new Error('the database is busy');
       return group.map((item) => `${item} kept`);
     },
     size: options.size ?? 3,
     inFlight: options.inFlight ?? 1,
     maxWaiting: options.maxWaiting ?? 100,
+    maxWaitMs: options.maxWaitMs ?? 60_000,
     key: (item) => /^key:(.*)$/.exec(item)?.[1],
     weight: (item) => Number(/^weighs (\d+)/.exec(item)?.[1] ?? 0),
     ...(options.maxWeight === undefined ? {} : { maxWeight: options.maxWeight }),
@@ -122,6 +132,28 @@ describe('a group commit', () => {
       'fulfilled',
     ]);
     expect(groups.at(0)).toEqual(['a', 'b', 'x', 'c', 'd']);
+  });
+
+  it('fails a group whole and once when the error is that of no item', async () => {
+    const { groups, commits, endAll } = stage({ fails: 'x', size: 8 });
+    const results = ['a', 'b', 'x', 'c'].map((item) => commits.add(item));
+    const settled = Promise.allSettled(results);
+    await endAll();
+    expect((await settled).map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    expect(groups).toEqual([['a', 'b', 'x', 'c']]);
+  });
+
+  it('refuses what has waited too long for its turn, and never commits it', async () => {
+    const { groups, commits, endAll } = stage({ maxWaitMs: 20 });
+    const results = [commits.add('a')];
+    await Promise.resolve();
+    results.push(commits.add('b'));
+    const settled = Promise.allSettled(results);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await endAll();
+    expect(await settled).toMatchObject([{ value: 'a kept' }, { reason: { message: 'full' } }]);
+    expect(groups).toEqual([['a']]);
+    await expect(commits.idle()).resolves.toBeUndefined();
   });
 
   it('never has two items with one key in a group', async () => {

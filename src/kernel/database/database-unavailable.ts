@@ -58,9 +58,38 @@ function isConnectionFailure(error: Error): boolean {
   return 'syscall' in error && error.syscall === 'connect';
 }
 
-/** Whether the server ended a statement, by time-out or cancellation. */
-export function isStatementCancelled(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '57014';
+/** SQLSTATE: ended by its time-out or a cancellation, a lock that did not come free, a deadlock, a conflict of transactions. */
+const BUSY_STATES = ['57014', '55P03', '40P01', '40001'];
+
+/** Whether the server gave a statement up because of others. Nothing of it was done, and the same request may succeed later. */
+export function isDatabaseBusy(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && BUSY_STATES.includes(error.code ?? '');
+}
+
+/** Whether a lock did not come free within the `lock_timeout` of a statement. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
+/** Whether the server ended a transaction for the sake of another one: the same at once will usually succeed. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001');
+}
+
+/** SQLSTATE classes of wrong data and broken constraints. A foreign key says something of the other table. */
+const REFUSED_VALUE = /^2[23](?!503$)/;
+
+/** Whether the server refuses a value: the same statement will always fail. */
+export function isRefusedValue(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && REFUSED_VALUE.test(error.code ?? '');
+}
+
+/** Whether a statement may have been carried out although it failed: the connection was lost before its answer came. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  // There was no connection to send it over.
+  if (error instanceof DatabaseUnavailableError) return false;
+  if (!(error instanceof pg.DatabaseError)) return isDatabaseUnavailable(error);
+  return error.message.startsWith(LOST_WORKER) || /^(08|57P0[12])/.test(error.code ?? '');
 }
 
 /** SQLSTATE of a refused login or database: the setting is wrong. */

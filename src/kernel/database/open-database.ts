@@ -19,7 +19,7 @@ const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 
 /** For the process itself: readiness checks and start-up. */
 const OWN_CONNECTIONS = 2;
-const APPEND_CONNECTIONS = 3;
+const APPEND_CONNECTIONS = 4;
 
 type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
 
@@ -102,7 +102,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
   const shares = {
     gegevens: open(poolSize),
-    // One group at a time; the others look up earlier appends and create months.
+    // One group of actions and two of LDV lines at a time; the other is for what waits for its key, looks up or creates months.
     append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
     verwerkingenlog: open(half),
     // Each source that is being read may hold one while its lease is renewed on another.

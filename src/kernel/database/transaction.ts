@@ -17,6 +17,8 @@ interface TransactionOptions {
   readonly readOnly?: boolean;
   /** What each statement may take, shorter than the connection allows; sent along with `begin`. */
   readonly statementTimeoutMs?: number;
+  /** What a statement may wait for one lock; sent along with `begin`. */
+  readonly lockTimeoutMs?: number;
 }
 
 /** Runs `fn` in a transaction: committed when it returns, rolled back when it throws. */
@@ -76,9 +78,16 @@ export async function pipelinedTransaction<T>(
   }
 }
 
-function beginText({ isolation = 'read committed', readOnly = false, statementTimeoutMs }: TransactionOptions): string {
+function beginText({
+  isolation = 'read committed',
+  readOnly = false,
+  statementTimeoutMs,
+  lockTimeoutMs,
+}: TransactionOptions): string {
   const begin = `begin isolation level ${isolation}${readOnly ? ' read only' : ''}`;
-  return statementTimeoutMs === undefined ? begin : `${begin}; set local statement_timeout = ${statementTimeoutMs}`;
+  const statement = statementTimeoutMs === undefined ? '' : `; set local statement_timeout = ${statementTimeoutMs}`;
+  const lock = lockTimeoutMs === undefined ? '' : `; set local lock_timeout = ${lockTimeoutMs}`;
+  return `${begin}${statement}${lock}`;
 }
 
 /** Rolls back. @returns what is wrong with the connection, if it must not be reused; never hides the first error */

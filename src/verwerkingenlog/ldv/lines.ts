@@ -1,16 +1,15 @@
 /** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
-import pg from 'pg';
-import { isDatabaseUnavailable } from '../../kernel/database/database-unavailable.ts';
+import { isConflict, isLockTimeout } from '../../kernel/database/database-unavailable.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { mapWithinBudget } from '../../kernel/scheduling.ts';
 import type { TraceContext } from '../../kernel/trace-context.ts';
-import { createGroupCommit } from '../append.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../domain/verwerkingsactie.ts';
+import { createGroupCommit } from '../group-commit.ts';
 import { logFull } from '../problems.ts';
 import type { ActieLog } from '../processing-log.ts';
-import { type Append, type Appended, type AppendTarget, appendVersies } from '../store/append.ts';
-import { keyTransaction } from '../store/distributed.ts';
+import { type Append, type Appended, type AppendTarget, appendVersies, isFaultOfValue } from '../store/append.ts';
+import { KEY_WAIT_MS, keyTransaction } from '../store/distributed.ts';
 import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../store/months.ts';
 import { sealed } from '../store/proof.ts';
@@ -68,7 +67,11 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
   const { keys } = log;
   const forward = forwardPolicy(config);
   const writer = proof('verwerkingen');
-  const inTransaction = log.distributed ? keyTransaction : transaction;
+  /** A key that another transaction holds stops a group soon, for others wait for it. */
+  const inTransaction = <T>(fn: (db: Db) => Promise<T>): Promise<T> =>
+    log.distributed
+      ? keyTransaction(pool, fn, { limitsLocks: true })
+      : transaction(pool, fn, { lockTimeoutMs: KEY_WAIT_MS });
   const otherNames = keys.names.filter((name) => name !== keys.current);
 
   function prepare(line: NewLine, at: Date, { auteur, trace }: LineRequest['sender']): PreparedLine {
@@ -93,14 +96,15 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
         prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
       }
       const all = prepared.flat();
-      const write = () => inTransaction(pool, (db) => storeLines(db, all, { forward, distributed: log.distributed }));
+      const write = () => inTransaction((db) => storeLines(db, all, { forward, distributed: log.distributed }));
       let stored: StoredLines;
       try {
         stored = await write();
       } catch (error) {
-        if (!isMissingMonth(error)) throw error;
-        logger.info('making the partition of a month that was not made ahead');
-        await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+        if (isMissingMonth(error)) {
+          logger.info('making the partition of a month that was not made ahead');
+          await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+        } else if (!isConflict(error)) throw error;
         stored = await write();
       }
       for (const result of stored.appended) log.count(result);
@@ -112,7 +116,11 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
     maxWaiting: MAX_WAITING,
     weight: ({ lines }) => lines.length,
     maxWeight: GROUP_LINES,
-    isFaultOfItem: (error) => !isDatabaseUnavailable(error) && error instanceof pg.DatabaseError,
+    maxWaitMs: config.database.statementTimeoutMs,
+    isFaultOfItem: isFaultOfValue,
+    // Somebody else is storing the same line.
+    isOwnWait: isLockTimeout,
+    mayWait: () => true,
     full: logFull,
   });
 

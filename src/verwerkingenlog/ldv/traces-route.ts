@@ -103,6 +103,7 @@ const INVALID_ARGUMENT = 3;
  * whatever goes wrong here is a 503, for after a 500 it would throw its lines away.
  */
 export const OTLP_ERRORS: ProblemStyle = {
+  mayBeDone: 'De regels kunnen toch zijn vastgelegd. Ze opnieuw sturen is veilig: een regel wordt eenmaal vastgelegd.',
   translate: (problem) =>
     problem.kind.status < 500
       ? problem

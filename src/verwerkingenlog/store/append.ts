@@ -1,11 +1,13 @@
 /** Adding versions to the log: one statement for a whole group, with the idempotency keys that it takes. */
 import type pg from 'pg';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
+import { isRefusedValue } from '../../kernel/database/database-unavailable.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { type TraceContext, traceHeaders } from '../../kernel/trace-context.ts';
-import { appendDistributed, keyTransaction, TAKE_OVER } from './distributed.ts';
+import { appendDistributed, KEY_WAIT_MS, keyTransaction, TAKE_OVER } from './distributed.ts';
+import { isMissingMonth } from './months.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** A version to be stored, with the idempotency key of its request when it has one. */
@@ -53,7 +55,10 @@ export async function appendVersies(
   return rows;
 }
 
-/** The same in a transaction of its own. */
+/**
+ * The same in a transaction of its own.
+ * @throws {DatabaseError} also 55P03 when one of the idempotency keys is being used in another transaction
+ */
 export async function appendCommitted(
   pool: Pool,
   appends: readonly Append[],
@@ -61,7 +66,17 @@ export async function appendCommitted(
 ): Promise<Appended[]> {
   // One statement is a transaction by itself.
   if (!target.distributed) return await appendVersies(pool, appends, target);
-  return await keyTransaction(pool, (db) => appendVersies(db, appends, target));
+  return await keyTransaction(pool, (db) => appendVersies(db, appends, target), { limitsLocks: isKeyed(appends) });
+}
+
+function isKeyed(appends: readonly Append[]): boolean {
+  return appends.some(({ idempotency }) => idempotency !== undefined);
+}
+
+/** Whether adding versions failed for what one of them holds: the database refuses it, or it cannot be written for the database. */
+export function isFaultOfValue(error: unknown): boolean {
+  if (isMissingMonth(error)) return false;
+  return isRefusedValue(error) || error instanceof TypeError || error instanceof RangeError;
 }
 
 function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined): pg.QueryConfig {
@@ -79,15 +94,18 @@ function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined
   const values = [...shared, ...columns, arrayOf.integer(locations.map(({ row }) => row))];
   const entries = appends.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
   const proven = entries.length > 0;
+  const kind = isKeyed(appends) ? 'withKeys' : 'plain';
   if (forward === undefined)
-    return proven ? { ...APPEND_AND_PROVE, values: [...values, Buffer.concat(entries)] } : { ...APPEND, values };
+    return proven
+      ? { ...APPEND_AND_PROVE[kind], values: [...values, Buffer.concat(entries)] }
+      : { ...APPEND[kind], values };
   const traces = appends.map(({ trace }) => (trace === undefined ? undefined : traceHeaders(trace)));
   const parents = arrayOf.text(traces.map((headers) => headers?.traceparent ?? null));
   const states = arrayOf.text(traces.map((headers) => headers?.tracestate ?? null));
   const forwarded = [...values, forward === 'alles', parents, states];
   return proven
-    ? { ...APPEND_FORWARD_AND_PROVE, values: [...forwarded, Buffer.concat(entries)] }
-    : { ...APPEND_AND_FORWARD, values: forwarded };
+    ? { ...APPEND_FORWARD_AND_PROVE[kind], values: [...forwarded, Buffer.concat(entries)] }
+    : { ...APPEND_AND_FORWARD[kind], values: forwarded };
 }
 
 type Value = string | number | boolean | null;
@@ -109,11 +127,17 @@ const LAST = FIRST_COLUMN + INPUT.length;
 const ENTRY_BYTES = 33;
 
 /**
+ * Set before the first key is taken: a key that another transaction holds stops the statement soon, for others wait for it. Only there: a
+ * statement without keys waits as long as it may.
+ */
+const LIMIT_LOCKS = ` and (select set_config('lock_timeout', '${KEY_WAIT_MS}', true)) is not null`;
+
+/**
  * Keys are taken in order, so that two groups cannot deadlock.
  * @param more further parts of the statement
  * @param entries number of the parameter with the entries of the proof log, one after another; absent: none is kept
  */
-const append = (more: string, entries?: number): string => `
+const append = (limitLocks: string, more: string, entries?: number): string => `
   with invoer as materialized (
     select i.*, a.verwerkingsactiviteit_id is null and i.verwerkingsactiviteit_id is not null as onbekend
     from unnest(${INPUT.map(([, kind], i) => `$${FIRST_COLUMN + i}::${kind}[]`).join(', ')}) with ordinality
@@ -122,7 +146,7 @@ const append = (more: string, entries?: number): string => `
   ), sleutels as (
     insert into verwerkingenlog.idempotentie as oud (sleutel, inhoud, actie_id, tijdstip)
     select idempotentie, inhoud, actie_id, least(tijdstip_registratie, clock_timestamp() + interval '5 seconds') from invoer
-    where idempotentie is not null and not (weigert and onbekend) order by idempotentie${TAKE_OVER}
+    where idempotentie is not null and not (weigert and onbekend)${limitLocks} order by idempotentie${TAKE_OVER}
     returning actie_id
   ), nieuw as materialized (
     select *, verwerkingenlog.vervalt_op(tijdstip, bewaartermijn) as vervalt_op${entries === undefined ? '' : `, ${NEXT_PROOF_NUMBER} as bewijs_nr`}
@@ -148,7 +172,15 @@ function queueEntries(parameter: number): string {
   )`;
 }
 
-const APPEND = { name: 'verwerkingenlog-append', text: append('') };
+/** A statement for groups without idempotency keys, and one for groups with. */
+function statement(name: string, more: string, entries?: number) {
+  return {
+    plain: { name, text: append('', more, entries) },
+    withKeys: { name: `${name}-keys`, text: append(LIMIT_LOCKS, more, entries) },
+  };
+}
+
+const APPEND = statement('verwerkingenlog-append', '');
 
 /**
  * Puts first versions in the queue, and notes later versions of actions that were given on: by the same statement, so that the queue has an
@@ -165,9 +197,9 @@ const FORWARD = `, doorgifte as (
     from nieuw n where n.versie > 1 and ${wasForwarded('n', `$${LAST + 1}`)}
   )`;
 
-const APPEND_AND_FORWARD = { name: 'verwerkingenlog-append-forward', text: append(FORWARD) };
-const APPEND_AND_PROVE = { name: 'verwerkingenlog-append-prove', text: append('', LAST + 1) };
-const APPEND_FORWARD_AND_PROVE = { name: 'verwerkingenlog-append-forward-prove', text: append(FORWARD, LAST + 4) };
+const APPEND_AND_FORWARD = statement('verwerkingenlog-append-forward', FORWARD);
+const APPEND_AND_PROVE = statement('verwerkingenlog-append-prove', '', LAST + 1);
+const APPEND_FORWARD_AND_PROVE = statement('verwerkingenlog-append-forward-prove', FORWARD, LAST + 4);
 
 /** Whether an action was given on when it was new. @param all parameter that is true when confidential ones are given on too */
 export function wasForwarded(alias: string, all: string): string {

@@ -1,5 +1,5 @@
 /** The log on Citus: whether it is distributed over several machines, and adding versions to it by one statement for each table. */
-import pg from 'pg';
+import { isConflict } from '../../kernel/database/database-unavailable.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
@@ -22,23 +22,32 @@ export async function isDistributed(db: Db): Promise<boolean> {
 /** Two groups need one more try; more only when further instances take the same keys at that moment. */
 const KEY_TRIES = 4;
 
+/** Milliseconds that a group waits for a key that another transaction holds: one that is just being stored is done before. */
+export const KEY_WAIT_MS = 100;
+
 /**
  * A transaction that takes keys, in one order within a shard but in several shards side by side: two groups that have keys in common can
  * wait for each other, until Citus ends one of them. That one is tried again, and then waits for the other.
  * @param fn is called for each try
+ * @param options.limitsLocks whether it waits `KEY_WAIT_MS` at most for a lock
  */
-export async function keyTransaction<T>(pool: Pool, fn: (db: Db) => Promise<T>): Promise<T> {
+export async function keyTransaction<T>(
+  pool: Pool,
+  fn: (db: Db) => Promise<T>,
+  { limitsLocks }: { readonly limitsLocks: boolean },
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transaction(pool, fn);
+      return await transaction(pool, async (db) => {
+        // Sent to the workers as well: there the locks are.
+        if (limitsLocks)
+          await db.query(`set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${KEY_WAIT_MS}`);
+        return await fn(db);
+      });
     } catch (error) {
-      if (tries === KEY_TRIES || !isDeadlock(error)) throw error;
+      if (tries === KEY_TRIES || !isConflict(error)) throw error;
     }
   }
-}
-
-function isDeadlock(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '40P01';
 }
 
 /**

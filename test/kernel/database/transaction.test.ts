@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isStatementCancelled } from '../../../src/kernel/database/database-unavailable.ts';
+import { isDatabaseBusy } from '../../../src/kernel/database/database-unavailable.ts';
 import { type Pool, withAbort } from '../../../src/kernel/database/pool.ts';
 import { transaction } from '../../../src/kernel/database/transaction.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
@@ -99,7 +99,7 @@ describe('a transaction', () => {
     const hasty = openPool(database.url, { size: 1, statementTimeoutMs: 50 });
     try {
       const slow = transaction(hasty, (client) => client.query('select pg_sleep(20)'));
-      await expect(slow).rejects.toSatisfy(isStatementCancelled);
+      await expect(slow).rejects.toSatisfy(isDatabaseBusy);
       expect(hasty.totalCount).toBe(1);
       expect((await hasty.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     } finally {

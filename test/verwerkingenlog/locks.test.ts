@@ -1,0 +1,231 @@
+/** What other transactions hold: a locked table, one idempotency key, one line. Nobody waits for what only another request needs. */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
+import type { Span } from '../../src/verwerkingenlog/ldv/span.ts';
+import { lineKeyOf } from '../../src/verwerkingenlog/store/ldv-keys.ts';
+import type { Answer } from '../support/api.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type LdvServer, line, type Sent, startLdv } from './ldv/support.ts';
+import { actie, actieIn, KEY, newPerson, ofPerson } from './support.ts';
+
+const STATEMENT_MS = 700;
+/** Two statement time-outs, and what a busy machine needs. */
+const LONGEST_MS = 2 * STATEMENT_MS + 3000;
+
+let database: TestDatabase;
+let log: LdvServer;
+/** With the statement time-out of every installation. */
+let patient: LdvServer;
+/** The second connection: whatever it holds is let go after each test. */
+let holder: pg.Client;
+const keys = createIdentityKeys(KEY);
+
+beforeAll(async () => {
+  database = await createDatabase();
+  log = await startLdv({
+    databaseUrl: database.url,
+    env: { DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS) },
+  });
+  patient = await startLdv({ databaseUrl: database.url, tokens: log.tokens });
+  holder = new pg.Client(database.url);
+  await holder.connect();
+  await post();
+  await log.send([line()]);
+});
+afterEach(() => holder.query('rollback'));
+afterAll(async () => {
+  await holder?.end();
+  await patient?.stop();
+  await log?.stop();
+  await database?.drop();
+});
+
+interface Timed<T> {
+  readonly answer: T;
+  readonly ms: number;
+}
+
+async function timed<T>(work: Promise<T>): Promise<Timed<T>> {
+  const began = performance.now();
+  const answer = await work;
+  return { answer, ms: performance.now() - began };
+}
+
+async function post(key?: string, body: object = actie(newPerson()), server = log): Promise<Answer> {
+  const headers = key === undefined ? {} : { 'idempotency-key': key };
+  return await server.call(['create:normal'], 'POST', '/verwerkingsacties', body, headers);
+}
+
+async function count(): Promise<number> {
+  return (await holder.query('select count(*)::integer as n from verwerkingenlog.versies')).rows[0].n;
+}
+
+async function hold(sql: string, values: unknown[] = []): Promise<void> {
+  await holder.query('begin');
+  await holder.query(sql, values);
+}
+
+/** Another transaction stores the idempotency key of a caller, and does not end. */
+async function holdKey(key: string): Promise<void> {
+  await hold(
+    `insert into verwerkingenlog.idempotentie (sleutel, inhoud, actie_id, tijdstip) values ($1, $1, gen_random_uuid(), now())`,
+    [keys.hashIdempotency(keys.current, `sleutel\ntest\n${key}`)],
+  );
+}
+
+/** The same of lines of LDV. */
+async function holdLines(spans: readonly Span[]): Promise<void> {
+  const held = spans.map((span) => lineKeyOf({ span, client: 'oauth test' }, keys, keys.current).key);
+  await hold(
+    `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id)
+     select k, k, gen_random_uuid() from unnest($1::uuid[]) as k`,
+    [held],
+  );
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function expectUnavailable({ answer, ms }: Timed<Answer | Sent>): void {
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  expect(ms).toBeLessThan(LONGEST_MS);
+}
+
+describe('a locked table', () => {
+  it.each(['versies', 'idempotentie'])(
+    'fails each group once, within two statement time-outs, and nothing of it is stored: %s',
+    async (table) => {
+      const before = await count();
+      await hold(`lock table verwerkingenlog.${table} in access exclusive mode`);
+      const first = Array.from({ length: 32 }, (_, i) => timed(post(i % 2 === 0 ? undefined : `${table}-${i}`)));
+      await sleep(STATEMENT_MS / 2);
+      const later = timed(post());
+      for (const one of await Promise.all([...first, later])) {
+        expectUnavailable(one);
+        expect(one.answer.text).not.toContain('toch');
+      }
+      await holder.query('rollback');
+      expect((await timed(post())).answer.status).toBe(201);
+      expect(await count()).toBe(before + 1);
+    },
+  );
+
+  it('fails lines of LDV once, within two statement time-outs, and nothing of them is stored', async () => {
+    const before = await count();
+    await hold('lock table verwerkingenlog.versies in access exclusive mode');
+    const sent = Array.from({ length: 8 }, () => timed(log.send([line(), line()])));
+    for (const one of await Promise.all(sent)) expectUnavailable(one);
+    await holder.query('rollback');
+    expect(await log.send([line()])).toMatchObject({ status: 200, answer: { rejectedSpans: 0 } });
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('makes a change 503, and nothing of it is done', async () => {
+    const { actieId } = actieIn(await post());
+    await hold('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+    const path = `/verwerkingsacties/${actieId}`;
+    expectUnavailable(await timed(log.call(['delete:normal'], 'DELETE', path)));
+    await holder.query('rollback');
+    expect((await log.call(['delete:normal'], 'DELETE', path)).status).toBe(204);
+  });
+
+  it('makes a read 503', async () => {
+    await hold('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+    const path = `/verwerkingsacties?${ofPerson(newPerson())}`;
+    expectUnavailable(await timed(log.call(['read:confidential'], 'GET', path)));
+  });
+});
+
+describe('an idempotency key that another transaction holds', () => {
+  it('delays its own request only, and is used when it comes free', async () => {
+    await holdKey('held');
+    const held = post('held', actie('123456782'), patient);
+    const others = Array.from({ length: 60 }, async (_, i) => {
+      await sleep(5 * i);
+      return await post(i % 2 === 0 ? undefined : `beside-${i}`, actie(newPerson()), patient);
+    });
+    // All of them, while the key is still held.
+    expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([201]));
+    await holder.query('rollback');
+    expect((await held).status).toBe(201);
+  });
+
+  it('delays nobody when its client keeps sending it', async () => {
+    await holdKey('again');
+    const body = actie(newPerson());
+    const held = Array.from({ length: 20 }, async (_, i) => {
+      await sleep(10 * i);
+      return await post('again', body, patient);
+    });
+    for (let i = 0; i < 5; i += 1) expect((await post(`between-${i}`, actie(newPerson()), patient)).status).toBe(201);
+    await holder.query('rollback');
+    expect(new Set((await Promise.all(held)).map((one) => actieIn(one).actieId)).size).toBe(1);
+  });
+
+  it('makes its request 503 in the end, and nothing of it is stored', async () => {
+    const before = await count();
+    await holdKey('never');
+    expectUnavailable(await timed(post('never')));
+    await holder.query('rollback');
+    expect(await count()).toBe(before);
+    expect((await post('never')).status).toBe(201);
+  });
+});
+
+it('lines of LDV that another transaction is storing delay their own requests only', async () => {
+  const spans = [line(), line()];
+  await holdLines(spans);
+  const held = spans.map((span) => patient.send([span]));
+  await sleep(30);
+  const others = Array.from({ length: 20 }, async (_, i) => {
+    await sleep(10 * i);
+    return await patient.send([line(), line()]);
+  });
+  const stored = { status: 200, answer: { rejectedSpans: 0 } };
+  for (const answer of await Promise.all(others)) expect(answer).toMatchObject(stored);
+  await holder.query('rollback');
+  for (const answer of await Promise.all(held)) expect(answer).toMatchObject(stored);
+});
+
+describe('an answer that does not come in time', () => {
+  let late: LdvServer;
+  beforeAll(async () => {
+    late = await startLdv({
+      databaseUrl: database.url,
+      tokens: log.tokens,
+      env: { DATABASE_STATEMENT_TIMEOUT_MS: '20000', REQUEST_TIMEOUT_MS: '500' },
+    });
+    await post(undefined, actie(newPerson()), late);
+  });
+  afterAll(() => late?.stop());
+
+  it('says that the action may be stored, and that an Idempotency-Key makes a repeat safe', async () => {
+    const before = await count();
+    const body = actie(newPerson());
+    await hold('lock table verwerkingenlog.versies in access exclusive mode');
+    const answer = await post('late', body, late);
+    expect(answer).toMatchObject({
+      status: 503,
+      json: { detail: expect.stringMatching(/kan zijn dat het verzoek toch is uitgevoerd.*`Idempotency-Key`/) },
+    });
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    await holder.query('rollback');
+    expect((await post('late', body, late)).status).toBe(201);
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('says so of lines of LDV too', async () => {
+    await hold('lock table verwerkingenlog.versies in access exclusive mode');
+    const { status, error } = await late.send([line()]);
+    expect([status, error?.message]).toEqual([503, expect.stringContaining('kunnen toch zijn vastgelegd')]);
+  });
+
+  it('says nothing of the kind when something was read', async () => {
+    await hold('lock table verwerkingenlog.vindplaatsen in access exclusive mode');
+    const path = `/verwerkingsacties?${ofPerson(newPerson())}`;
+    const answer = await late.call(['read:confidential'], 'GET', path);
+    expect(answer.status).toBe(503);
+    expect(answer.text).not.toContain('toch');
+  });
+});
