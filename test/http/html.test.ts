@@ -21,10 +21,19 @@ it('replaces half a character, which no encoding can carry', () => {
   expect(shorten(`${'a'.repeat(8)}😀😀`, 10).isWellFormed()).toBe(true);
 });
 
-it.each(['javascript:alert(1)', 'JAVASCRIPT:alert(1)', 'data:text/html,x', ' https://x', 'https://', 'vbscript:x', ''])(
-  'makes no link of %j',
-  (address) => expect(safeUrl(address)).toBeUndefined(),
-);
+it.each([
+  'javascript:alert(1)',
+  'JAVASCRIPT:alert(1)',
+  'data:text/html,x',
+  ' https://x',
+  'https://',
+  'vbscript:x',
+  '',
+  'https://www.gemeente.example@elders.example/',
+  'https://gebruiker:geheim@raad.example/',
+  'https://:geheim@raad.example/',
+  'http:\\\\raad.example\t@elders.example/',
+])('makes no link of %j', (address) => expect(safeUrl(address)).toBeUndefined());
 
 it('makes links of the addresses of files and pages', () => {
   expect(safeUrl('https://raad.example/a?b=c')).toBe('https://raad.example/a?b=c');

@@ -47,10 +47,14 @@ export function stripControls(text: string): string {
   return text.toWellFormed().replace(FORBIDDEN, '');
 }
 
-/** The address, when a click on it cannot run anything: `https:`, `http:`, and `mailto:`. */
+/**
+ * The address, when a click on it cannot run anything (`https:`, `http:`, and `mailto:`) and it names no user or password, behind which
+ * another host can look like a well-known one.
+ */
 export function safeUrl(address: string | undefined): string | undefined {
   if (address === undefined || address.length > 4000 || !/^(https?|mailto):/i.test(address)) return undefined;
-  return URL.canParse(address) ? address : undefined;
+  const parsed = URL.parse(address);
+  return parsed === null || parsed.username !== '' || parsed.password !== '' ? undefined : address;
 }
 
 /** Text of at most `length` characters, cut at a word where there is one near. */

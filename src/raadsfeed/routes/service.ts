@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { components, operations } from '../../contracts/raadsfeed.ts';
 import type { Contract } from '../../http/contract.ts';
 import { acceptedTypes } from '../../http/headers.ts';
+import { safeUrl } from '../../http/html/template.ts';
 import { escapeHtml, htmlPage } from '../../http/pages.ts';
 import { platformProblems } from '../../http/problems.ts';
 import type { Config } from '../../kernel/config/read-config.ts';
@@ -107,10 +108,10 @@ function links(rows: readonly (readonly [string, string])[]): string {
   return `<table><tbody>${rows.map(([name, url]) => `<tr><th>${name}</th><td>${link(url, url)}</td></tr>`).join('')}</tbody></table>`;
 }
 
-/** A link only where a click cannot run anything. */
+/** A link only where it is safe to click. */
 function link(url: string, text: string): string {
   const shown = escapeHtml(text);
-  return /^(https?|mailto):/.test(url) ? `<a href="${escapeHtml(url)}">${shown}</a>` : shown;
+  return safeUrl(url) !== undefined ? `<a href="${escapeHtml(url)}">${shown}</a>` : shown;
 }
 
 /** The well-known names of a feed: ours, and that of the published draft. */

@@ -185,6 +185,7 @@ describe('the overview', () => {
       'javascript:alert(1)//',
       'https://x.example/"onmouseover=alert(1)',
       'data:text/html,<script>',
+      'https://www.gemeente.example@elders.example/uitleg',
     ]) {
       await inzage.call(
         ['create:normal'],
@@ -199,6 +200,8 @@ describe('the overview', () => {
     expect(text).not.toMatch(/<(img|script|b)\b/);
     expect(text).not.toMatch(/href="(javascript|data):/i);
     expect(text).not.toMatch(/"\s*onmouseover/);
+    // The host of an address with a user is not what it seems.
+    expect(text).not.toContain('elders.example');
     expect(text).not.toContain('\u202e');
   });
 });
