@@ -90,12 +90,13 @@ async function choosePolicy(
 /** @throws {UsageError} */
 export async function parseLogKey(text: string): Promise<VerifierKey> {
   const { LOG_KEY, parseVerifierKey } = await import('../proof/tree/note.ts');
+  const { FormatError } = await import('../proof/tree/format-error.ts');
   try {
     const key = parseVerifierKey(text.trim());
-    if (key.type !== LOG_KEY) throw new TypeError('this is the key of a witness, not of a log');
+    if (key.type !== LOG_KEY) throw new FormatError('this is the key of a witness, not of a log');
     return key;
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(`--key: ${error.message}`);
+    if (error instanceof FormatError) throw new UsageError(`--key: ${error.message}`);
     throw error;
   }
 }

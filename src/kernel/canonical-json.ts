@@ -1,7 +1,7 @@
 /**
  * The JSON Canonicalization Scheme (RFC 8785) for values that `JSON.parse` made: members sorted by UTF-16 code units, no space;
  * numbers and texts exactly as ECMAScript writes them.
- * @throws {TypeError} on a lone surrogate, which has no canonical form (RFC 8785 section 3.2.2.2)
+ * @throws {CanonicalFormError} on a lone surrogate, which has no canonical form (RFC 8785 section 3.2.2.2)
  */
 export function canonicalJson(value: unknown): string {
   if (isInOrder(value)) {
@@ -44,11 +44,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
+/** A value that RFC 8785 has no form for. */
+export class CanonicalFormError extends TypeError {
+  override readonly name = 'CanonicalFormError';
+}
+
 /** Texts that are written as they are: nearly all. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function canonicalText(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  if (!text.isWellFormed()) throw new TypeError('a text holds half of a surrogate pair');
+  if (!text.isWellFormed()) throw new CanonicalFormError('a text holds half of a surrogate pair');
   return JSON.stringify(text);
 }

@@ -12,7 +12,7 @@ import { createInstances } from './instances.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
-import { readLog, readQueue, type StoredLog } from './store/logs.ts';
+import { readLog, readQueue } from './store/logs.ts';
 import { openWitnessing } from './witness/open.ts';
 import { logsOf } from './writer.ts';
 
@@ -55,10 +55,6 @@ async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: P
   const { intervalSeconds, pad } = config.proof;
   const published = await openPublishedCheckpoints(statePath(config));
   const instances = createInstances(platform);
-  const seen = async (stored: StoredLog): Promise<readonly string[]> => {
-    const [witnessed, notes] = await Promise.all([witnessing?.witnessed?.(stored.origin), instances?.latest(stored)]);
-    return [...(witnessed === undefined ? [] : [witnessed]), ...(notes ?? [])];
-  };
   const sequencers = logs.map((name) =>
     createSequencer({
       pool,
@@ -69,8 +65,8 @@ async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: P
       pad,
       intervalSeconds,
       numbered: name === 'raadsfeed' ? feed : undefined,
-      seen,
-      cosign: witnessing?.cosign,
+      seen: instances?.latest,
+      witnesses: witnessing?.witnesses,
     }),
   );
   measure(platform, sequencers);
@@ -92,8 +88,11 @@ async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: P
         log.warn({ err: error, log: sequencer.log }, 'the sequencer of a proof log failed and will try again');
       }
       const conflict = sequencer.conflict();
-      if (conflict !== undefined && conflict !== before)
-        log.error({ log: sequencer.log, conflict }, 'nothing is signed: the tree does not extend what was published');
+      if (conflict !== undefined && conflict.message !== before?.message)
+        log.error(
+          { log: sequencer.log, err: conflict },
+          'nothing is signed: the tree does not extend what was published',
+        );
     }
   }
 
@@ -139,7 +138,9 @@ function checkOf({ pool, config }: Platform, sequencer: Sequencer): ReadinessChe
     vital: false,
     check: async (): Promise<ReadinessResult> => {
       const conflict = sequencer.conflict();
-      if (conflict !== undefined) return { ok: true, warning: `nothing is signed: ${conflict}` };
+      if (conflict !== undefined) return { ok: true, warning: `nothing is signed: ${conflict.message}` };
+      const waiting = sequencer.waiting();
+      if (waiting !== undefined) return { ok: true, warning: `nothing new is signed: ${waiting}` };
       if (isEnded(config, sequencer.log))
         return { ok: true, warning: 'ended: what is recorded has no entry (PROOF_ENDED)' };
       const { pending, oldestSeconds } = await readQueue(pool, sequencer.log);
@@ -156,9 +157,15 @@ function logsSection({ pool }: Platform, sequencers: readonly Sequencer[]): Oper
     read: async () => ({
       columns: ['log', 'leaves of the tree', 'entries that wait', 'the first for', 'fault'],
       rows: await Promise.all(
-        sequencers.map(async ({ log, conflict }) => {
+        sequencers.map(async ({ log, conflict, waiting }) => {
           const [stored, { pending, oldestSeconds }] = await Promise.all([readLog(pool, log), readQueue(pool, log)]);
-          return [log, stored?.size ?? 0, pending, `${Math.round(oldestSeconds)} s`, conflict() ?? ''];
+          return [
+            log,
+            stored?.size ?? 0,
+            pending,
+            `${Math.round(oldestSeconds)} s`,
+            conflict()?.message ?? waiting() ?? '',
+          ];
         }),
       ),
     }),

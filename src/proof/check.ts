@@ -2,7 +2,8 @@
 import { isRecord, type JsonObject } from '../kernel/json-value.ts';
 import { openDisclosure, type Parts } from './record.ts';
 import { parseCheckpoint } from './tree/checkpoint.ts';
-import { NoteError, splitNote } from './tree/note.ts';
+import { FormatError } from './tree/format-error.ts';
+import { splitNote } from './tree/note.ts';
 import type { Policy } from './tree/policy.ts';
 import { type Proof, type ProofVerdict, parseProof, verifyProof } from './tree/proof-file.ts';
 
@@ -12,13 +13,13 @@ const ORIGIN = /\/proof\/v1\/(verwerkingen|leveringen|raadsfeed)(?:\/[1-9][0-9]*
 /** Members of an action that only who may see more than the limited set is answered. */
 const FURTHER = ['systeem', 'gebruiker', 'gegevensbron'];
 
-/** The parts of a record, by the log that it is in. @throws {TypeError} when it cannot be a record of that log */
+/** The parts of a record, by the log that it is in. @throws {FormatError} when it cannot be a record of that log */
 export function partsOf(origin: string, record: unknown): Parts {
-  if (!isRecord(record)) throw new TypeError('the record is not a JSON object');
+  if (!isRecord(record)) throw new FormatError('the record is not a JSON object');
   const log = ORIGIN.exec(origin)?.[1];
   if (log === 'leveringen') return { levering: record };
   if (log === 'raadsfeed') return { record: without(record, ['resourceUrl']) };
-  if (log !== 'verwerkingen') throw new TypeError('the checkpoint is of a log whose records are unknown here');
+  if (log !== 'verwerkingen') throw new FormatError('the checkpoint is of a log whose records are unknown here');
   // A processed object is answered with its action in it.
   if (isRecord(record.verwerkingsactie)) {
     return { ...actieParts(record.verwerkingsactie), ...objectPart(without(record, ['verwerkingsactie'])) };
@@ -28,7 +29,7 @@ export function partsOf(origin: string, record: unknown): Parts {
 
 function actieParts(actie: JsonObject): Parts {
   const { verwerkteObjecten = [] } = actie;
-  if (!Array.isArray(verwerkteObjecten)) throw new TypeError('`verwerkteObjecten` is not a list');
+  if (!Array.isArray(verwerkteObjecten)) throw new FormatError('`verwerkteObjecten` is not a list');
   const further = FURTHER.filter((name) => Object.hasOwn(actie, name));
   return {
     basis: without(actie, ['url', 'verwerkteObjecten', ...FURTHER]),
@@ -39,7 +40,7 @@ function actieParts(actie: JsonObject): Parts {
 
 function objectPart(object: unknown): Parts {
   if (!isRecord(object) || typeof object.verwerktObjectId !== 'string') {
-    throw new TypeError('a processed object has no `verwerktObjectId`');
+    throw new FormatError('a processed object has no `verwerktObjectId`');
   }
   return { [`object/${object.verwerktObjectId}`]: without(object, ['url']) };
 }
@@ -64,7 +65,7 @@ export function checkRecord(proofText: string, record: unknown, policyFor: (orig
     const verdict = verifyProof(proof, opened.entry, policyFor(origin));
     return { ...verdict, hiddenParts: countHidden(proof) };
   } catch (error) {
-    if (error instanceof TypeError || error instanceof NoteError) return { isProven: false, reason: error.message };
+    if (error instanceof FormatError) return { isProven: false, reason: error.message };
     throw error;
   }
 }

@@ -3,9 +3,10 @@
  * shown or hidden together; a hidden one is known by its commitment only, and nobody outside gets the seed.
  */
 import { createHmac, createSecretKey, hash, hkdfSync } from 'node:crypto';
-import { canonicalJson } from '../kernel/canonical-json.ts';
+import { CanonicalFormError, canonicalJson } from '../kernel/canonical-json.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import { forEachWithinBudget } from '../kernel/scheduling.ts';
+import { FormatError } from './tree/format-error.ts';
 import { decodeBase64 } from './tree/note.ts';
 
 /** Bytes of a seed, a salt, a commitment and a record hash. */
@@ -48,7 +49,7 @@ function seedOctets(seed: Uint8Array): Octets {
 
 /**
  * The commitment to a part: HMAC-SHA-256(salt, canonical JSON of RFC 8785).
- * @throws {TypeError} when the value has no canonical form
+ * @throws {CanonicalFormError} when the value has no canonical form
  */
 function commitment(salt: Octets, json: unknown): Octets {
   return hmac(salt, canonicalJson(json));
@@ -72,7 +73,7 @@ export function* paddingNames(padding: Padding | undefined): Generator<string> {
 
 /**
  * The entry of a record, and nothing kept of its parts.
- * @throws {TypeError} when a part has no canonical form or its name is too long
+ * @throws {CanonicalFormError | FormatError} when a part has no canonical form or its name is too long
  */
 export function entryOf(seed: Uint8Array, { parts, padding }: Parted): Uint8Array {
   const [secret, entry] = [seedOctets(seed), new EntryHash()];
@@ -100,13 +101,13 @@ class EntryHash {
   /** Parts come sorted, as a rule. In ASCII, as all names of ours are, the order of texts is that of their bytes. */
   #isSorted = true;
 
-  /** @throws {TypeError} on a name that is too long */
+  /** @throws {FormatError} on a name that is too long */
   add(name: string, committed: Octets): void {
     // A UTF-16 unit is three bytes of UTF-8 at most.
     const most = this.#length + 2 + 3 * name.length + SECRET_BYTES;
     if (most > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * most);
     const length = this.#bytes.write(name, this.#length + 2);
-    if (length > 0xffff) throw new TypeError('the name of a part is too long');
+    if (length > 0xffff) throw new FormatError('the name of a part is too long');
     this.#isSorted &&= length === name.length && name > this.#last;
     this.#last = name;
     this.#bytes.writeUInt16BE(length, this.#length);
@@ -193,7 +194,8 @@ export function openDisclosure(parts: Parts, extra: Uint8Array | undefined): Ope
     try {
       entry.add(name, commitment(salt, json));
     } catch (error) {
-      if (error instanceof TypeError) return { reason: `the part "${name}" cannot be hashed: ${error.message}` };
+      if (error instanceof CanonicalFormError || error instanceof FormatError)
+        return { reason: `the part "${name}" cannot be hashed: ${error.message}` };
       throw error;
     }
   }

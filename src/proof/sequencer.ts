@@ -22,9 +22,11 @@ import {
   tryLockLog,
 } from './store/logs.ts';
 import { formatCheckpoint } from './tree/checkpoint.ts';
+import { FormatError } from './tree/format-error.ts';
 import { EMPTY_ROOT, Frontier, rootHash } from './tree/merkle.ts';
-import { createSigner, formatNote, NoteError, openNote, parseVerifierKey } from './tree/note.ts';
+import { createSigner, formatNote, openNote, parseVerifierKey } from './tree/note.ts';
 import { readHashesFromTiles } from './tree/tiles.ts';
+import { type Confirmed, type Contradiction, contradicts } from './witness/submit.ts';
 
 /** Entries that get their place in one transaction. */
 const BATCH = 20_000;
@@ -33,10 +35,23 @@ const TAKE_OVER = 1000;
 
 /** The database or its copy does not continue what was published. */
 export class ConflictError extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'ConflictError';
   }
+}
+
+/** Those that vouch for a log, as a sequencer asks them. */
+export interface Witnesses {
+  /** The note with the cosignatures that there are, and what it contradicts. */
+  readonly cosign: (
+    log: StoredLog,
+    note: string,
+  ) => Promise<{ readonly note: string; readonly contradiction: Contradiction | undefined }>;
+  /** What they have cosigned, compared with a note that was published before. */
+  readonly confirm: (log: StoredLog, note: string) => Promise<Confirmed>;
+  /** Whether the policy demands cosignatures. */
+  readonly isNeeded: boolean;
 }
 
 export interface SequencerOptions {
@@ -52,16 +67,17 @@ export interface SequencerOptions {
   readonly intervalSeconds: number;
   /** Of the feed. */
   readonly numbered?: NumberedRecords | undefined;
-  /** What others, instances and witnesses, saw last of an origin, as far as they can say. Notes that the log did not sign do not count. */
+  /** What other instances published last of an origin, as far as they can say. Notes that the log did not sign do not count. */
   readonly seen?: ((log: StoredLog) => Promise<readonly string[]>) | undefined;
-  /** The note with the cosignatures of witnesses. */
-  readonly cosign?: ((log: StoredLog, note: string) => Promise<string>) | undefined;
+  readonly witnesses?: Witnesses | undefined;
 }
 
 export interface Sequencer {
   readonly log: ProofLogName;
   /** Why nothing is signed; undefined when all is well. */
-  conflict(): string | undefined;
+  conflict(): ConflictError | undefined;
+  /** What has to come first before anything new is signed. */
+  waiting(): string | undefined;
   /** Sequences what waits, signs and publishes. Rejects when the database cannot be reached. */
   round(): Promise<void>;
   /** The last good checkpoint of the present origin, on disk here before it is returned; undefined before the first. */
@@ -69,11 +85,14 @@ export interface Sequencer {
 }
 
 export function createSequencer(options: SequencerOptions): Sequencer {
-  const { pool, log, proofKey, published, numbered } = options;
-  let conflict: string | undefined;
+  const { pool, log, proofKey, published, numbered, witnesses } = options;
+  let conflict: ConflictError | undefined;
+  let waiting: string | undefined;
+  /** The origin that witnesses were asked about since this process started. */
+  let confirmed: string | undefined;
 
   /**
-   * @param others whether instances and witnesses are asked as well, before anything is signed
+   * @param others whether instances and, for a state that was lost, witnesses are asked as well, before anything is signed
    * @throws {ConflictError} unless the tree of the database extends what was published, by whoever knows the newest
    */
   async function requireExtension(read: StoredLog, others = false): Promise<void> {
@@ -83,8 +102,11 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     const stored =
       seen === undefined ? read : ((await readOrigins(pool, log)).find(({ origin }) => origin === read.origin) ?? read);
     const known = [...(own === undefined ? [] : [own]), ...(seen?.filter((note) => isSigned(stored, note)) ?? [])];
-    if (known.length === 0 && stored.size > 0)
-      throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
+    if (known.length === 0 && stored.size > 0) {
+      const vouched = others ? await vouchedFor(stored) : undefined;
+      if (vouched === undefined) throw new ConflictError('PROOF_STATE has no checkpoint of a tree that is not empty');
+      known.push(vouched);
+    }
     for (const note of known) {
       const { size, root } = checkpointIn(note);
       if (size > stored.size)
@@ -102,9 +124,47 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     try {
       return await rootHash(size, readHashesFromTiles(stored.size, tileReader(pool, stored)));
     } catch (error) {
-      if (error instanceof MissingTileError) throw new ConflictError(error.message);
+      if (error instanceof MissingTileError) throw new ConflictError(error.message, { cause: error });
       throw error;
     }
+  }
+
+  /** The checkpoint of the database, when a witness that remembers the log confirms it. */
+  async function vouchedFor(stored: StoredLog): Promise<string | undefined> {
+    if (witnesses === undefined || stored.checkpoint === null) return undefined;
+    await requireSigned(stored, stored.checkpoint, rootAt);
+    const { confirmed: vouching, contradiction } = await witnesses.confirm(stored, stored.checkpoint);
+    if (contradiction !== undefined) await requireKnown(contradiction, stored.checkpoint);
+    return vouching > 0 ? stored.checkpoint : undefined;
+  }
+
+  /** @throws {ConflictError} unless another instance has published meanwhile what a witness has cosigned */
+  async function requireKnown(contradiction: Contradiction, note: string): Promise<void> {
+    const { checkpoint } = (await readLog(pool, log)) ?? {};
+    const { size } = checkpointIn(checkpoint ?? note);
+    if (contradiction.known === undefined || contradiction.known > size)
+      throw new ConflictError(contradicts(contradiction, size));
+  }
+
+  /**
+   * Before anything larger is signed, once after a start: what is known here, database and file, may all be of one backup.
+   * @returns whether it may be signed
+   */
+  async function isConfirmed(): Promise<boolean> {
+    if (witnesses === undefined) return true;
+    const stored = await publish();
+    const note = stored === undefined ? undefined : published.get(stored.origin);
+    if (stored === undefined || note === undefined) return false;
+    if (confirmed === stored.origin) return true;
+    const { answered, contradiction } = await witnesses.confirm(stored, note);
+    if (contradiction !== undefined) {
+      await requireKnown(contradiction, note);
+      // Another instance was faster.
+      return isConfirmed();
+    }
+    if (answered === 0 && witnesses.isNeeded) return false;
+    confirmed = stored.origin;
+    return true;
   }
 
   async function begun(): Promise<StoredLog> {
@@ -131,20 +191,31 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     });
   }
 
-  /** Signs the size that is committed, unless that was done, and asks the witnesses that have not cosigned it yet. */
-  async function sign(): Promise<void> {
+  /** Signs the size that is committed, unless that was done. @returns undefined when the tree has grown meanwhile */
+  async function sign(): Promise<{ readonly stored: StoredLog; readonly note: string } | undefined> {
     const stored = await begun();
-    let note = stored.checkpoint;
-    if (note === null || checkpointIn(note).size !== stored.size) {
-      await requireExtension(stored);
-      const signer = createSigner(stored.origin, deriveSeed(proofKey, stored.origin));
-      const text = formatCheckpoint({ origin: stored.origin, size: stored.size, root: stored.root });
-      note = formatNote(text, [signer.sign(text)]);
-      if (!(await storeCheckpoint(pool, stored, note)) || options.cosign === undefined) return;
-      await published.put(stored.origin, note);
-    }
-    const cosigned = await options.cosign?.(stored, note);
-    if (cosigned !== undefined && cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
+    if (stored.checkpoint !== null && checkpointIn(stored.checkpoint).size === stored.size)
+      return { stored, note: stored.checkpoint };
+    await requireExtension(stored);
+    const signer = createSigner(stored.origin, deriveSeed(proofKey, stored.origin));
+    const text = formatCheckpoint({ origin: stored.origin, size: stored.size, root: stored.root });
+    const note = formatNote(text, [signer.sign(text)]);
+    return (await storeCheckpoint(pool, stored, note)) ? { stored, note } : undefined;
+  }
+
+  /** Signs, and asks the witnesses that have not cosigned it yet. */
+  async function signWithWitnesses(): Promise<void> {
+    const signed = await sign();
+    if (signed === undefined || witnesses === undefined) return;
+    const { stored, note } = signed;
+    // What witnesses have seen must not be forgotten here.
+    await published.put(stored.origin, note);
+    const { note: cosigned, contradiction } = await witnesses.cosign(stored, note);
+    if (cosigned !== note) await storeCheckpoint(pool, stored, cosigned, note);
+    if (contradiction === undefined) return;
+    // One that was away at the start: it is asked again before anything more is signed.
+    confirmed = undefined;
+    await requireKnown(contradiction, note);
   }
 
   /** Puts the checkpoint of the database on disk here, once it was judged. */
@@ -161,6 +232,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   return {
     log,
     conflict: () => conflict,
+    waiting: () => waiting,
     async round() {
       try {
         const stored = await begun();
@@ -172,21 +244,23 @@ export function createSequencer(options: SequencerOptions): Sequencer {
           await sign();
           await publish();
         }
-        while (isDue && (await sequence()));
-        await sign();
-        await publish();
+        const isGoingOn = await isConfirmed();
+        waiting = isGoingOn ? undefined : 'no witness has answered since the start (PROOF_WITNESSES)';
+        if (isGoingOn) {
+          while (isDue && (await sequence()));
+          await signWithWitnesses();
+          await publish();
+        }
         conflict = undefined;
       } catch (error) {
-        if (!isConflict(error)) throw error;
-        conflict = error.message;
+        conflict = conflictOf(error);
       }
     },
     async checkpoint() {
       try {
         await publish();
       } catch (error) {
-        if (!isConflict(error)) throw error;
-        conflict = error.message;
+        conflict = conflictOf(error);
       }
       const stored = await readLog(pool, log);
       const note = stored === undefined ? undefined : published.get(stored.origin);
@@ -195,14 +269,12 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   };
 }
 
-/** Whether the database holds something else than what was published, or than what it should. */
-function isConflict(error: unknown): error is Error {
-  return (
-    error instanceof ConflictError ||
-    error instanceof MissingTileError ||
-    error instanceof NoteError ||
-    error instanceof TypeError
-  );
+/** The database holds something else than what was published, or than what it should. @throws whatever says anything else */
+function conflictOf(error: unknown): ConflictError {
+  if (error instanceof ConflictError) return error;
+  if (error instanceof MissingTileError || error instanceof FormatError)
+    return new ConflictError(error.message, { cause: error });
+  throw error;
 }
 
 /** @throws {Error} for operators */
@@ -217,7 +289,7 @@ function isSigned({ origin, verifierKey }: StoredLog, note: string): boolean {
     openNote(note, [parseVerifierKey(verifierKey)]);
     return checkpointIn(note).origin === origin;
   } catch (error) {
-    if (error instanceof NoteError || error instanceof TypeError) return false;
+    if (error instanceof FormatError) return false;
     throw error;
   }
 }

@@ -2,6 +2,7 @@
  * Recomputes every leaf of a log from the stored records and their seeds, and compares that with the tree, its root and the last
  * checkpoint outside the database. Memory grows with a bit a leaf.
  */
+import { CanonicalFormError } from '../kernel/canonical-json.ts';
 import type { Db } from '../kernel/database/transaction.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import type { ProofLogName, StoredProof } from '../kernel/proof-log.ts';
@@ -18,8 +19,9 @@ import {
 } from './store/leaves.ts';
 import { readOrigins, readPending, type StoredLog } from './store/logs.ts';
 import { readRemovals, type StoredRemoval } from './store/removals.ts';
+import { FormatError } from './tree/format-error.ts';
 import { Frontier, leafHash, rootHash } from './tree/merkle.ts';
-import { NoteError, openNote, parseVerifierKey } from './tree/note.ts';
+import { openNote, parseVerifierKey } from './tree/note.ts';
 import { readHashesFromTiles, TILE_WIDTH } from './tree/tiles.ts';
 import { Bits, nameExtraTiles, type ProofFault, TileCheck } from './verify-tiles.ts';
 import { feedPlace, removalEntry } from './writer.ts';
@@ -152,7 +154,7 @@ async function verifyCheckpoint(
         : await rootHash(size, readHashesFromTiles(stored.size, tileReader(db, stored)));
     if (Buffer.compare(own, root) !== 0) found({ name, fault: `is not of the first ${size} leaves of this tree` });
   } catch (error) {
-    if (!(error instanceof NoteError || error instanceof TypeError || error instanceof MissingTileError)) throw error;
+    if (!(error instanceof FormatError || error instanceof MissingTileError)) throw error;
     found({ name, fault: `cannot be compared: ${error.message}` });
   }
 }
@@ -328,7 +330,7 @@ function readContent({ log, number, content, entry }: StoredRemoval, proofKey: U
     });
     return { leaves, waiting: json.wachtend.map(Number) };
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
+    if (error instanceof SyntaxError || error instanceof CanonicalFormError) return undefined;
     throw error;
   }
 }

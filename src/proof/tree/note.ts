@@ -3,6 +3,7 @@
  * and the timestamped cosignature of a checkpoint (0x04, C2SP tlog-cosignature).
  */
 import { createPrivateKey, createPublicKey, hash, sign as signBytes, verify as verifyBytes } from 'node:crypto';
+import { FormatError } from './format-error.ts';
 
 /** Signature types of signed-note. */
 export const LOG_KEY = 0x01;
@@ -64,7 +65,7 @@ export interface OpenedNote {
  * - `bad-signature`: the signature of a known key does not verify
  * - `unsigned`: no signature of a known key
  */
-export class NoteError extends Error {
+export class NoteError extends FormatError {
   override readonly name = 'NoteError';
   readonly reason: 'malformed' | 'bad-signature' | 'unsigned';
 
@@ -79,20 +80,20 @@ const KEY_NAME = /^[^\s\u0085+\p{Cc}]+$/u;
 
 /**
  * Reads a verifier key (signed-note, Verifier keys) and checks its id.
- * @throws {TypeError} that says what is wrong, without the key
+ * @throws {FormatError} that says what is wrong, without the key
  */
 export function parseVerifierKey(text: string): VerifierKey {
   const [name = '', id = '', ...rest] = text.split('+');
   const bytes = decodeBase64(rest.join('+'));
   if (Buffer.byteLength(text) > MAX_KEY_BYTES || !KEY_NAME.test(name) || bytes === undefined) {
-    throw new TypeError('a verifier key is written name+id+base64');
+    throw new FormatError('a verifier key is written name+id+base64');
   }
   const [type] = bytes;
   if ((type !== LOG_KEY && type !== WITNESS_KEY) || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
-    throw new TypeError('a verifier key is an Ed25519 key of type 0x01 or 0x04');
+    throw new FormatError('a verifier key is an Ed25519 key of type 0x01 or 0x04');
   }
   const key = verifierKey(name, type, bytes.subarray(1));
-  if (key.id !== id) throw new TypeError('the id of a verifier key does not belong to its name and key');
+  if (key.id !== id) throw new FormatError('the id of a verifier key does not belong to its name and key');
   return key;
 }
 

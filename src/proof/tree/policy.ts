@@ -1,8 +1,8 @@
 /** Trust policies (C2SP tlog-policy): which logs are known, which witnesses, and how many of them must have cosigned a checkpoint. */
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
+import { FormatError } from './format-error.ts';
 import {
   LOG_KEY,
-  NoteError,
   openNote,
   parseVerifierKey,
   splitNote,
@@ -66,7 +66,7 @@ export function openCheckpoint(note: string, policy: Policy): TrustedCheckpoint 
       return { reason: 'too few witnesses cosigned the checkpoint' };
     return { checkpoint, cosignatures };
   } catch (error) {
-    if (error instanceof NoteError || error instanceof TypeError) return { reason: error.message };
+    if (error instanceof FormatError) return { reason: error.message };
     throw error;
   }
 }
@@ -84,12 +84,12 @@ export function parsePolicy(octets: Uint8Array): Policy {
   let quorum: Rule | undefined;
 
   const define = (name: string, rule: Rule): void => {
-    if (name === 'none' || rules.has(name)) throw new TypeError(`the name ${shown(name)} is taken`);
+    if (name === 'none' || rules.has(name)) throw new FormatError(`the name ${shown(name)} is taken`);
     rules.set(name, rule);
   };
   const ruleOf = (name: string): Rule => {
     const rule = rules.get(name);
-    if (rule === undefined) throw new TypeError(`${shown(name)} is not defined above`);
+    if (rule === undefined) throw new FormatError(`${shown(name)} is not defined above`);
     return rule;
   };
   const readers: Readonly<Record<string, (words: readonly string[]) => void>> = {
@@ -105,11 +105,11 @@ export function parsePolicy(octets: Uint8Array): Policy {
     },
     group([name = '', count = '', ...members]) {
       groups += 1;
-      if (members.length === 0) throw new TypeError('group <name> all|any|<k> <name>...');
-      if (groups > MOST_OF_EACH) throw new TypeError('too many groups');
-      if (new Set(members).size < members.length) throw new TypeError('a name stands twice in a group');
+      if (members.length === 0) throw new FormatError('group <name> all|any|<k> <name>...');
+      if (groups > MOST_OF_EACH) throw new FormatError('too many groups');
+      if (new Set(members).size < members.length) throw new FormatError('a name stands twice in a group');
       for (const member of members)
-        if (grouped.has(member)) throw new TypeError(`${shown(member)} is in a group already`);
+        if (grouped.has(member)) throw new FormatError(`${shown(member)} is in a group already`);
       const parts = members.map(ruleOf);
       const needed = threshold(count, members.length);
       define(name, (cosigners) => parts.filter((part) => part(cosigners)).length >= needed);
@@ -117,7 +117,7 @@ export function parsePolicy(octets: Uint8Array): Policy {
     },
     quorum(words) {
       expectWords(words, 1, 1, 'quorum <name>');
-      if (quorum !== undefined) throw new TypeError('there is a second quorum line');
+      if (quorum !== undefined) throw new FormatError('there is a second quorum line');
       quorum = words[0] === 'none' ? () => true : ruleOf(words[0] ?? '');
     },
   };
@@ -126,14 +126,14 @@ export function parsePolicy(octets: Uint8Array): Policy {
 
   for (const [place, line] of Buffer.from(octets).toString('latin1').split('\n').entries()) {
     try {
-      if (/[^\t\x20-\x7e\x80-\xff]/.test(line)) throw new TypeError('a character that no policy may have');
+      if (/[^\t\x20-\x7e\x80-\xff]/.test(line)) throw new FormatError('a character that no policy may have');
       const [keyword = '', ...words] = line.split(/[ \t]+/).filter((word) => word !== '');
       if (keyword === '' || keyword.startsWith('#')) continue;
       const reader = Object.hasOwn(readers, keyword) ? readers[keyword] : undefined;
-      if (reader === undefined) throw new TypeError(`${shown(keyword)} is none of log, witness, group and quorum`);
+      if (reader === undefined) throw new FormatError(`${shown(keyword)} is none of log, witness, group and quorum`);
       reader(words);
     } catch (error) {
-      if (error instanceof TypeError) throw new PolicyError(`line ${place + 1}: ${error.message}`);
+      if (error instanceof FormatError) throw new PolicyError(`line ${place + 1}: ${error.message}`);
       throw error;
     }
   }
@@ -143,7 +143,7 @@ export function parsePolicy(octets: Uint8Array): Policy {
 }
 
 function expectWords(words: readonly string[], least: number, most: number, form: string): void {
-  if (words.length < least || words.length > most) throw new TypeError(form);
+  if (words.length < least || words.length > most) throw new FormatError(form);
 }
 
 /** The key and address of a log or witness; refuses a public key that stands there already. */
@@ -151,10 +151,10 @@ function keyWithUrl(words: readonly string[], type: VerifierKey['type'], others:
   // Octets over 0x7f are opaque in a policy, but a key's name is UTF-8 wherever it is signed.
   const [vkey = '', url] = words.map((word) => Buffer.from(word, 'latin1').toString('utf8'));
   const key = parseVerifierKey(vkey);
-  if (key.type !== type) throw new TypeError(`a ${type === LOG_KEY ? 'log' : 'witness'} has a key of type ${type}`);
-  if (others.length >= MOST_OF_EACH) throw new TypeError(`there are more than ${MOST_OF_EACH}`);
+  if (key.type !== type) throw new FormatError(`a ${type === LOG_KEY ? 'log' : 'witness'} has a key of type ${type}`);
+  if (others.length >= MOST_OF_EACH) throw new FormatError(`there are more than ${MOST_OF_EACH}`);
   if (others.some((other) => Buffer.compare(other.key.publicKey, key.publicKey) === 0)) {
-    throw new TypeError('the same public key stands twice');
+    throw new FormatError('the same public key stands twice');
   }
   return { key, url };
 }
@@ -163,7 +163,7 @@ function threshold(text: string, members: number): number {
   if (text === 'any') return 1;
   if (text === 'all') return members;
   const count = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > members) throw new TypeError(`a group of ${members} needs all, any, or 1 to ${members}`);
+  if (count < 1 || count > members) throw new FormatError(`a group of ${members} needs all, any, or 1 to ${members}`);
   return count;
 }
 

@@ -1,5 +1,6 @@
 /** Proofs that can be checked without a network (C2SP tlog-proof): an entry's place in a tree, and the checkpoint over that tree. */
 import { parseHash, parseSize } from './checkpoint.ts';
+import { FormatError } from './format-error.ts';
 import { leafHash, verifyInclusion } from './merkle.ts';
 import { decodeBase64, MAX_NOTE_BYTES } from './note.ts';
 import { openCheckpoint, type Policy, type TrustedCheckpoint } from './policy.ts';
@@ -30,20 +31,20 @@ export function formatProof(proof: Proof): string {
 
 /**
  * Reads a proof strictly, without checking it.
- * @throws {TypeError} that says what is wrong
+ * @throws {FormatError} that says what is wrong
  */
 export function parseProof(text: string): Proof {
-  if (Buffer.byteLength(text) > MAX_PROOF_BYTES) throw new TypeError('the proof is too large');
+  if (Buffer.byteLength(text) > MAX_PROOF_BYTES) throw new FormatError('the proof is too large');
   const end = text.indexOf('\n\n');
-  if (end === -1) throw new TypeError('the proof has no empty line before its checkpoint');
+  if (end === -1) throw new FormatError('the proof has no empty line before its checkpoint');
   const [header, ...lines] = text.slice(0, end).split('\n');
-  if (header !== HEADER) throw new TypeError(`a proof begins with the line ${HEADER}`);
+  if (header !== HEADER) throw new FormatError(`a proof begins with the line ${HEADER}`);
   const encoded = lines[0]?.startsWith('extra ') === true ? lines.shift()?.slice(6) : undefined;
   const extra = encoded === undefined ? undefined : decodeBase64(encoded);
-  if (encoded !== undefined && extra === undefined) throw new TypeError('the extra data of the proof is not base64');
+  if (encoded !== undefined && extra === undefined) throw new FormatError('the extra data of the proof is not base64');
   const [index = '', ...path] = lines;
-  if (!index.startsWith('index ')) throw new TypeError('the proof does not say which entry it is of');
-  if (path.length > MAX_HASHES) throw new TypeError(`a proof has at most ${MAX_HASHES} hashes`);
+  if (!index.startsWith('index ')) throw new FormatError('the proof does not say which entry it is of');
+  if (path.length > MAX_HASHES) throw new FormatError(`a proof has at most ${MAX_HASHES} hashes`);
   const hashes = path.map((line) => parseHash(line, 'a hash of the proof'));
   return { extra, index: parseSize(index.slice(6), 'the index'), hashes, checkpoint: text.slice(end + 2) };
 }

@@ -1,5 +1,6 @@
 /** What is asked of a witness and when it agrees (C2SP tlog-witness, add-checkpoint); who keeps its state is given. */
 import { type Checkpoint, parseCheckpoint, parseHash, parseSize } from '../tree/checkpoint.ts';
+import { FormatError } from '../tree/format-error.ts';
 import { EMPTY_ROOT, verifyConsistency } from '../tree/merkle.ts';
 import {
   formatNote,
@@ -28,13 +29,13 @@ export function formatAddCheckpoint({ oldSize, proof, note }: AddCheckpoint): st
   return [`old ${oldSize}`, ...proof.map((item) => Buffer.from(item).toString('base64')), '', note].join('\n');
 }
 
-/** @throws {TypeError} when the body is not one of the protocol */
+/** @throws {FormatError} when the body is not one of the protocol */
 function parseAddCheckpoint(body: string): AddCheckpoint {
   const end = body.indexOf('\n\n');
-  if (end === -1) throw new TypeError('the request has no empty line before its checkpoint');
+  if (end === -1) throw new FormatError('the request has no empty line before its checkpoint');
   const [old = '', ...path] = body.slice(0, end).split('\n');
-  if (!old.startsWith('old ')) throw new TypeError('the request begins with the old size');
-  if (path.length > MAX_HASHES) throw new TypeError(`the request has more than ${MAX_HASHES} hashes`);
+  if (!old.startsWith('old ')) throw new FormatError('the request begins with the old size');
+  if (path.length > MAX_HASHES) throw new FormatError(`the request has more than ${MAX_HASHES} hashes`);
   const proof = path.map((line) => parseHash(line, 'a line of the proof'));
   return { oldSize: parseSize(old.slice('old '.length), 'the old size'), proof, note: body.slice(end + 2) };
 }
@@ -74,7 +75,7 @@ export async function addCheckpoint(body: string, needs: WitnessNeeds): Promise<
     request = parseAddCheckpoint(body);
     checkpoint = parseCheckpoint(splitNote(request.note).text);
   } catch (error) {
-    if (error instanceof TypeError || error instanceof NoteError) return { status: 400, reason: error.message };
+    if (error instanceof FormatError) return { status: 400, reason: error.message };
     throw error;
   }
   const keys = logKeys.filter(({ name }) => name === checkpoint.origin);

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Platform, ReadinessCheck } from '../../kernel/platform.ts';
 import { controlePage } from '../page/routes.ts';
 import { deriveSeed } from '../record.ts';
+import type { Witnesses } from '../sequencer.ts';
 import { openPublishedCheckpoints, statePath } from '../state.ts';
 import { tileReader } from '../store/leaves.ts';
 import { readOrigins, type StoredLog } from '../store/logs.ts';
@@ -23,10 +24,8 @@ const WITNESS_PATH = '/proof/v1/witness';
 export interface Witnessing {
   /** Routes below `/proof/v1`. */
   readonly routes: (app: FastifyInstance) => Promise<void>;
-  /** The note with the cosignatures that there are; absent without witnesses. */
-  readonly cosign: ((log: StoredLog, note: string) => Promise<string>) | undefined;
-  /** The newest checkpoint that the witnesses saw of an origin. */
-  readonly witnessed: ((origin: string) => Promise<string | undefined>) | undefined;
+  /** Those of `PROOF_WITNESSES`. */
+  readonly witnesses: Witnesses | undefined;
   readonly checks: readonly ReadinessCheck[];
   close(): Promise<void>;
 }
@@ -52,8 +51,7 @@ export async function openWitnessing(platform: Platform): Promise<Witnessing | u
       });
       if (vouching !== undefined) await app.register(vouching, { prefix: '/witness' });
     },
-    cosign: asking?.cosign,
-    witnessed: asking?.witnessed,
+    witnesses: asking?.witnesses,
     checks: asking === undefined ? [] : [asking.check],
     close: async () => await asking?.client.close(),
   };
@@ -103,17 +101,20 @@ function askWitnesses({ config, pool, metrics, log: logger, clock, stopping }: P
       return { ok: true, warning: `too few witnesses cosigned ${origin}; missing: ${missing.join(', ')}` };
     },
   };
-  return {
-    client,
-    check,
-    async cosign(log: StoredLog, note: string): Promise<string> {
+  const witnesses: Witnesses = {
+    async cosign(log, note) {
       logs.set(log.origin, log);
       const cosigned = await client.cosign(note, stopping);
       last.set(log.origin, cosigned);
-      return cosigned.note;
+      return cosigned;
     },
-    witnessed: (origin: string) => client.latest(origin, stopping),
+    confirm(log, note) {
+      logs.set(log.origin, log);
+      return client.confirm(note, stopping);
+    },
+    isNeeded: !policy.isQuorum([]),
   };
+  return { client, check, witnesses };
 }
 
 /** @throws {Error} that names the line */

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { platformProblems } from '../../http/problems.ts';
 import { Problem } from '../../kernel/problem.ts';
+import { FormatError } from '../tree/format-error.ts';
 import { LOG_KEY, parseVerifierKey, type VerifierKey } from '../tree/note.ts';
 import { addCheckpoint, MAX_REQUEST_BYTES, type WitnessNeeds } from './add-checkpoint.ts';
 
@@ -71,10 +72,10 @@ export async function readLogKeys(path: string): Promise<VerifierKey[]> {
     if (text === '' || text.startsWith('#')) return [];
     try {
       const key = parseVerifierKey(text);
-      if (key.type !== LOG_KEY) throw new TypeError('a log has a key of type 0x01');
+      if (key.type !== LOG_KEY) throw new FormatError('a log has a key of type 0x01');
       return [key];
     } catch (cause) {
-      const reason = cause instanceof TypeError ? cause.message : 'not a verifier key';
+      const reason = cause instanceof FormatError ? cause.message : 'not a verifier key';
       throw new Error(`PROOF_WITNESS_FOR, line ${place + 1}: ${reason}`, { cause });
     }
   });

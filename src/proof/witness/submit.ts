@@ -1,7 +1,6 @@
 /** Asks witnesses for their cosignatures on checkpoints of ours (C2SP tlog-witness, the side of the log). */
-import { hash } from 'node:crypto';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Logger } from '../../kernel/log.ts';
+import { type Logger, reasonOf } from '../../kernel/log.ts';
 import { createGuardedConnections, type ProxySettings, readBody } from '../../kernel/outbound/guarded-fetch.ts';
 import { backoffMs } from '../../kernel/outbound/outbound-client.ts';
 import { type Checkpoint, parseCheckpoint, parseSize } from '../tree/checkpoint.ts';
@@ -37,6 +36,23 @@ export interface Cosigned {
   readonly isQuorum: boolean;
   /** Names of the witnesses that have not cosigned it. */
   readonly missing: readonly string[];
+  readonly contradiction: Contradiction | undefined;
+}
+
+/** A witness has cosigned something that the checkpoint does not continue. */
+export interface Contradiction {
+  /** Name of the witness in the policy. */
+  readonly witness: string;
+  /** It cosigned more leaves than the checkpoint has; absent: it refused the proof of consistency. */
+  readonly known?: number;
+}
+
+export interface Confirmed {
+  /** Witnesses that answered, also those that know nothing of the log and those that contradict. */
+  readonly answered: number;
+  /** Of these, witnesses that had cosigned something of the log, and confirm that the checkpoint continues it. */
+  readonly confirmed: number;
+  readonly contradiction: Contradiction | undefined;
 }
 
 export interface WitnessClient {
@@ -46,8 +62,11 @@ export interface WitnessClient {
    * @param note the checkpoint as the log signed it
    */
   cosign(note: string, signal: AbortSignal): Promise<Cosigned>;
-  /** The newest checkpoint of a log that a witness shows with its cosignature; undefined when none can say. */
-  latest(origin: string, signal: AbortSignal): Promise<string | undefined>;
+  /**
+   * Asks every witness what it has cosigned of a log, with a checkpoint that was published before: nothing new is shown to it, and a witness
+   * that knows nothing of the log learns nothing. Never rejects because of a witness.
+   */
+  confirm(note: string, signal: AbortSignal): Promise<Confirmed>;
   close(): Promise<void>;
 }
 
@@ -57,6 +76,8 @@ interface Memory {
   size: number;
   /** Its line for this text. */
   cosigned: { readonly text: string; readonly line: string } | undefined;
+  /** What its last answer contradicted. */
+  contradiction: Contradiction | undefined;
   failures: number;
   /** Not asked before, in milliseconds since 1970. */
   notBefore: number;
@@ -76,7 +97,13 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
   const memories = new Map<string, Memory>();
   const memoryOf = (witness: PolicyWitness, origin: string): Memory => {
     const key = `${witness.name} ${origin}`;
-    const memory = memories.get(key) ?? { size: 0, cosigned: undefined, failures: 0, notBefore: 0 };
+    const memory = memories.get(key) ?? {
+      size: 0,
+      cosigned: undefined,
+      contradiction: undefined,
+      failures: 0,
+      notBefore: 0,
+    };
     memories.set(key, memory);
     return memory;
   };
@@ -98,59 +125,106 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
     return { status: answer.statusCode, type: typeof type === 'string' ? type : '', text: bytes.toString('utf8') };
   };
 
-  /** Asks one witness, from the size that it cosigned last. @returns its line */
-  const ask = async (
-    witness: PolicyWitness,
+  /** @throws {Error} that says why the answer is none of the protocol */
+  const send = async (
+    { key }: PolicyWitness,
     url: string,
-    checkpoint: Signed,
-    memory: Memory,
+    { text, note }: Signed,
+    oldSize: number,
+    proof: readonly Uint8Array[],
     signal: AbortSignal,
-  ): Promise<string> => {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const { origin, size } = checkpoint;
-      const proof = await proveConsistency(origin, memory.size, size);
-      const body = formatAddCheckpoint({ oldSize: memory.size, proof, note: checkpoint.note });
-      const { status, type, text } = await call(below(url, 'add-checkpoint'), body, signal);
-      if (status === 200) return verifiedLine(checkpoint.text, text, witness.key, now());
-      if (status !== 409 || !/^text\/x\.tlog\.size\s*(;|$)/i.test(type)) throw new Error(`status ${status}`);
-      const known = parseSize(text.replace(/\n$/, ''), 'the size that the witness knows');
-      // Nothing of ours continues a larger tree: either another instance was faster, or this log lost entries.
-      if (known > size) throw new Error(`it has cosigned a tree of ${known} leaves, over ours of ${size}`);
-      if (known === memory.size) throw new Error('it refuses the size that it names itself');
-      memory.size = known;
+  ): Promise<{ readonly line: string } | { readonly known: number } | 'refused'> => {
+    const answer = await call(below(url, 'add-checkpoint'), formatAddCheckpoint({ oldSize, proof, note }), signal);
+    if (answer.status === 200) return { line: verifiedLine(text, answer.text, key, now()) };
+    if (answer.status === 422 && oldSize > 0) return 'refused';
+    if (answer.status !== 409) throw new Error(`status ${answer.status}`);
+    // Of one size with another root: earlier versions of the protocol say so with 409, and name no size.
+    if (!/^text\/x\.tlog\.size\s*(;|$)/i.test(answer.type)) {
+      if (oldSize > 0 && proof.length === 0) return 'refused';
+      throw new Error('status 409 without a size');
     }
-    throw new Error('its size changed at each attempt');
+    return { known: parseSize(answer.text.replace(/\n$/, ''), 'the size that the witness knows') };
   };
 
-  const cosignOne = async (
+  /**
+   * Asks one witness, from a size on that it may have cosigned last.
+   * @param teach whether a witness that knows nothing of the log is given the checkpoint
+   */
+  const ask = async (
+    witness: PolicyWitness & { readonly url: string },
+    checkpoint: Signed,
+    { from, teach }: { readonly from: number; readonly teach: boolean },
+    signal: AbortSignal,
+  ): Promise<Answer> => {
+    const { origin, size } = checkpoint;
+    let oldSize = from;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      // Not a fault of the witness when this fails.
+      const proof = await proveConsistency(origin, oldSize, size);
+      let answer: Awaited<ReturnType<typeof send>>;
+      try {
+        answer = await send(witness, witness.url, checkpoint, oldSize, proof, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        return { failure: reasonOf(error) };
+      }
+      if (answer === 'refused') return { contradiction: { witness: witness.name } };
+      if ('line' in answer) return { line: answer.line, had: oldSize };
+      const { known } = answer;
+      // Nothing of ours continues a larger tree: either another instance was faster, or this log lost entries.
+      if (known > size) return { contradiction: { witness: witness.name, known } };
+      if (known === oldSize) {
+        const isOther = known === size && size > 0;
+        return isOther
+          ? { contradiction: { witness: witness.name } }
+          : { failure: 'it refuses the size that it names itself' };
+      }
+      if (known === 0 && !teach) return { had: 0 };
+      oldSize = known;
+    }
+    return { failure: 'its size changed at each attempt' };
+  };
+
+  /** The same, unless it failed shortly before; its answer is remembered, counted and logged. */
+  const askOne = async (
     witness: PolicyWitness,
     checkpoint: Signed,
+    teach: boolean,
     signal: AbortSignal,
-  ): Promise<string | undefined> => {
-    const memory = memoryOf(witness, checkpoint.origin);
-    if (memory.cosigned?.text === checkpoint.text) return memory.cosigned.line;
-    if (witness.url === undefined || memory.notBefore > now()) return undefined;
-    try {
-      const line = await ask(witness, witness.url, checkpoint, memory, signal);
-      Object.assign(memory, {
-        size: checkpoint.size,
-        cosigned: { text: checkpoint.text, line },
-        failures: 0,
-        notBefore: 0,
-      });
-      metrics.requests.inc({ witness: witness.name, result: 'cosigned' });
-      metrics.cosigned.set({ witness: witness.name, origin: checkpoint.origin }, checkpoint.size);
-      return line;
-    } catch (error) {
-      signal.throwIfAborted();
+  ): Promise<Answer | undefined> => {
+    const { name, url } = witness;
+    const { origin, text, size } = checkpoint;
+    const memory = memoryOf(witness, origin);
+    if (teach && memory.cosigned?.text === text) return { line: memory.cosigned.line, had: size };
+    if (url === undefined) return undefined;
+    // It holds until the witness itself confirms something: not being there is no confirmation.
+    const { contradiction } = memory;
+    const before =
+      contradiction !== undefined && (contradiction.known ?? size + 1) > size ? { contradiction } : undefined;
+    if (memory.notBefore > now()) return before;
+    const from = teach ? memory.size : size;
+    const answer = await ask({ ...witness, url }, checkpoint, { from, teach }, signal);
+    const cosigned = answer.line === undefined ? memory.cosigned : { text, line: answer.line };
+    if ('had' in answer) {
+      const known = answer.line === undefined ? answer.had : size;
+      Object.assign(memory, { size: known, cosigned, contradiction: undefined, failures: 0, notBefore: 0 });
+    } else if (answer.contradiction !== undefined) {
+      const reason = contradicts(answer.contradiction, size);
+      log.warn({ witness: name, origin, reason }, 'a witness refused a checkpoint');
+      Object.assign(memory, { contradiction: answer.contradiction, failures: 0, notBefore: 0 });
+    } else {
       memory.failures += 1;
       memory.notBefore = now() + backoffMs(BACKOFF, memory.failures);
-      metrics.requests.inc({ witness: witness.name, result: 'failed' });
-      const reason = error instanceof Error ? error.message : 'unknown reason';
-      log.warn({ witness: witness.name, origin: checkpoint.origin, reason }, 'a witness did not cosign a checkpoint');
-      return undefined;
+      log.warn({ witness: name, origin, reason: answer.failure }, 'a witness did not cosign a checkpoint');
     }
+    if (answer.line !== undefined) metrics.cosigned.set({ witness: name, origin }, size);
+    if (answer.line !== undefined || !('had' in answer))
+      metrics.requests.inc({ witness: name, result: answer.line === undefined ? 'failed' : 'cosigned' });
+    return answer.failure === undefined ? answer : (before ?? answer);
   };
+
+  const askAll = (checkpoint: Signed, teach: boolean, signal: AbortSignal) =>
+    Promise.all(policy.witnesses.map((witness) => askOne(witness, checkpoint, teach, signal)));
 
   return {
     async cosign(note, signal) {
@@ -162,8 +236,8 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         if (line !== undefined)
           Object.assign(memoryOf(witness, checkpoint.origin), { size: checkpoint.size, cosigned: { text, line } });
       }
-      const answers = await Promise.all(policy.witnesses.map((witness) => cosignOne(witness, checkpoint, signal)));
-      const asked = policy.witnesses.map((witness, place) => ({ witness, line: answers[place] }));
+      const answers = await askAll(checkpoint, true, signal);
+      const asked = policy.witnesses.map((witness, place) => ({ witness, line: answers[place]?.line }));
       const lines = asked.flatMap(({ line }) => line ?? []);
       const own = signatures.map(({ line }) => line);
       const isQuorum = policy.isQuorum(
@@ -174,33 +248,42 @@ export function createWitnessClient(options: WitnessClientOptions): WitnessClien
         note: formatNote(text, [...own, ...lines.filter((line) => !own.includes(line))]),
         isQuorum,
         missing: asked.filter(({ line }) => line === undefined).map(({ witness }) => witness.name),
+        contradiction: worst(answers),
       };
     },
-    async latest(origin, signal) {
-      const path = `${hash('sha256', origin, 'hex')}/checkpoint`;
-      const notes = await Promise.all(
-        policy.witnesses.map(async ({ url, key, name }) => {
-          if (url === undefined) return undefined;
-          try {
-            const { status, text } = await call(below(url, path), null, signal);
-            if (status !== 200) return undefined;
-            openNote(text, [key]);
-            const checkpoint = parseCheckpoint(splitNote(text).text);
-            return checkpoint.origin === origin ? { note: text, size: checkpoint.size } : undefined;
-          } catch (error) {
-            signal.throwIfAborted();
-            const reason = error instanceof Error ? error.message : 'unknown reason';
-            log.warn({ witness: name, origin, reason }, 'a witness did not say which checkpoint it saw last');
-            return undefined;
-          }
-        }),
-      );
-      const [newest] = notes.filter((one) => one !== undefined).sort((a, b) => b.size - a.size);
-      return newest?.note;
+
+    async confirm(note, signal) {
+      const { text } = splitNote(note);
+      const answers = await askAll({ ...parseCheckpoint(text), text, note }, false, signal);
+      return {
+        answered: answers.filter((answer) => answer !== undefined && answer.failure === undefined).length,
+        confirmed: answers.filter((answer) => answer?.line !== undefined && answer.had > 0).length,
+        contradiction: worst(answers),
+      };
     },
 
     close: connections.close,
   };
+}
+
+/** What came of asking a witness. */
+type Answer =
+  /** Its line, and the size that it had cosigned before; without a line it had cosigned nothing, and was not given the checkpoint. */
+  | { readonly line?: string; readonly had: number; readonly contradiction?: undefined; readonly failure?: undefined }
+  | { readonly contradiction: Contradiction; readonly line?: undefined; readonly failure?: undefined }
+  | { readonly failure: string; readonly line?: undefined; readonly contradiction?: undefined };
+
+/** A refusal says more than a larger size, which another instance may have shown; of several the largest. */
+function worst(answers: readonly (Answer | undefined)[]): Contradiction | undefined {
+  const sizeOf = ({ known = Number.POSITIVE_INFINITY }: Contradiction): number => known;
+  return answers.flatMap((answer) => answer?.contradiction ?? []).sort((a, b) => sizeOf(b) - sizeOf(a))[0];
+}
+
+/** @param size leaves of the checkpoint that it was asked about */
+export function contradicts({ witness, known }: Contradiction, size: number): string {
+  return known === undefined
+    ? `the witness ${witness} refuses the tree of ${size} leaves: it does not continue what it cosigned`
+    : `the witness ${witness} has cosigned ${known} leaves, and the last checkpoint known here has ${size}`;
 }
 
 /** The line of a witness in a note, when it is there and verifies. */

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCheckpoint, parseCheckpoint } from '../../../src/proof/tree/checkpoint.ts';
+import { FormatError } from '../../../src/proof/tree/format-error.ts';
 import { leafHash, proveInclusion } from '../../../src/proof/tree/merkle.ts';
 import {
   createSigner,
@@ -94,7 +95,7 @@ describe(`notes${WITHOUT_GO}`, () => {
       `${ORIGIN}+530d903a+AgAA`,
       log.key.text.slice(0, -2),
     ]) {
-      expect(() => parseVerifierKey(text)).toThrow(TypeError);
+      expect(() => parseVerifierKey(text)).toThrow(FormatError);
     }
     expect(() => createSigner('a b', Buffer.alloc(32))).toThrow(TypeError);
     expect(() => createSigner('a', Buffer.alloc(31))).toThrow(TypeError);
@@ -121,7 +122,7 @@ describe('checkpoints', () => {
       `\n${text}`,
       `${text}\n`,
     ]) {
-      expect(() => parseCheckpoint(wrong)).toThrow(TypeError);
+      expect(() => parseCheckpoint(wrong)).toThrow(FormatError);
     }
   });
 });
@@ -223,6 +224,6 @@ describe('proofs', () => {
     [/index 77\n/, ''],
   ])('are refused when they are written otherwise: %s', async (from, to) => {
     const text = formatProof(await made);
-    expect(() => parseProof(text.replace(from, to))).toThrow(TypeError);
+    expect(() => parseProof(text.replace(from, to))).toThrow(FormatError);
   });
 });

@@ -51,9 +51,15 @@ function checkpoint(size: number): string {
   return formatNote(text, [log.sign(text)]);
 }
 
+/** A checkpoint that the log signed of another tree. */
+function fork(size: number): string {
+  const other = formatCheckpoint({ origin: log.key.name, size, root: Buffer.alloc(32, 7) });
+  return formatNote(other, [log.sign(other)]);
+}
+
 function policyOf(members: readonly { key: VerifierKey; prefix: string }[]) {
   const lines = members.map(({ key, prefix }, place) => `witness w${place} ${key.text} ${prefix}`);
-  const group = `group all-of-us 2 ${members.map((_, place) => `w${place}`).join(' ')}`;
+  const group = `group all-of-us ${Math.min(2, members.length)} ${members.map((_, place) => `w${place}`).join(' ')}`;
   return parsePolicy(Buffer.from([`log ${log.key.text}`, ...lines, group, 'quorum all-of-us'].join('\n')));
 }
 
@@ -124,16 +130,36 @@ it('manages with two of three; the one that is away is asked again later, and th
   expect(calls).toBe(1);
 });
 
-it('learns from its witnesses which checkpoint was the last, and believes only what one cosigned', async () => {
+it('asks what witnesses have cosigned without showing them anything new, and hears when that is not continued', async () => {
+  const members = witnesses.slice(0, 2);
+  const [first] = members;
+  if (first === undefined) throw new Error('no witness');
+  await client(members).cosign(checkpoint(55), signal);
   const asked = client(witnesses);
-  expect(await asked.latest('other.example/log', signal)).toBeUndefined();
-  await client(witnesses.slice(0, 2)).cosign(checkpoint(55), signal);
-  const newest = await asked.latest(log.key.name, signal);
-  expect(newest).toContain('\n55\n');
-  // One that shows a larger checkpoint, without a cosignature of its own.
-  lie = () => ({ status: 200, body: checkpoint(99) });
-  const misled = client([...witnesses.slice(0, 2), { key: impostor.key, prefix: liarUrl }]);
-  expect(await misled.latest(log.key.name, signal)).toBe(newest);
+  expect(await asked.confirm(checkpoint(56), signal)).toEqual({ answered: 3, confirmed: 3, contradiction: undefined });
+  // One that knows nothing of a log is not given its checkpoint: later it would confirm what it had from here.
+  const other = await startWitness({ name: 'new.example', logKeys: [log.key] });
+  for (const _ of [1, 2])
+    expect(await client([first, other]).confirm(checkpoint(56), signal)).toMatchObject({ answered: 2, confirmed: 1 });
+  expect(other.outside.size).toBe(0);
+  await other.stop();
+  // Fewer leaves than it has cosigned, and as many others.
+  expect(await asked.confirm(checkpoint(54), signal)).toMatchObject({ contradiction: { known: 56 } });
+  expect((await client([first]).confirm(fork(56), signal)).contradiction).toEqual({ witness: 'w0' });
+  expect((await client([first]).confirm(fork(58), signal)).contradiction).toEqual({ witness: 'w0' });
+  expect((await client([first]).cosign(fork(58), signal)).contradiction).toEqual({ witness: 'w0' });
+});
+
+it('remembers a contradiction while the witness is away, until it confirms', async () => {
+  lie = () => ({ status: 409, type: 'text/x.tlog.size', body: '90\n' });
+  const asked = client([{ key: impostor.key, prefix: liarUrl }]);
+  expect(await asked.confirm(checkpoint(70), signal)).toMatchObject({ contradiction: { known: 90 } });
+  lie = () => ({ status: 503, body: '' });
+  for (const _ of [1, 2])
+    expect(await asked.confirm(checkpoint(70), signal)).toMatchObject({ contradiction: { known: 90 } });
+  asked.later(120_000);
+  lie = (body) => ({ status: 200, body: impostor.sign(text(body), seconds()) });
+  expect(await asked.confirm(checkpoint(70), signal)).toMatchObject({ confirmed: 1, contradiction: undefined });
 });
 
 it('does not ask again for what stands in the checkpoint already', async () => {

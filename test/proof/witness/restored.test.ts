@@ -1,0 +1,12 @@
+/** A log whose database and file are of one backup: only its witnesses know better, by what every witness has. */
+import { it } from 'vitest';
+import { restoredLogSignsNothing, startMemoryWitness } from './restored-log.ts';
+
+it('signs nothing after a restore when a standard witness has cosigned more leaves', { timeout: 60_000 }, async () => {
+  const witness = await startMemoryWitness();
+  try {
+    await restoredLogSignsNothing(witness);
+  } finally {
+    witness.close();
+  }
+});
