@@ -1,12 +1,11 @@
 import { createWriteStream } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
 import { Command, Option } from 'commander';
 import type { LossReason } from '../gegevens/convert/convert-value.ts';
 import type { Converter, Judgement, NamedLoss, Refusal } from '../gegevens/convert/judge-file.ts';
 import { limitYoungGeneration } from '../kernel/scheduling.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { createProgress } from './output.ts';
+import { createProgress, written } from './output.ts';
 import { CommandError, runTool, type ToolContext, UsageError } from './run-command.ts';
 
 interface ConvertOptions {
@@ -228,19 +227,6 @@ async function writeResult(
     await rm(part, { force: true });
     throw error;
   }
-}
-
-/** Waits until the reader of standard output has taken enough. */
-async function written(stdout: Writable, piece: Buffer, signal: AbortSignal): Promise<void> {
-  if (stdout.write(piece)) return;
-  await new Promise<void>((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    stdout.once('drain', () => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    });
-  });
 }
 
 const REASONS: Readonly<Record<LossReason, (to: string, value: string | undefined) => string>> = {

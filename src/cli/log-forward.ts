@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import { table } from './output.ts';
+import { parseMoment } from './parse-arguments.ts';
 import { runCommand } from './run-command.ts';
 
 const KINDS = ['geweigerd', 'wijziging', 'verwijdering', 'ingehouden', 'verdwenen', 'onleesbaar', 'onverzendbaar'];
@@ -17,7 +18,7 @@ export function logForwardIssuesCommand(terminal: Terminal): Command {
   return new Command('forward-issues')
     .description('what the logbook of LDV_FORWARD_URL does not have as it is here, newest first')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(KINDS))
-    .option('--since <moment>', 'from this day or moment on', parseMoment)
+    .option('--since <moment>', 'from this day or moment on', (text: string) => new Date(parseMoment(text)))
     .option('--limit <number>', 'at most so many', parseLimit, 100)
     .option('--json', 'one machine-readable result')
     .addHelpText(
@@ -56,11 +57,4 @@ Example:
 function parseLimit(text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('A number from 1 to 99999 is expected.');
   return Number(text);
-}
-
-/** A day or moment (RFC 3339). @throws {InvalidArgumentError} */
-function parseMoment(text: string): Date {
-  const moment = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (Number.isNaN(moment.getTime())) throw new InvalidArgumentError('A date such as 2026-03-31 is expected.');
-  return moment;
 }

@@ -1,8 +1,10 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Terminal } from '../kernel/terminal.ts';
 import type { LogFault } from '../verwerkingenlog/store/verify.ts';
+import { logExportCommand } from './log-export.ts';
 import { logForwardIssuesCommand } from './log-forward.ts';
 import { table } from './output.ts';
+import { parseUuid } from './parse-arguments.ts';
 import { CommandError, runCommand } from './run-command.ts';
 
 /** `koppelvlak log …`: inspects and maintains the processing log. */
@@ -10,6 +12,7 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
   return new Command('log')
     .description('inspect the processing log, prune it, check it')
     .addCommand(logHistoryCommand(terminal))
+    .addCommand(logExportCommand(terminal))
     .addCommand(logPruneCommand(terminal))
     .addCommand(logVerifyCommand(terminal))
     .addCommand(logRotateKeyCommand(terminal))
@@ -72,11 +75,6 @@ function logHistoryCommand(terminal: Terminal): Command {
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
-}
-
-function parseUuid(value: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) throw new InvalidArgumentError('It is not a UUID.');
-  return value.toLowerCase();
 }
 
 const SHOWN = 50;

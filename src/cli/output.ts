@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Terminal } from '../kernel/terminal.ts';
 
 /** Where a command writes: results to standard output, progress and faults to standard error. */
@@ -29,6 +30,19 @@ export function createOutput({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stde
       stderr.write(`${text}\n`);
     },
   };
+}
+
+/** Writes, and waits until the reader has taken enough. */
+export async function written(stdout: Writable, piece: string | Uint8Array, signal: AbortSignal): Promise<void> {
+  if (stdout.write(piece)) return;
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    stdout.once('drain', () => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+  });
 }
 
 /** A table in plain text; columns are as wide as their widest cell. */

@@ -88,16 +88,24 @@ export async function openProcessingLog(platform: Platform): Promise<ActieLog> {
     changes: createSerialChanges(platform, large),
     latestMoment: createLatestMoment(platform.pool),
     checks: [retention.check, { name: 'own activities', vital: false, check: () => checkOwnActivities(platform) }],
-    async record(entry, author) {
-      const auteur = { door: author.subject, verzoekId: author.requestId };
-      await append(ownActie(entry, rules), auteur, { ownCall: aanroepOf(author), trace: () => author.trace });
-    },
+    record: (entry, author) => recordOwn(append, entry, author, rules),
     async close() {
       await idle();
       await retention.stop();
       await upkeep.stop();
     },
   };
+}
+
+/** Stores an entry of the service itself. */
+export async function recordOwn(
+  append: Appender['append'],
+  entry: OwnEntry,
+  author: ProcessingAuthor,
+  rules: OwnRules,
+): Promise<void> {
+  const auteur = { door: author.subject, verzoekId: author.requestId };
+  await append(ownActie(entry, rules), auteur, { ownCall: aanroepOf(author), trace: () => author.trace });
 }
 
 const UPKEEP_MS = 3_600_000;

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-it.each(['history', 'prune', 'verify', 'rotate-key', 'forward-issues'])(
+it.each(['history', 'export', 'prune', 'verify', 'rotate-key', 'forward-issues'])(
   '`log %s --help` shows an example',
   async (word) => {
     const { code, out } = await koppelvlak(database.url, ['log', word, '--help']);

@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import type { Terminal } from '../kernel/terminal.ts';
+import { written } from './output.ts';
+import { parseMoment, parseUuid } from './parse-arguments.ts';
+import { runCommand, UsageError } from './run-command.ts';
+
+interface ExportOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly activity?: string;
+  readonly processing?: string;
+  readonly history?: boolean;
+}
+
+/** `koppelvlak log export`: what an auditor reads. */
+export function logExportCommand(terminal: Terminal): Command {
+  return new Command('export')
+    .description(
+      'actions as lines of NDJSON, in the order in which they were first logged; the log keeps an entry about it',
+    )
+    .requiredOption('--from <moment>', 'done (tijdstip) at or after this day or moment', parseMoment)
+    .requiredOption('--to <moment>', 'done before this day or moment', parseMoment)
+    .option('--activity <id>', 'only of this verwerkingsactiviteitId', parseUuid)
+    .option('--processing <id>', 'only of this verwerkingId', parseUuid)
+    .option(
+      '--history',
+      'every version of the actions of which any version is selected, deletions too, with who made it',
+    )
+    .addHelpText(
+      'after',
+      `
+The lines hold persons' identifiers, and confidential actions too. A day is its midnight in the Netherlands.
+
+Example:
+  $ koppelvlak log export --from 2026-01-01 --to 2026-04-01 > quarter.ndjson`,
+    )
+    .action(({ from, to, activity, processing, history = false }: ExportOptions) =>
+      runCommand(terminal, {}, async ({ platform, interrupted }) => {
+        if (Date.parse(from) > Date.parse(to)) throw new UsageError('--to must not be before --from');
+        const { exportLines } = await import('../verwerkingenlog/export.ts');
+        const selection = { from, to, verwerkingsactiviteitId: activity, verwerkingId: processing, history };
+        const { USER: user } = terminal.env;
+        const by = user === undefined || user === '' ? 'log export' : `log export (${user})`;
+        for await (const line of exportLines(platform, selection, { by, signal: interrupted })) {
+          await written(terminal.stdout, line, interrupted);
+        }
+      }),
+    );
+}

@@ -1,0 +1,57 @@
+/** An export of the log for an auditor. It is itself a processing of personal data, and leaves an entry. */
+import { randomUUID } from 'node:crypto';
+import type { Platform } from '../kernel/platform.ts';
+import { requireProofWriter } from '../kernel/proof-log.ts';
+import { createOneAtATime } from '../kernel/scheduling.ts';
+import { newTraceContext } from '../kernel/trace-context.ts';
+import { createAppender } from './append.ts';
+import { recordOwn } from './processing-log.ts';
+import { actieAnswer } from './routes/request-reply.ts';
+import { isDistributed } from './store/distributed.ts';
+import { exportedVersions, hasConfidential, type Selection } from './store/export.ts';
+import { openIdentityKeys } from './store/keys.ts';
+import { revealWithinBudget } from './store/versions.ts';
+
+/**
+ * The lines of an export: records as the interface answers them, with all fields. With the history each says its version and who made it.
+ * Nothing is given before the entry about the export is committed.
+ * @param by who exports
+ */
+export async function* exportLines(
+  platform: Platform,
+  selection: Selection,
+  { by, signal }: { readonly by: string; readonly signal: AbortSignal },
+): AsyncGenerator<string> {
+  const { pool, config, clock, publicBaseUrl } = platform;
+  const { prefix } = config.verwerkingenlog;
+  await requireProofWriter(pool, 'verwerkingen', platform.proof);
+  const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'write');
+  const distributed = await isDistributed(pool);
+  const { append } = createAppender(platform, { keys, distributed }, createOneAtATime());
+  const entry = {
+    kind: 'log',
+    actieNaam: 'Exporteren verwerkingenlog',
+    handelingNaam: describe(selection),
+    consumer: {},
+    confidential: await hasConfidential(pool, selection, signal),
+    systeem: 'Verwerkingenlog',
+    tijdstip: clock.now(),
+  } as const;
+  const author = { subject: by, requestId: randomUUID(), trace: newTraceContext() };
+  await recordOwn(append, entry, author, config.verwerkingenlog);
+  for await (const stored of exportedVersions(pool, selection, signal)) {
+    const versie = await revealWithinBudget(stored, keys);
+    const record = actieAnswer(versie, `${publicBaseUrl()}${prefix}`, false);
+    const { versie: nummer, vervallen, door, verzoekId } = versie;
+    yield `${JSON.stringify(selection.history ? { versie: nummer, vervallen, door, verzoekId, ...record } : record)}\n`;
+  }
+}
+
+function describe({ from, to, verwerkingsactiviteitId, verwerkingId, history }: Selection): string {
+  return [
+    `Export van ${from} tot ${to}`,
+    ...(verwerkingsactiviteitId === undefined ? [] : [`verwerkingsactiviteit ${verwerkingsactiviteitId}`]),
+    ...(verwerkingId === undefined ? [] : [`verwerking ${verwerkingId}`]),
+    ...(history ? ['alle versies'] : []),
+  ].join(', ');
+}
