@@ -28,8 +28,9 @@ begin
   if exists (select from pg_dist_partition where logicalrelid = 'verwerkingenlog.versies'::regclass) then
     return;
   end if;
-  -- The program does what it does (`sta_zonder_sleutel_toe`).
+  -- The program does what they do (`sta_zonder_sleutel_toe`, `schrijf_met_sleutels`).
   drop trigger zonder_sleutel on verwerkingenlog.versies;
+  drop trigger met_sleutel on verwerkingenlog.versies;
   -- All versions of an action are in one shard, all places of a person in one, and each key in one.
   perform create_distributed_table('verwerkingenlog.versies', 'actie_id', colocate_with => 'none');
   foreach tabel in array array['vindplaatsen', 'idempotentie', 'ldv_sleutels'] loop

@@ -155,17 +155,18 @@ Example:
     )
     .action((options: { json?: boolean }) =>
       runCommand(terminal, { ...options, role: 'retention' }, async ({ platform, output, interrupted }) => {
-        const { openIdentityKeys, rotateKeys } = await import('../verwerkingenlog/store/keys.ts');
+        const { openIdentityKeys } = await import('../verwerkingenlog/store/keys.ts');
+        const { rotateKeys } = await import('../verwerkingenlog/store/rotate.ts');
         const { key } = platform.config.verwerkingenlog;
         if (key === undefined) throw new CommandError('VERWERKINGENLOG_KEY is not set');
         const keys = await openIdentityKeys(platform.prunePool, key, 'write');
-        const { rewritten, unreadable, forgotten } = await rotateKeys({
+        const { rewritten, unreadable, forgotten, inUse } = await rotateKeys({
           pool: platform.prunePool,
           keys,
           signal: interrupted,
           progress: (versions, month) => output.progress(`${versions} versions, at month ${month}`),
         });
-        output.result({ key: keys.current, rewritten, unreadable, forgotten }, () => {
+        output.result({ key: keys.current, rewritten, unreadable, forgotten, inUse }, () => {
           const rows = unreadable
             .slice(0, SHOWN)
             .map((one) => [one.actieId, String(one.versie), one.key ?? '-', one.reason]);
@@ -173,6 +174,12 @@ Example:
           output.line(`${rewritten} versions rewritten with key ${keys.current}.`);
           if (forgotten.length > 0) output.line(`No longer needed: ${forgotten.join(', ')}.`);
         });
+        if (inUse.length > 0) {
+          throw new CommandError(
+            `still needed: ${inUse.join(', ')}. An instance of the service that was seen in the last minute writes with it, or has no other
+key. Put ${keys.current} first on every instance, start it again, and repeat this command after a minute`,
+          );
+        }
         if (unreadable.length > 0) throw new CommandError(`${unreadable.length} versions could not be read`);
       }),
     );

@@ -18,6 +18,7 @@ import {
 import { createGroupCommit } from './group-commit.ts';
 import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
+import type { ActieLog } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue, readIdempotency } from './store/append.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths, monthsOf } from './store/months.ts';
 import { type SealedVersie, sealed, sealedWithinBudget } from './store/proof.ts';
@@ -85,7 +86,7 @@ type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 export function createAppender(
   { config, pool, clock, log, metrics, proof }: Platform,
-  { keys, distributed }: { readonly keys: IdentityKeys; readonly distributed: boolean },
+  { keys, requireAllKeys, distributed }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'distributed'>,
   large: OneAtATime,
 ): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
@@ -118,6 +119,8 @@ export function createAppender(
         group,
         (item) => item.prepared ?? prepareAppend(item.request, keys, writer),
       );
+      // An idempotency key may have been used with a key of the log that is not here.
+      if (prepared.some(({ append }) => append.idempotency !== undefined)) await requireAllKeys(pool);
       const results = await insert(prepared.map(({ append }) => append));
       return prepared.flatMap((one, i) => {
         const result = results[i];
@@ -163,9 +166,9 @@ export function createAppender(
   }
 
   /** During a rotation an idempotency key may have been stored by an instance that writes with another key. */
-  const otherKeys = keys.names.filter((name) => name !== null && name !== keys.current);
+  const otherKeys = () => keys.names.filter((name) => name !== null && name !== keys.current);
   async function replayOfOtherKeys(actie: Actie, auteur: Auteur, idempotencyKey: string): Promise<Versie | undefined> {
-    for (const name of otherKeys) {
+    for (const name of otherKeys()) {
       const earlier = await replay(idempotencyOf(actie, auteur, idempotencyKey, keys, name));
       if (earlier !== undefined) return earlier;
     }
@@ -176,7 +179,7 @@ export function createAppender(
     count,
     async append(actie, auteur, { idempotencyKey, ownCall, trace } = {}) {
       const refuseUnknownActivity = unknownActivity === 'refuse' && ownCall === undefined;
-      if (idempotencyKey !== undefined && otherKeys.length > 0) {
+      if (idempotencyKey !== undefined && otherKeys().length > 0) {
         const earlier = await replayOfOtherKeys(actie, auteur, idempotencyKey);
         if (earlier !== undefined) return earlier;
       }
@@ -256,11 +259,9 @@ function idempotencyOf(
 }
 
 /** An idempotency key belongs to one caller. */
-function callersKey({ door }: Auteur, key: string): string {
-  return `${door}\n${key}`;
-}
+const callersKey = ({ door }: Auteur, key: string): string => `${door}\n${key}`;
 
-function createCounters(metrics: Registry): (result: Appended) => void {
+function createCounters(metrics: Registry): Appender['count'] {
   const appends = new Counter({
     name: 'koppelvlak_verwerkingenlog_appends_total',
     help: 'Versions that were added to the log',

@@ -5,6 +5,7 @@ import { requireProofWriter } from '../kernel/proof-log.ts';
 import { createOneAtATime } from '../kernel/scheduling.ts';
 import { newTraceContext } from '../kernel/trace-context.ts';
 import { createAppender } from './append.ts';
+import { requireAllKeys } from './key-watch.ts';
 import { recordOwn } from './processing-log.ts';
 import { actieAnswer } from './routes/request-reply.ts';
 import { isDistributed } from './store/distributed.ts';
@@ -27,7 +28,11 @@ export async function* exportLines(
   await requireProofWriter(pool, 'verwerkingen', platform.proof);
   const keys = await openIdentityKeys(pool, config.verwerkingenlog.key, 'write');
   const distributed = await isDistributed(pool);
-  const { append } = createAppender(platform, { keys, distributed }, createOneAtATime());
+  const { append } = createAppender(
+    platform,
+    { keys, distributed, requireAllKeys: (db) => requireAllKeys(db, keys) },
+    createOneAtATime(),
+  );
   const entry = {
     kind: 'log',
     actieNaam: 'Exporteren verwerkingenlog',

@@ -48,6 +48,13 @@ export const verwerkingenlogProblems = {
     explanation:
       'Er wachten te veel acties op vastlegging, of te lang; deze is niet vastgelegd. Stuur haar na `Retry-After` opnieuw.',
   },
+  sleutelOntbreekt: {
+    slug: 'log-key-missing',
+    status: 503,
+    title: 'Een sleutel van het log ontbreekt',
+    explanation:
+      'Deze server heeft niet alle sleutels waarmee het log is geschreven, en kan daarom geen volledig antwoord geven. Stuur het verzoek na `Retry-After` opnieuw; blijft dit zo, meld het dan aan de beheerder.',
+  },
 } as const satisfies Record<string, ProblemKind>;
 
 /** Too many actions wait to be stored, or this one has waited too long. It is not stored. */

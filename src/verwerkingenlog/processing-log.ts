@@ -6,6 +6,7 @@ import fp from 'fastify-plugin';
 import type pg from 'pg';
 import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
+import { Problem } from '../kernel/problem.ts';
 import {
   entryFromHeaders,
   type OwnEntry,
@@ -20,12 +21,12 @@ import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
 import { type Aanroep, type Actie, actieOf, eersteVersie, newActieId } from './domain/verwerkingsactie.ts';
+import { type KeyWatch, watchKeys } from './key-watch.ts';
 import { forwardPolicy } from './ldv/face.ts';
 import { startRetention } from './retention-schedule.ts';
 import { readActiviteit } from './store/activiteiten.ts';
 import { appendVersies, forgetIdempotency } from './store/append.ts';
 import { isDistributed } from './store/distributed.ts';
-import { openIdentityKeys } from './store/keys.ts';
 import { createLatestMoment, type LatestMoment } from './store/latest-moment.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from './store/months.ts';
 import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
@@ -33,6 +34,8 @@ import { type SealedVersie, sealedWithinBudget } from './store/proof.ts';
 /** The processing log as area B itself uses it. */
 export interface ActieLog extends ProcessingLog {
   readonly keys: IdentityKeys;
+  /** @see KeyWatch.requireAll */
+  readonly requireAllKeys: KeyWatch['requireAll'];
   /** Whether it is distributed over several machines. */
   readonly distributed: boolean;
   /** @see Appender.append */
@@ -70,29 +73,36 @@ export const processingLog = fp(
  */
 export async function openProcessingLog(platform: Platform): Promise<ActieLog> {
   const rules = platform.config.verwerkingenlog;
-  const keys = await openIdentityKeys(platform.pool, rules.key, 'write');
+  const watch = await watchKeys(platform);
+  const { keys, requireAll: requireAllKeys } = watch;
   if (keys.current === null) {
     platform.log.warn('no VERWERKINGENLOG_KEY: the processing log stores persons’ identifiers in plain text');
   }
   // One action about very many persons at a time in the whole process, appends and changes together.
   const large = createOneAtATime();
   const distributed = await isDistributed(platform.pool);
-  const { append, count, idle } = createAppender(platform, { keys, distributed }, large);
+  const { append, count, idle } = createAppender(platform, { keys, requireAllKeys, distributed }, large);
   const upkeep = startUpkeep(platform);
   const retention = startRetention(platform);
   return {
     keys,
+    requireAllKeys,
     distributed,
     append,
     count,
     changes: createSerialChanges(platform, large),
     latestMoment: createLatestMoment(platform.pool),
-    checks: [retention.check, { name: 'own activities', vital: false, check: () => checkOwnActivities(platform) }],
+    checks: [
+      watch.check,
+      retention.check,
+      { name: 'own activities', vital: false, check: () => checkOwnActivities(platform) },
+    ],
     record: (entry, author) => recordOwn(append, entry, author, rules),
     async close() {
       await idle();
       await retention.stop();
       await upkeep.stop();
+      await watch.stop();
     },
   };
 }
@@ -223,14 +233,17 @@ export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: P
   /** The entry is sent behind the queries of the reading, and the commit behind the entry. */
   function attempt<T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>): Promise<T> {
     const readAndLog = async (db: pg.PoolClient) => {
-      const reading = await read(db);
+      const reading = await readAll(db, read);
       // Awaited with the rest; until then a failure must not count as unhandled.
       const result = Promise.resolve(reading.result);
       result.catch(() => undefined);
+      const complete = log.requireAllKeys(db);
+      complete.catch(() => undefined);
       const entry = logReads ? appendEntry(db, await makeEntry(reader, reading), reader.author) : undefined;
       // When the reading fails so does the entry, but that says only that the transaction is over: the reading says why.
       entry?.catch(() => undefined);
       const both = result.then(async (value) => {
+        await complete;
         await entry;
         return value;
       });
@@ -239,6 +252,16 @@ export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: P
       return { result: both };
     };
     return pipelinedTransaction(pipelinePool, readAndLog, reader.signal);
+  }
+
+  /** What is not there may have been stored with a key that this instance lacks. */
+  async function readAll<T>(db: pg.PoolClient, read: (db: pg.PoolClient) => Promise<T>): Promise<T> {
+    try {
+      return await read(db);
+    } catch (error) {
+      if (error instanceof Problem) await log.requireAllKeys(db);
+      throw error;
+    }
   }
 
   async function makeEntry(reader: Reader, reading: Reading<unknown>): Promise<SealedVersie> {

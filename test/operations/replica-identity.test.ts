@@ -63,9 +63,11 @@ it('actions are changed and deleted, processings lifted, past ones pruned, keys 
 
   await call('POST', '/verwerkingsacties', actie(person, { tijdstip: '2001-01-01T00:00:00Z', bewaartermijn: 'P1Y' }));
   expect(await koppelvlak(database.url, ['log', 'prune'])).toMatchObject({ code: 0 });
-  const rotated = await koppelvlak(database.url, ['log', 'rotate-key', '--json'], {
-    VERWERKINGENLOG_KEY: `tweede:${Buffer.alloc(32, 8).toString('base64')},${KEY}`,
-  });
+  const keys = { VERWERKINGENLOG_KEY: `tweede:${Buffer.alloc(32, 8).toString('base64')},${KEY}` };
+  const { tokens } = log;
+  await log.stop();
+  log = await startLog({ databaseUrl: database.url, tokens, env: keys });
+  const rotated = await koppelvlak(database.url, ['log', 'rotate-key', '--json'], keys);
   expect(rotated).toMatchObject({ code: 0, json: { key: 'tweede' } });
 });
 

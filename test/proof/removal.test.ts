@@ -94,6 +94,8 @@ it('keeps seeds readable when the keys of identifiers are rotated', async () => 
     AREAS: 'verwerkingenlog',
     VERWERKINGENLOG_KEY: `nieuw:${Buffer.alloc(32, 8).toString('base64')},${KEY}`,
   };
+  await log.stop();
+  log = await startLog({ env, databaseUrl: database.url });
   expect(await koppelvlak(database.url, ['log', 'rotate-key'], env)).toMatchObject({ code: 0 });
   const only = { ...env, VERWERKINGENLOG_KEY: env.VERWERKINGENLOG_KEY.split(',')[0] ?? '' };
   expect(await verify(database.url, 'verwerkingen', only)).toMatchObject(WELL);

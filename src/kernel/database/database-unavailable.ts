@@ -6,8 +6,11 @@ export class DatabaseUnavailableError extends Error {
   override readonly name: string = 'DatabaseUnavailableError';
 }
 
-/** SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover). */
-const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006'];
+/**
+ * SQLSTATE: shutdown, crash, starting up, too many connections, out of memory or disk, read-only (after a failover); and our own for a key
+ * of the processing log that this instance must not write with (migration 0123).
+ */
+const UNAVAILABLE_STATES = ['57P01', '57P02', '57P03', '53000', '53100', '53200', '53300', '25006', 'KV001'];
 /** SQLSTATE class of connection errors; pgbouncer reports every problem with its server in it. */
 const CONNECTION_CLASS = '08';
 /** What Citus says, with a state that means any error, when a worker was lost during a transaction. */

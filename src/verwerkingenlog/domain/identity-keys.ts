@@ -8,6 +8,8 @@ import {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
+import { Problem } from '../../kernel/problem.ts';
+import { verwerkingenlogProblems } from '../problems.ts';
 
 /** Names a key of the configuration; `null`: no key, identifiers are stored in plain text. */
 export type KeyName = string | null;
@@ -32,10 +34,15 @@ export interface IdentityKeys {
 }
 
 /** A version was encrypted with a key that the configuration does not have. */
-export class UnknownKeyError extends Error {
+export class UnknownKeyError extends Problem {
   constructor(name: string) {
-    super(`VERWERKINGENLOG_KEY has no key named ${name}`);
+    const message = `VERWERKINGENLOG_KEY has no key named ${name}`;
+    super(verwerkingenlogProblems.sleutelOntbreekt, {
+      headers: { 'retry-after': '5' },
+      cause: new Error(message),
+    });
     this.name = 'UnknownKeyError';
+    this.message = message;
   }
 }
 

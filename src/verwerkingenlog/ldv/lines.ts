@@ -72,7 +72,7 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
     log.distributed
       ? keyTransaction(pool, fn, { limitsLocks: true })
       : transaction(pool, fn, { lockTimeoutMs: KEY_WAIT_MS });
-  const otherNames = keys.names.filter((name) => name !== keys.current);
+  const otherNames = () => keys.names.filter((name) => name !== keys.current);
 
   function prepare(line: NewLine, at: Date, { auteur, trace }: LineRequest['sender']): PreparedLine {
     const versie = eersteVersie(line.actie, newActieId(at), at, auteur, writeLine(line));
@@ -84,7 +84,7 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
         ...(forward === undefined ? {} : { trace: trace() }),
       },
       key: lineKeyOf(line, keys, keys.current),
-      otherKeys: otherNames.map((name) => lineKeyOf(line, keys, name)),
+      otherKeys: otherNames().map((name) => lineKeyOf(line, keys, name)),
     };
   }
 
@@ -96,7 +96,12 @@ export function createLineStore({ config, shares, clock, log: logger, proof }: P
         prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
       }
       const all = prepared.flat();
-      const write = () => inTransaction((db) => storeLines(db, all, { forward, distributed: log.distributed }));
+      const write = () =>
+        inTransaction(async (db) => {
+          // A line may have been stored with a key of the log that is not here.
+          await log.requireAllKeys(db);
+          return await storeLines(db, all, { forward, distributed: log.distributed });
+        });
       let stored: StoredLines;
       try {
         stored = await write();

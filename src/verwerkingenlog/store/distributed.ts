@@ -5,6 +5,7 @@ import { arrayOf, type Db, transaction } from '../../kernel/database/transaction
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { traceHeaders } from '../../kernel/trace-context.ts';
 import type { Append, Appended, ForwardPolicy } from './append.ts';
+import { writeWithKeys } from './keys.ts';
 import { positionsByPerson, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
 /** Whether the tables of the log are distributed over the nodes of Citus: `koppelvlak migrate --distributed`. */
@@ -187,9 +188,10 @@ const INSERT_VERSIES = {
 };
 
 async function insertVersies(db: Db, kept: readonly NextVersie[]): Promise<void> {
-  // On one machine a trigger does this.
-  if (kept.some(({ versie }) => versie.sleutelnaam === null))
-    await db.query('select verwerkingenlog.sta_zonder_sleutel_toe()');
+  // On one machine triggers do this.
+  const names = [...new Set(kept.map(({ versie }) => versie.sleutelnaam))];
+  if (names.includes(null)) await db.query('select verwerkingenlog.sta_zonder_sleutel_toe()');
+  await writeWithKeys(db, names);
   const numbers = await queueEntries(db, kept);
   await db.query({
     ...INSERT_VERSIES,

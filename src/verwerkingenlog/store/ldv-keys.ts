@@ -56,13 +56,20 @@ export async function removeLineKeys(db: Db, acties: readonly string[]): Promise
   await db.query('delete from verwerkingenlog.ldv_sleutels where actie_id = any($1::uuid[])', [acties]);
 }
 
-/** Hashes the key of a line anew, when the log gets another key. As the retention role. */
-export async function replaceLineKey(db: Db, { key, content, actieId }: NewLineKey): Promise<void> {
-  await removeLineKeys(db, [actieId]);
-  await db.query({
-    name: 'verwerkingenlog-ldv-replace-key',
-    text: `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id) values ($1::uuid, $2::uuid, $3::uuid)
-      on conflict do nothing`,
-    values: [key, content, actieId],
-  });
+/** Hashes the keys of lines anew, when the log gets another key. As the retention role. */
+export async function replaceLineKeys(db: Db, lines: readonly NewLineKey[]): Promise<void> {
+  if (lines.length === 0) return;
+  await removeLineKeys(
+    db,
+    lines.map(({ actieId }) => actieId),
+  );
+  await db.query(
+    `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) on conflict do nothing`,
+    [
+      arrayOf.uuid(lines.map(({ key }) => key)),
+      arrayOf.uuid(lines.map(({ content }) => content)),
+      arrayOf.uuid(lines.map(({ actieId }) => actieId)),
+    ],
+  );
 }

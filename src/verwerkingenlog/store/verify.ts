@@ -4,7 +4,8 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
 import { categorieNummer, categorieOf } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
-import { moment } from '../domain/verwerkingsactie.ts';
+import { moment, type Versie } from '../domain/verwerkingsactie.ts';
+import { readLdvOf } from '../ldv/kept.ts';
 import { listMonths, type Month } from './months.ts';
 import {
   fromRow,
@@ -296,10 +297,21 @@ async function readBatch(db: Db, { to }: Month, [actieId, versie]: readonly [str
 function identityFault(versie: StoredVersie, keys: IdentityKeys): string | undefined {
   if (!keys.has(versie.sleutelnaam)) return `is encrypted with a key that is not configured: ${versie.sleutelnaam}`;
   try {
-    const again = protect(reveal(versie, keys), { ...keys, current: versie.sleutelnaam });
+    const read = reveal(versie, keys);
+    const again = protect(read, { ...keys, current: versie.sleutelnaam });
+    if (!isLineReadable(read)) return 'what is kept of its line of LDV cannot be read';
     const same = again.objecten.every(({ sleutel }, i) => sleutel === versie.objecten[i]?.sleutel);
     return same ? undefined : 'an identifier does not have the hash that is stored with it';
   } catch {
     return 'an identifier cannot be decrypted';
+  }
+}
+
+function isLineReadable(versie: Versie): boolean {
+  try {
+    readLdvOf(versie);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -135,7 +135,8 @@ it('keeps the keys of lines through a rotation, before and after it, and what is
   expect((await both.send([span])).answer?.rejectedSpans).toBe(0);
   expect((await both.send([{ ...span, name: 'Anders' }])).answer?.rejectedSpans).toBe(1);
   expect(await count('versies', span.traceId)).toBe(1);
-  await old.stop();
+  for (const log of running.splice(0)) if (log !== both) await log.stop();
+  running.push(both);
   const rotated = await koppelvlak(database.url, ['log', 'rotate-key'], { VERWERKINGENLOG_KEY: `${NEW_KEY},${KEY}` });
   expect(rotated.code, rotated.error).toBe(0);
   const next = await start({ VERWERKINGENLOG_KEY: NEW_KEY });
@@ -152,6 +153,7 @@ it('keeps the keys of lines through a rotation, before and after it, and what is
   expect(readLdvOf(reveal(stored, keys))?.span).toEqual(span);
   const verified = await koppelvlak(database.url, ['log', 'verify'], { VERWERKINGENLOG_KEY: NEW_KEY });
   expect(verified.code, verified.error + verified.out).toBe(0);
+  for (const log of running.splice(0)) await log.stop();
   await koppelvlak(database.url, ['log', 'rotate-key'], { VERWERKINGENLOG_KEY: `${KEY},${NEW_KEY}` });
 });
 

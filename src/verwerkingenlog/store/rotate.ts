@@ -1,0 +1,318 @@
+/** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
+import type { Pool } from '../../kernel/database/pool.ts';
+import { allowLongStatements, arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
+import { UnknownKeyError } from '../domain/identity-keys.ts';
+import type { Versie } from '../domain/verwerkingsactie.ts';
+import { readLdvOf } from '../ldv/kept.ts';
+import { lockChanges, preferIndexes } from './changes.ts';
+import { WITHOUT_KEY, writeWithKeys } from './keys.ts';
+import { lineKeyOf, type NewLineKey, replaceLineKeys } from './ldv-keys.ts';
+import { listMonths, type Month } from './months.ts';
+import { decryptSeed, encryptSeed } from './proof.ts';
+import {
+  fromRow,
+  positionsByPerson,
+  protect,
+  reveal,
+  SELECT_VERSIE,
+  type StoredVersie,
+  type VersieRow,
+} from './versions.ts';
+
+interface RotateOptions {
+  /** As the retention role. */
+  readonly pool: Pool;
+  readonly keys: IdentityKeys;
+  readonly signal: AbortSignal;
+  readonly progress?: (versions: number, month: string) => void;
+}
+
+/** A version that none of the keys can read. */
+interface Unreadable {
+  readonly actieId: string;
+  readonly versie: number;
+  /** The key that it says it was encrypted with. */
+  readonly key: KeyName;
+  readonly reason: string;
+}
+
+interface Rotated {
+  /** Versions that were rewritten. */
+  readonly rewritten: number;
+  /** Versions that were left as they are. */
+  readonly unreadable: readonly Unreadable[];
+  /** Keys that no version needs any more. */
+  readonly forgotten: readonly string[];
+  /** Keys that running instances still need. */
+  readonly inUse: readonly string[];
+}
+
+/** Versions in one transaction. */
+const BATCH = 500;
+
+/**
+ * Encrypts and hashes with the current key everything stored with another key, or with none, while the service runs. It repeats until
+ * only versions are left that cannot be read, or whose key an instance still writes with. It can be interrupted and run again.
+ */
+export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
+  const { pool, keys } = options;
+  let rewritten = 0;
+  for (;;) {
+    const round = await rewriteAll(options, rewritten);
+    rewritten += round.rewritten;
+    const { unreadable } = round;
+    const staying = [keys.current, ...unreadable.map(({ key }) => key)].filter((name) => name !== null);
+    const inUse = await keysOfInstances(pool, staying);
+    if (round.rewritten > 0 && inUse.length === 0) continue;
+    const forgotten = await forgetKeys(pool, [...staying, ...inUse]);
+    if (forgotten !== undefined) return { rewritten, unreadable, forgotten, inUse };
+  }
+}
+
+/** How long ago an instance may have been seen that is taken to run. */
+const SEEN = '1 minute';
+
+/** Keys, other than those that stay, that a running instance writes with, or without which it would have none. */
+async function keysOfInstances(db: Db, staying: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ naam: string }>(
+    `select distinct s.naam from verwerkingenlog.instanties i
+       join verwerkingenlog.sleutels s on s.naam = any(i.sleutels)
+     where i.gezien > clock_timestamp() - $2::interval and s.naam <> all($1::text[])
+       and (s.naam = i.schrijft_met or not i.sleutels && $1::text[])
+     order by s.naam`,
+    [staying, SEEN],
+  );
+  return rows.map(({ naam }) => naam);
+}
+
+/**
+ * Forgets the keys that no version needs; the service then starts without them.
+ * @returns undefined when versions were added with one of them in the meantime
+ */
+async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string[] | undefined> {
+  return await transaction(pool, async (client) => {
+    const db = await allowLongStatements(client, 0);
+    // Whoever adds versions locks the key until its commit (migration 0123): waits for those, and lets nobody begin.
+    const { rows } = await db.query<{ naam: string }>(
+      'select naam from verwerkingenlog.sleutels where naam <> all($1::text[]) order by naam for update',
+      [needed],
+    );
+    const names = rows.map(({ naam }) => naam);
+    if (names.length === 0) return [];
+    // A statement of its own, to see what was committed before the rows were locked.
+    const left = await db.query<{ naam: string }>(
+      `select distinct coalesce(sleutelnaam, $2::text) as naam from verwerkingenlog.versies
+       where coalesce(sleutelnaam, $2::text) = any($1::text[])`,
+      [names, WITHOUT_KEY],
+    );
+    const isLeft = new Set(left.rows.map(({ naam }) => naam));
+    if (names.some((name) => name !== WITHOUT_KEY && isLeft.has(name))) return undefined;
+    const free = names.filter((name) => !isLeft.has(name));
+    await db.query('delete from verwerkingenlog.sleutels where naam = any($1::text[])', [free]);
+    // Idempotency keys were hashed without a key too: a BSN can be guessed from those hashes.
+    if (free.includes(WITHOUT_KEY)) await db.query('delete from verwerkingenlog.idempotentie');
+    return free.filter((name) => name !== WITHOUT_KEY);
+  });
+}
+
+async function rewriteAll(
+  { pool, keys, signal, progress }: RotateOptions,
+  before: number,
+): Promise<Pick<Rotated, 'rewritten' | 'unreadable'>> {
+  let rewritten = 0;
+  const unreadable: Unreadable[] = [];
+  for (const month of await listMonths(pool)) {
+    // While the database writes a batch, the next one is read and encrypted.
+    let writing = Promise.resolve();
+    for (let after: readonly [string, number] = [month.from, 0]; ; ) {
+      signal.throwIfAborted();
+      const versions = await readOthers(pool, keys.current, month, after);
+      const last = versions.at(-1);
+      if (last === undefined) break;
+      after = [last.actieId, last.versie];
+      const batch: Rewritten[] = [];
+      for (const version of versions) {
+        const made = rewrite(version, keys);
+        if ('reason' in made) unreadable.push(made);
+        else batch.push(made);
+      }
+      await writing;
+      writing = write(pool, keys, batch).then(() => {
+        rewritten += batch.length;
+        progress?.(before + rewritten, month.name);
+      });
+      // Awaited with the next batch; until then a failure must not count as unhandled.
+      writing.catch(() => undefined);
+    }
+    await writing;
+  }
+  return { rewritten, unreadable };
+}
+
+/** Versions of other keys in the order of their identity, so that one that cannot be read does not block the rest. */
+async function readOthers(
+  db: Db,
+  current: KeyName,
+  { to }: Month,
+  [actieId, versie]: readonly [string, number],
+): Promise<StoredVersie[]> {
+  const { rows } = await db.query<VersieRow>(
+    `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
+     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and v.sleutelnaam is distinct from $4::text
+     order by v.actie_id, v.versie limit $5::integer`,
+    [actieId, versie, to, current, BATCH],
+  );
+  return rows.map(fromRow);
+}
+
+/** A version as it is stored, and as it will be. */
+interface Rewritten {
+  readonly old: StoredVersie;
+  readonly fresh: StoredVersie;
+  /** Of an action that was logged through LDV, with its first version. */
+  readonly line: NewLineKey | undefined;
+}
+
+function rewrite(old: StoredVersie, keys: IdentityKeys): Rewritten | Unreadable {
+  const { actieId, versie, sleutelnaam } = old;
+  const read = readWithAny(old, keys);
+  if ('reason' in read) return { actieId, versie, key: sleutelnaam, reason: read.reason };
+  const line = versie === 1 ? read.line : undefined;
+  return {
+    old,
+    fresh: { ...protect(read.versie, keys), zaad: rotatedSeed(old, read.key, keys) },
+    line: line === undefined ? undefined : { ...lineKeyOf(line, keys, keys.current), actieId },
+  };
+}
+
+/** Reads with the key that the version names, else with any other: the name may have had the wrong key when it was written. */
+function readWithAny(
+  stored: StoredVersie,
+  keys: IdentityKeys,
+):
+  | { readonly versie: Versie; readonly line: ReturnType<typeof readLdvOf>; readonly key: KeyName }
+  | { readonly reason: string } {
+  let reason = '';
+  for (const name of [stored.sleutelnaam, ...keys.names.filter((other) => other !== null)]) {
+    let versie: Versie;
+    try {
+      versie = reveal({ ...stored, sleutelnaam: name }, keys);
+    } catch (error) {
+      reason ||= error instanceof UnknownKeyError ? error.message : 'its identifiers cannot be decrypted';
+      continue;
+    }
+    try {
+      return { versie, line: readLdvOf(versie), key: name };
+    } catch {
+      return { reason: 'what is kept of its line of LDV cannot be read' };
+    }
+  }
+  return { reason };
+}
+
+/** The seed under the current key. @param key the key that it is encrypted with */
+function rotatedSeed(stored: StoredVersie, key: KeyName, keys: IdentityKeys): string | null {
+  if (stored.zaad === null) return null;
+  const seed = decryptSeed({ ...stored, sleutelnaam: key }, keys);
+  return encryptSeed({ actieId: stored.actieId, sleutelnaam: keys.current }, seed, keys);
+}
+
+async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]): Promise<void> {
+  if (batch.length === 0) return;
+  await transaction(pool, async (db) => {
+    // Not acknowledged to anybody: what makes a key unnecessary is committed to disk after it, and so with it.
+    await db.query(`select set_config('synchronous_commit', 'off', true)`);
+    // A change copies identifiers and looks up locations: not while both are rewritten.
+    await lockChanges(db, {
+      acties: batch.map(({ old }) => old.actieId),
+      verwerkingen: batch.map(({ old }) => old.verwerkingId),
+    });
+    await preferIndexes(db);
+    await writeWithKeys(db, [keys.current]);
+    const there = await updateVersies(db, keys.current, batch);
+    // What retention has removed in the meantime has no places and no line.
+    const written = batch.filter(({ old }) => there.has(nameOf(old)));
+    await moveLocations(db, written);
+    await replaceLineKeys(
+      db,
+      written.flatMap(({ line }) => line ?? []),
+    );
+  });
+}
+
+function nameOf({ actieId, versie }: Pick<StoredVersie, 'actieId' | 'versie'>): string {
+  return `${actieId} ${versie}`;
+}
+
+/** @returns the versions that are there */
+async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten[]): Promise<Set<string>> {
+  const fresh = batch.map((one) => one.fresh);
+  const { rows } = await db.query<Pick<StoredVersie, 'actieId' | 'versie'>>(
+    `update verwerkingenlog.versies v
+     set sleutelnaam = $1::text, afnemer_id = n.afnemer_id, objecten = n.objecten, ldv = n.ldv, zaad = n.zaad
+     from unnest($2::uuid[], $3::integer[], $4::text[], $5::json[], $6::text[], $7::text[])
+       as n(actie_id, versie, afnemer_id, objecten, ldv, zaad)
+     where v.actie_id = n.actie_id and v.versie = n.versie and v.actie_id >= $8::uuid and v.actie_id <= $9::uuid
+     returning v.actie_id as "actieId", v.versie`,
+    [
+      current,
+      arrayOf.uuid(fresh.map(({ actieId }) => actieId)),
+      arrayOf.integer(fresh.map(({ versie }) => versie)),
+      arrayOf.text(fresh.map(({ afnemerId }) => afnemerId)),
+      arrayOf.json(fresh.map(({ objecten }) => JSON.stringify(objecten))),
+      arrayOf.text(fresh.map(({ ldv }) => ldv)),
+      arrayOf.text(fresh.map(({ zaad }) => zaad)),
+      fresh[0]?.actieId,
+      fresh.at(-1)?.actieId,
+    ],
+  );
+  return new Set(rows.map(nameOf));
+}
+
+interface PlaceRow {
+  readonly actieId: string;
+  readonly categorie: number;
+  readonly activiteit: string | null;
+}
+
+/** Only the current version has locations; for others this finds nothing. */
+async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void> {
+  const before = batch.flatMap(({ old }) => [...positionsByPerson(old).keys()].map((hash) => ({ ...old, hash })));
+  if (before.length === 0) return;
+  const { rows } = await db.query<PlaceRow>(
+    `delete from verwerkingenlog.vindplaatsen p
+     using unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[]) as s(sleutel, tijdstip, actie_id, versie)
+     where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id and p.versie = s.versie
+       and p.sleutel = any($1::uuid[])
+     returning p.actie_id as "actieId", p.categorie, p.verwerkingsactiviteit_id as activiteit`,
+    [
+      arrayOf.uuid(before.map(({ hash }) => hash)),
+      arrayOf.timestamptz(before.map(({ tijdstip }) => tijdstip)),
+      arrayOf.uuid(before.map(({ actieId }) => actieId)),
+      arrayOf.integer(before.map(({ versie }) => versie)),
+    ],
+  );
+  const removed = new Map(rows.map((row) => [row.actieId, row]));
+  const current = batch.filter(({ old }, i) => batch[i + 1]?.old.actieId !== old.actieId);
+  const after = current.flatMap(({ fresh }) => {
+    const place = removed.get(fresh.actieId);
+    if (place === undefined) return [];
+    return [...positionsByPerson(fresh)].map(([hash, at]) => ({ ...fresh, ...place, hash, at: `{${at.join(',')}}` }));
+  });
+  await db.query(
+    `insert into verwerkingenlog.vindplaatsen (sleutel, tijdstip, actie_id, versie, categorie, verwerkingsactiviteit_id, posities)
+     select sleutel, tijdstip, actie_id, versie, categorie, activiteit, posities::integer[]
+     from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[], $5::integer[], $6::uuid[], $7::text[])
+       as n(sleutel, tijdstip, actie_id, versie, categorie, activiteit, posities)`,
+    [
+      arrayOf.uuid(after.map(({ hash }) => hash)),
+      arrayOf.timestamptz(after.map(({ tijdstip }) => tijdstip)),
+      arrayOf.uuid(after.map(({ actieId }) => actieId)),
+      arrayOf.integer(after.map(({ versie }) => versie)),
+      arrayOf.integer(after.map(({ categorie }) => categorie)),
+      arrayOf.uuid(after.map(({ activiteit }) => activiteit)),
+      arrayOf.text(after.map(({ at }) => at)),
+    ],
+  );
+}
