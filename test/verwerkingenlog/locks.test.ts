@@ -188,6 +188,19 @@ it('lines of LDV that another transaction is storing delay their own requests on
   for (const answer of await Promise.all(held)) expect(answer).toMatchObject(stored);
 });
 
+it('a connection that is lost before its answer makes a 503 that says that the action may be stored', async () => {
+  await hold('lock table verwerkingenlog.versies in access exclusive mode');
+  const posted = post(undefined, actie(newPerson()), patient);
+  const end = `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%with invoer%'`;
+  const ended = async () => {
+    await holder.query('select pg_stat_clear_snapshot()');
+    return (await holder.query(end)).rowCount;
+  };
+  await expect.poll(ended, { timeout: 5000, interval: 20 }).toBe(1);
+  expect(await posted).toMatchObject({ status: 503, json: { detail: expect.stringContaining('toch is uitgevoerd') } });
+});
+
 describe('an answer that does not come in time', () => {
   let late: LdvServer;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { backoffMs } from '../../kernel/outbound/outbound-client.ts';
 import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../../kernel/platform.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { newTraceContext, traceHeaders } from '../../kernel/trace-context.ts';
-import type { IdentityKeys } from '../domain/identity-keys.ts';
+import { type IdentityKeys, UnknownKeyError } from '../domain/identity-keys.ts';
 import {
   type ForwardIssue,
   type ForwardLease,
@@ -267,6 +267,8 @@ async function linesOf(
       if (reden === undefined) for (const span of own) lines.push({ actieId, span });
       else issues.push({ soort: 'onverzendbaar', actieId, reden });
     } catch (error) {
+      // Another instance may have the key, or this one gets it: nothing is wrong with the action.
+      if (error instanceof UnknownKeyError) throw error;
       log.error({ err: error, actieId }, 'an action cannot be read and is not forwarded');
       issues.push({ soort: 'onleesbaar', actieId, reden: 'it cannot be read: the log of the service says why' });
     }

@@ -310,6 +310,25 @@ it('an action that no key can decrypt is listed, and does not hold up the others
   expect(await issues()).toMatchObject([{ soort: 'onleesbaar', actie_id: damaged }]);
 });
 
+it('an action whose key is missing here is forwarded once the key is there, and is not set aside', async () => {
+  other.answer = () => ({ status: 503 });
+  const id = await post({ actieNaam: 'andere sleutel' });
+  const rename = 'update verwerkingenlog.versies set sleutelnaam = $2 where actie_id = $1';
+  await client.query(rename, [id, 'elders']);
+  const failures = async () => {
+    const metrics = await (await fetch(`${log.server.managementUrl}/metrics`)).text();
+    return Number(/^koppelvlak_ldv_forward_failures_total (\d+)$/m.exec(metrics)?.[1]);
+  };
+  other.answer = () => undefined;
+  const before = await failures();
+  await expect.poll(failures, PATIENT).toBeGreaterThan(before + 1);
+  expect([await pending(), await issues()]).toEqual([1, []]);
+  await client.query(rename, [id, 'eerste']);
+  await emptied();
+  expect(names()).toEqual(['andere sleutel']);
+  expect(await issues()).toEqual([]);
+});
+
 it('an action whose transaction commits late is given on, though later ones were sent before', async () => {
   const late = new pg.Client(database.url);
   await late.connect();
