@@ -2,14 +2,13 @@
 
 import type { ErrorObject } from 'ajv';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormatsModule from 'ajv-formats';
 import type { FastifyRequest } from 'fastify';
+import { addStandardFormats } from '../kernel/formats.ts';
 import { isRecord, type SchemaVerdict, schemaCheck } from '../kernel/json-value.ts';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
 import type { OpenapiDocument, OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 
-const addFormats = addFormatsModule.default;
 const OPENAPI_KEYWORDS = [
   'openapi',
   'info',
@@ -65,7 +64,7 @@ function createAjvs(document: OpenapiDocument): Ajvs {
     text: new Ajv2020({ ...options, coerceTypes: 'array' }),
   };
   for (const ajv of Object.values(ajvs)) {
-    addFormats(ajv);
+    addStandardFormats(ajv);
     ajv.addVocabulary(OPENAPI_KEYWORDS);
     ajv.addSchema(document, 'doc:');
   }

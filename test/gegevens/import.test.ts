@@ -114,6 +114,14 @@ describe('a file with faults', () => {
     expect(await faultsOf(text.replace('{"start', '{"leveringen":[],"start'))).toMatchObject([{ pointer: '' }]);
   });
 
+  it.each(['2026-02-05 10:15:30Z', '2026-02-05T10:15:30+0100', '2026-02-05T10:15:30+01'])(
+    'is refused when a moment is not written as RFC 3339 has it: %s',
+    async (moment) => {
+      const faults = await faultsOf(JSON.stringify({ ...shvMessage(good), aanleverdatumEnTijd: moment }));
+      expect(faults.map(({ pointer }) => pointer)).toEqual(['/aanleverdatumEnTijd']);
+    },
+  );
+
   it('is refused when it is not UTF-8', async () => {
     const bytes = Buffer.from(
       JSON.stringify(shvMessage({ leveringen: [{ naam: 'Noordé', records: ['é'] }] })),

@@ -36,17 +36,18 @@ describe('feed publish', () => {
       removal('delete', 'Agendapunt', 'a-1', { verwijderreden: 'overig' }),
       vergadering('v-4', { locatie: '\ud800' }),
       JSON.stringify(vergadering('v-5')).replace('"naam"', '"naam":"eerder","naam"'),
+      vergadering('v-6', { geplandeaanvang: '2026-02-05 10:15:30Z' }),
     ]);
     const { status, stderr } = await run(['publish', path]);
     expect(status).toBe(1);
-    for (const line of [2, 3, 4, 5, 6]) expect(stderr).toContain(`fout.ndjson:${line}: `);
+    for (const line of [2, 3, 4, 5, 6, 7]) expect(stderr).toContain(`fout.ndjson:${line}: `);
     expect(stderr).toContain('onbekend');
     expect(stderr).toContain('fout.ndjson:6: a name stands twice in one object');
     expect(await head()).toBe(3);
     const strict = await run(['publish', '--strict', path]);
     expect(strict.stderr).not.toContain('fout.ndjson:3');
     const partial = await run(['publish', '--partial', '--json', path]);
-    expect([partial.status, JSON.parse(partial.stdout)]).toMatchObject([1, { recorded: 1, refused: 5 }]);
+    expect([partial.status, JSON.parse(partial.stdout)]).toMatchObject([1, { recorded: 1, refused: 6 }]);
     expect(await head()).toBe(4);
   });
 

@@ -1,8 +1,8 @@
 /** What a conversion needs of a model: which members and values it knows, and what may stand together. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormatsModule from 'ajv-formats';
 import { builtInModel, modelsDirectory } from '../../kernel/config/gegevens-settings.ts';
+import { addStandardFormats } from '../../kernel/formats.ts';
 import { isRecord, pointerSteps, valueAt } from '../../kernel/json-value.ts';
 import type { JsonObject } from '../jades/protected-header.ts';
 import { builtInVersions, type Model } from '../model/model.ts';
@@ -66,7 +66,7 @@ function readShape(schema: JsonObject, part: unknown): Shape {
 
 function readChoice(schema: JsonObject): Choice {
   const ajv = new Ajv2020({ strict: false, validateSchema: false });
-  addFormatsModule.default(ajv);
+  addStandardFormats(ajv);
   const validate = ajv.compile(schema);
   const known = isRecord(schema.properties) ? schema.properties : {};
   const isClosed = schema.additionalProperties === false;

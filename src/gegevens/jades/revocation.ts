@@ -192,7 +192,9 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
       }),
     );
     const { revoked, thisUpdate, nextUpdate } = await readOcspAnswer(answer, subject, nonce, options.now());
-    return { revoked, validUntil: validUntil(thisUpdate, nextUpdate, options.now()) };
+    const now = options.now();
+    // Without an end it holds for this request, of which it has the nonce, whenever the responder last looked.
+    return { revoked, validUntil: validUntil(thisUpdate, nextUpdate ?? now, now) };
   };
 
   /** Waits a while; after that the request goes on, for the next caller and for `late`. */
@@ -218,7 +220,7 @@ export function createRevocationSource(options: SourceOptions): RevocationSource
     const der = await fetch({ url, method: 'GET', timeoutMs, maxBytes: options.crlBytes, signal });
     const list = await readCrl(der, issuer);
     const now = options.now();
-    const until = validUntil(list.thisUpdate, list.nextUpdate, now);
+    const until = validUntil(list.thisUpdate, list.nextUpdate ?? list.thisUpdate, now);
     const fetched = { list, validUntil: until, refreshAt: refreshTime(now, until) };
     if (isCacheable(until, now)) lists.set(key, fetched);
     return fetched;
@@ -326,17 +328,13 @@ const maxAgeMs = 400 * 24 * 60 * 60 * 1000;
  * The moment until which an answer is valid.
  * @throws Error when it is not yet or no longer valid
  */
-function validUntil(thisUpdate: Date, nextUpdate: Date | undefined, now: Date): Date {
+function validUntil(thisUpdate: Date, nextUpdate: Date, now: Date): Date {
   const time = now.getTime();
   if (Number.isNaN(thisUpdate.getTime())) throw new Error('the answer has no readable date');
   if (thisUpdate.getTime() > time + skewMs) throw new Error('the answer is from the future');
   if (thisUpdate.getTime() < time - maxAgeMs) throw new Error('the answer is too old');
-  if (nextUpdate === undefined) {
-    if (thisUpdate.getTime() < time - skewMs) throw new Error('the answer is not recent and has no end');
-    return now;
-  }
   if (!(nextUpdate.getTime() > time - skewMs)) throw new Error('the answer is stale');
-  if (nextUpdate < thisUpdate) throw new Error('the answer ends before it begins');
+  if (nextUpdate.getTime() < thisUpdate.getTime() - skewMs) throw new Error('the answer ends before it begins');
   return nextUpdate;
 }
 

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormatsModule from 'ajv-formats';
+import { addStandardFormats } from '../../kernel/formats.ts';
 import { pointerSteps, valueAt } from '../../kernel/json-value.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 
@@ -70,7 +70,7 @@ interface ZakenMapping {
  */
 export function readMapping(file: unknown, schema: object): Mapping {
   const ajv = new Ajv2020({ allErrors: true, validateSchema: false });
-  addFormatsModule.default(ajv);
+  addStandardFormats(ajv);
   const validate = ajv.compile(schema);
   if (!validate(file)) throw new TypeError(ajv.errorsText(validate.errors, { dataVar: 'mapping' }));
   const at = (...path: string[]): string | undefined => {

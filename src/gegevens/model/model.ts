@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormatsModule from 'ajv-formats';
 import { builtInModel, defaultModels, modelsDirectory } from '../../kernel/config/gegevens-settings.ts';
+import { addStandardFormats } from '../../kernel/formats.ts';
 import {
   isRecord,
   type JsonObject,
@@ -142,7 +142,7 @@ function compile(schema: JsonObject, path: readonly string[], allErrors: boolean
     : /2019-09/.test(named)
       ? new Ajv2019(options)
       : new Ajv(options);
-  addFormatsModule.default(ajv);
+  addStandardFormats(ajv);
   useLinearUniqueItems(ajv);
   ajv.addSchema({ ...rest, $id: 'model:' });
   return ajv.compile({ $ref: `model:#${encodeURI(toPointer(path))}` });

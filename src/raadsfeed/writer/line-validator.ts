@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormatsModule from 'ajv-formats';
 import { readOpenapi } from '../../http/openapi-document.ts';
+import { addStandardFormats } from '../../kernel/formats.ts';
 import { schemaCheck, useLinearUniqueItems } from '../../kernel/json-value.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
 import { hasDoubleNames, unwritable } from '../domain/json.ts';
@@ -31,7 +31,7 @@ function compileLineValidator(form: 'contract' | 'draft'): LineValidator {
   if (typeof document !== 'object' || document === null) throw new TypeError('the contract is no document');
   const compiler = (allErrors: boolean): Ajv2020 => {
     const ajv = new Ajv2020({ allErrors, strict: false, validateSchema: false });
-    addFormatsModule.default(ajv);
+    addStandardFormats(ajv);
     useLinearUniqueItems(ajv);
     return ajv.addSchema(document, 'doc:');
   };

@@ -48,6 +48,7 @@ describe('OCSP', () => {
     ['by-key', 'accepted'],
     ['no-nonce', 'accepted'],
     ['no-end', 'accepted'],
+    ['older-no-end', 'accepted'],
     ['redirect-own-host', 'accepted'],
     ['forged', 'revocation-unknown'],
     ['foreign', 'revocation-unknown'],

@@ -18,6 +18,8 @@ export type OcspBehaviour =
   | 'years-old'
   | 'future'
   | 'no-end'
+  /** Five minutes old, as of a responder that reads a list now and then; with our nonce. */
+  | 'older-no-end'
   | 'no-nonce'
   | 'no-nonce-no-end'
   | 'other-nonce'

@@ -50,7 +50,7 @@ export function answerDates(behaviour: string, now: Date, lifeSeconds: number): 
   if (behaviour === 'stale') return shifted(-3 * hourMs, 2 * hourMs);
   if (behaviour === 'years-old') return shifted(-6 * yearMs, 20 * yearMs);
   if (behaviour === 'future') return shifted(2 * hourMs, lifeSeconds * 1000);
-  const dates = datesFrom(now, lifeSeconds);
+  const dates = behaviour === 'older-no-end' ? shifted(-hourMs / 12, hourMs) : datesFrom(now, lifeSeconds);
   return behaviour.endsWith('no-end') ? { ...dates, nextUpdate: undefined } : dates;
 }
 
