@@ -35,6 +35,9 @@ const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 /** Milliseconds between checks for files that may still hold what was redacted. */
 const REWRITE_MS = 300_000;
 
+/** The part of the memory for unread answers that streams have, beside whole answers. */
+const STREAM_SHARE = 1 / 4;
+
 /** Area C: the public council feed. */
 export const raadsfeed = fp(serveRaadsfeed, { name: 'raadsfeed', dependencies: ['operations'] });
 
@@ -58,6 +61,7 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
     stopping,
     heartbeatSeconds: settings.streamHeartbeatSeconds,
     bufferBytes: settings.streamBufferBytes,
+    memoryBytes: platform.config.server.unreadAnswersBytes * STREAM_SHARE,
     drainTimeoutMs: settings.streamDrainSeconds * 1000,
   });
   const services: RaadsfeedServices = { settings, heads, reader, pages: pageCache, responses, mountUrl, log, stopping };

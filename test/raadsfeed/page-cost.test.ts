@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeParsers } from '../../src/kernel/database/pool.ts';
 import type { Db } from '../../src/kernel/database/transaction.ts';
-import { readEvents, readRange } from '../../src/raadsfeed/store/read-log.ts';
+import { PAGE_OCTETS, readEvents, readRange } from '../../src/raadsfeed/store/read-log.ts';
 import { readCollection, readFiltered, readSnapshot } from '../../src/raadsfeed/store/read-texts.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { generateHistory } from './generate-history.ts';
@@ -22,7 +22,10 @@ const reads: readonly (readonly [string, (db: Db) => Promise<number>])[] = [
   ['of an organisation', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode })).records.length],
   ['of a kind', async (db) => (await readFiltered(db, AFTER, LIMIT, { resourceType })).records.length],
   ['of both', async (db) => (await readFiltered(db, AFTER, LIMIT, { organisatiecode, resourceType })).records.length],
-  ['of a stream', async (db) => (await readEvents(db, AFTER, LIMIT)).events.length],
+  [
+    'of a stream',
+    async (db) => (await readEvents(db, AFTER, LIMIT, { page: PAGE_OCTETS, record: PAGE_OCTETS })).events.length,
+  ],
   ['of a snapshot', async (db) => (await readSnapshot(db, AFTER, RECORDS, LIMIT, {})).records.length],
   [
     'of a snapshot of an organisation',

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Listener } from '../../src/kernel/database/listen.ts';
+import type { Db } from '../../src/kernel/database/transaction.ts';
 import { createFeedReader, createHeadCache, type FeedReader } from '../../src/raadsfeed/feed/head.ts';
 import { createStreams } from '../../src/raadsfeed/feed/stream.ts';
+import { openStream } from './stream-client.ts';
 import { type FeedServer, PATIENT, quiet, removal, startFeed, vergadering } from './support.ts';
 
 let feed: FeedServer;
@@ -43,11 +45,11 @@ it.each([
   };
   const streams = createStreams({
     ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
-    ...{ heartbeatSeconds: 15, bufferBytes: 1_000_000, drainTimeoutMs: 60_000 },
+    ...{ heartbeatSeconds: 15, bufferBytes: 1_000_000, memoryBytes: 64_000_000, drainTimeoutMs: 60_000 },
   });
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    streams.open(response, from, {});
+    streams.open(response, { position: from, filter: {}, client: '127.0.0.1' });
   });
   try {
     server.listen(0, '127.0.0.1');
@@ -73,5 +75,49 @@ it.each([
     heads.close();
     server.closeAllConnections();
     server.close();
+  }
+});
+
+it('pauses when a replica that lags brings nothing', async () => {
+  const replica = await feed.pool.connect();
+  let reads = 0;
+  const heads = createHeadCache({ primary: feed.pool, listener, log: quiet });
+  // As old as a replica that lags: the transaction sees nothing of what is published later.
+  const lagging: Db = {
+    query: async (...args: Parameters<Db['query']>) => {
+      reads += 1;
+      return await replica.query(...args);
+    },
+  };
+  const reader = createFeedReader({ primary: feed.pool, replica: lagging, heads, log: quiet });
+  const streams = createStreams({
+    ...{ heads, reader, log: quiet, stopping: new AbortController().signal, mountUrl: () => feed.mount },
+    ...{ heartbeatSeconds: 15, bufferBytes: 1_000_000, memoryBytes: 64_000_000, drainTimeoutMs: 60_000 },
+  });
+  let from = 0;
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    streams.open(response, { position: from, filter: {}, client: '127.0.0.1' });
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    await replica.query('begin isolation level repeatable read');
+    await replica.query('select from raadsfeed.feed');
+    from = (await heads.head()).head.sequenceNumber;
+    await feed.publish([vergadering('later')]);
+    await heads.refreshHead();
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const stream = await openStream(`http://127.0.0.1:${address.port}/`);
+    expect((await stream.waitFor(1)).map(({ id }) => id)).toEqual([from + 1]);
+    stream.close();
+    expect(reads).toBeLessThan(10);
+  } finally {
+    streams.close();
+    heads.close();
+    server.closeAllConnections();
+    server.close();
+    await replica.query('rollback');
+    replica.release();
   }
 });

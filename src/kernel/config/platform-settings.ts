@@ -71,7 +71,7 @@ export const serverSettings = {
     min: 1_048_576,
     max: 10_737_418_240,
     description:
-      'Bytes of whole answers of one mount that their readers have not taken; beyond it the one that waits longest is cut off. One client that does not read may have a quarter of it; then it gets 429.',
+      'Bytes of whole answers of one mount that their readers have not taken; beyond it the one that waits longest is cut off. One client that does not read may have a quarter of it; then it gets 429. Streams of the feed may hold a quarter of this beside it, and those of one address a quarter of that.',
   }),
   headerLimitBytes: integer('HEADER_LIMIT_BYTES', {
     default: 65_536,

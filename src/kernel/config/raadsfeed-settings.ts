@@ -98,13 +98,14 @@ export const raadsfeedSettings = {
     default: 1_048_576,
     min: 16_384,
     max: 104_857_600,
-    description: 'Unread bytes after which a stream is cut off.',
+    description:
+      'Unread bytes after which a live stream gets no more: what is new is read for it alone, as its client takes it.',
   }),
   streamDrainSeconds: integer('RAADSFEED_STREAM_DRAIN_SECONDS', {
     default: 30,
     min: 1,
     max: 3600,
-    description: 'Time that a stream that catches up may leave what was sent unread; then it is cut off.',
+    description: 'Time that a stream may leave what was sent unread; then it is cut off.',
   }),
   streamHeartbeatSeconds: integer('RAADSFEED_STREAM_HEARTBEAT_SECONDS', {
     default: 15,

@@ -5,25 +5,34 @@ import { Socket } from 'node:net';
 import type { RecordFilter } from '../store/read-texts.ts';
 
 /** Sent first: milliseconds that a client waits before it connects again. */
-const RETRY_LINE = 'retry: 3000\n\n';
+const RETRY_LINE = Buffer.from('retry: 3000\n\n');
 
 /** Heartbeats after which what was sent counts as received: with the default a minute. */
 const RECENT_HEARTBEATS = 4;
 
+/** Bytes of one write: a client that takes so much within the drain time is reading. */
+const WRITE = 64 * 1024;
+
 export interface OpenStream {
   readonly filter: RecordFilter;
+  /** Who it counts for. */
+  readonly client: string;
   /** Everything up to here has been sent, or does not pass the filter. */
   position: number;
+  /** Of a record that goes out in parts and is not complete yet: what follows `position`. */
+  isAmidRecord: boolean;
   /** Remembers the position; called at every heartbeat. */
   notePosition(): void;
   /** The position of some heartbeats ago: what was sent since may not have arrived. */
   recentPosition(): number;
-  /** Writes bytes; a stream whose client does not read is cut. */
-  send(bytes: Buffer): void;
-  /** Something was redacted: the stream is cut when anything still waits for the client. */
-  discardUnsent(): void;
-  /** Resolves when the client has taken what was sent; a client that takes too long is cut. */
-  drained(): Promise<void>;
+  /** Bytes that wait for the client. */
+  readonly unread: () => number;
+  /** Milliseconds since the client has last taken anything; 0 when nothing waits for it. */
+  readonly waitedMs: () => number;
+  /** Writes bytes. @param taken called once nothing of them is held any more, unless the stream ends before */
+  send(bytes: Buffer, taken?: () => void): void;
+  /** Resolves when the client has taken everything, or the stream has ended. */
+  flushed(): Promise<void>;
   /** Fires when the stream has ended. */
   readonly ended: AbortSignal;
   /** Resets the connection: the client connects again and resumes. */
@@ -34,9 +43,8 @@ export interface OpenStream {
 
 export interface OpenStreamOptions {
   readonly filter: RecordFilter;
+  readonly client: string;
   readonly position: number;
-  readonly bufferBytes: number;
-  readonly drainTimeoutMs: number;
   readonly stopping: AbortSignal;
   /** Called once, however the stream ends. */
   readonly onEnd: (stream: OpenStream) => void;
@@ -44,7 +52,7 @@ export interface OpenStreamOptions {
 
 /** Makes a stream of a response whose head was written. */
 export function openStream(response: ServerResponse, options: OpenStreamOptions): OpenStream {
-  const { bufferBytes, drainTimeoutMs, onEnd, stopping } = options;
+  const { client, filter, onEnd, stopping } = options;
   const ending = new AbortController();
   const ended = ending.signal;
   const cut = (): void => {
@@ -56,37 +64,53 @@ export function openStream(response: ServerResponse, options: OpenStreamOptions)
     response.end();
   };
   const earlier: number[] = [options.position];
+  let unread = 0;
+  let progressAt = 0;
+  let waiting: (() => void)[] = [];
+  const wake = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const resolve of woken) resolve();
+  };
+  const write = (bytes: Buffer, taken: () => void): void => {
+    response.write(bytes, () => {
+      unread -= bytes.length;
+      progressAt = performance.now();
+      taken();
+      if (unread === 0) wake();
+    });
+  };
   const stream: OpenStream = {
-    filter: options.filter,
+    ...{ filter, client, ended, cut, end },
     position: options.position,
-    ended,
-    cut,
-    end,
+    isAmidRecord: false,
     notePosition() {
       earlier.push(stream.position);
       if (earlier.length > RECENT_HEARTBEATS) earlier.shift();
     },
     recentPosition: () => earlier[0] ?? options.position,
-    send(bytes) {
+    unread: () => unread,
+    waitedMs: () => (unread === 0 ? 0 : performance.now() - progressAt),
+    send(bytes, taken = () => undefined) {
       if (ended.aborted) return;
-      // A client that does not read is cut, and resumes with Last-Event-ID. Checked before the write: one large record must reach a
-      // client that reads.
-      if (response.writableLength > bufferBytes) cut();
-      else response.write(bytes);
+      if (unread === 0) progressAt = performance.now();
+      unread += bytes.length;
+      for (let from = 0; from < bytes.length; from += WRITE) {
+        const isLast = from + WRITE >= bytes.length;
+        write(bytes.subarray(from, from + WRITE), isLast ? taken : () => undefined);
+      }
     },
-    discardUnsent() {
-      if (response.writableLength > 0) cut();
-    },
-    drained: () => drained(response, drainTimeoutMs, ended, cut),
+    flushed: () => (unread === 0 || ended.aborted ? Promise.resolve() : new Promise((done) => waiting.push(done))),
   };
   response.on('error', cut);
   response.once('close', () => {
     stopping.removeEventListener('abort', end);
     ending.abort();
+    wake();
     onEnd(stream);
   });
   stopping.addEventListener('abort', end, { once: true });
-  response.write(RETRY_LINE);
+  stream.send(RETRY_LINE);
   if (stopping.aborted) end();
   return stream;
 }
@@ -98,20 +122,4 @@ function reset(socket: Socket): void {
     // Only a TCP connection can be reset.
     socket.destroy();
   }
-}
-
-/** Waits until little is left to be sent; a client that takes too long is cut. */
-function drained(response: ServerResponse, timeoutMs: number, ended: AbortSignal, cut: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    if (!response.writableNeedDrain || ended.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      response.off('drain', done);
-      ended.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(cut, timeoutMs);
-    response.once('drain', done);
-    ended.addEventListener('abort', done, { once: true });
-  });
 }

@@ -3,30 +3,44 @@
  * one encoding. Numbers are in the order of the commits, so a single number says what a stream has been sent.
  */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../kernel/log.ts';
-import { joinRecord } from '../domain/record-text.ts';
+import type { MemoryPermit } from '../../kernel/scheduling.ts';
+import { joinRecord, type RecordText } from '../domain/record-text.ts';
 import type { FeedHead } from '../store/feed-row.ts';
-import { readEvents, type StoredEvent } from '../store/read-log.ts';
+import { type OctetLimits, type Read, readEvents, readPart, type StoredEvent } from '../store/read-log.ts';
 import { type RecordFilter, readFiltered } from '../store/read-texts.ts';
 import { type FeedReader, type HeadCache, isSameHistory } from './head.ts';
 import { type OpenStream, openStream } from './stream-connection.ts';
+import { createStreamMemory } from './stream-memory.ts';
 
 export interface StreamsOptions {
   readonly heads: HeadCache;
   readonly reader: FeedReader;
   readonly mountUrl: () => string;
   readonly heartbeatSeconds: number;
-  /** Bytes that may wait for a client that does not read. */
+  /** Bytes that may wait for a client of a live stream: with more it catches up by itself. */
   readonly bufferBytes: number;
-  /** Milliseconds that a client that catches up may leave what was sent unread. */
+  /** Bytes that may wait for the clients of all streams together. */
+  readonly memoryBytes: number;
+  /** Milliseconds that a client may leave what was sent unread; then its stream is cut. */
   readonly drainTimeoutMs: number;
   readonly log: Logger;
   readonly stopping: AbortSignal;
 }
 
+/** What a stream begins with. */
+export interface StreamStart {
+  /** It gets what comes after this number. */
+  readonly position: number;
+  readonly filter: RecordFilter;
+  /** Who it counts for. */
+  readonly client: string;
+}
+
 export interface Streams {
   /** Sends what comes after a position to an answer whose head was written, until it ends. */
-  open(response: ServerResponse, position: number, filter: RecordFilter): void;
+  open(response: ServerResponse, start: StreamStart): void;
   /** Streams that have caught up: the live ones. */
   readonly count: () => number;
   /** Ends all streams. */
@@ -35,16 +49,22 @@ export interface Streams {
 
 /** Records of one read for the live streams, and for one that catches up. */
 const READ_LIMIT = 500;
-const CATCH_UP_LIMIT = 200;
-/** Milliseconds before a read that failed is tried again. */
+const CATCH_UP_LIMIT = 50;
+/** Octets that one stream reads at once; a larger record goes out in parts of `record`. */
+const CATCH_UP: OctetLimits = { page: 64 * 1024, record: 192 * 1024 };
+/** Milliseconds before a read that failed, or that brought nothing, is tried again. */
 const RETRY_MS = 500;
-/** Characters that are sent at once to a stream that catches up, or one record when that is larger. */
-const PIECE = 64 * 1024;
+const NOTHING_NEW_MS = 250;
+/** How often streams are looked through for clients that do not read. */
+const CHECKS_PER_DRAIN = 10;
 /** A comment line: proxies close idle connections. */
 const HEARTBEAT = Buffer.from(':\n\n');
+const END_OF_EVENT = '\n\n';
 
 export function createStreams(options: StreamsOptions): Streams {
-  const { heads, reader, log } = options;
+  const { heads, reader, log, bufferBytes } = options;
+  const memory = createStreamMemory(options.memoryBytes);
+  const LIVE: OctetLimits = { page: bufferBytes, record: bufferBytes };
   /** Every open stream; `live` are those that have caught up. */
   const open = new Set<OpenStream>();
   const live = new Set<OpenStream>();
@@ -59,7 +79,10 @@ export function createStreams(options: StreamsOptions): Streams {
   const unsubscribe = heads.onChange((head) => {
     const before = known;
     known = head;
-    if (before !== undefined && !isSameHistory(before, head)) for (const stream of [...open]) stream.discardUnsent();
+    if (before !== undefined && !isSameHistory(before, head)) {
+      // What waits for a client may hold what was redacted.
+      for (const stream of [...open]) if (stream.unread() > 0 || stream.isAmidRecord) stream.cut();
+    }
     // The feed was restored from a backup: its next numbers would be taken for ones that were sent.
     if (before !== undefined && head.head.sequenceNumber < before.head.sequenceNumber) {
       for (const stream of [...open]) stream.cut();
@@ -72,6 +95,10 @@ export function createStreams(options: StreamsOptions): Streams {
     for (const stream of open) stream.notePosition();
   }, options.heartbeatSeconds * 1000);
   heartbeat.unref();
+  const watch = setInterval(() => {
+    for (const stream of [...open]) if (stream.waitedMs() > options.drainTimeoutMs) stream.cut();
+  }, options.drainTimeoutMs / CHECKS_PER_DRAIN);
+  watch.unref();
 
   const sendNew = async (): Promise<void> => {
     if (sending) return;
@@ -79,12 +106,17 @@ export function createStreams(options: StreamsOptions): Streams {
     try {
       while (!closed && position !== undefined && position < (known?.head.sequenceNumber ?? 0)) {
         const after = position;
-        const { head, events } = await reader.read((db) => readEvents(db, after, READ_LIMIT), after + 1);
+        const read = await reader.read((db) => readEvents(db, after, READ_LIMIT, LIVE), after + 1);
+        const { head, events, large } = read;
         // Something was redacted meanwhile: read again.
         if (!heads.isCurrentHistory(head)) await heads.refreshHead();
         else if (after < head.historyAfter.sequenceNumber) {
           for (const stream of [...live]) stream.cut();
           position = head.historyAfter.sequenceNumber;
+        } else if (position === after && events.length === 0 && large !== undefined) {
+          // Each reads it in parts, as its client takes it.
+          position = large;
+          for (const stream of [...live]) fallBehind(stream);
         } else if (position === after) sendToAll(events, after);
       }
     } catch (error) {
@@ -107,20 +139,25 @@ export function createStreams(options: StreamsOptions): Streams {
     cutRecipients(events.flatMap(redactedNumbers));
     const texts = events.map((event) => ({ event, text: eventText(event, mountUrl) }));
     // Streams with the same filter and position share the bytes.
-    const encoded = new Map<string, Buffer>();
+    const encoded = new Map<string, (stream: OpenStream) => void>();
     position = after + events.length;
     for (const stream of [...live]) {
+      if (stream.unread() > bufferBytes) {
+        fallBehind(stream);
+        continue;
+      }
       const { filter } = stream;
       const from = Math.max(stream.position, after);
       const key = `${filter.organisatiecode ?? ''} ${filter.resourceType ?? ''} ${from}`;
-      let bytes = encoded.get(key);
-      if (bytes === undefined) {
+      let send = encoded.get(key);
+      if (send === undefined) {
         const wanted = texts.filter(({ event }) => event.sequenceNumber > from && passes(event, filter));
-        bytes = Buffer.from(wanted.map(({ text }) => text).join(''));
-        encoded.set(key, bytes);
+        send =
+          wanted.length === 0 ? () => undefined : memory.share(Buffer.from(wanted.map(({ text }) => text).join('')));
+        encoded.set(key, send);
       }
       stream.position = Math.max(stream.position, position);
-      if (bytes.length > 0) stream.send(bytes);
+      send(stream);
     }
   };
 
@@ -135,67 +172,120 @@ export function createStreams(options: StreamsOptions): Streams {
   const forget = (stream: OpenStream): void => {
     open.delete(stream);
     live.delete(stream);
+    memory.forget(stream);
     if (open.size === 0) position = undefined;
   };
 
-  /** Sends what is in the feed already, in order, without a gap or a repetition before it becomes live. */
+  const startCatchUp = (stream: OpenStream): void => {
+    catchUp(stream).catch((error: unknown) => {
+      if (stream.ended.aborted) return;
+      log.warn({ err: error }, 'a stream was cut off: its records could not be read');
+      stream.cut();
+    });
+  };
+
+  const fallBehind = (stream: OpenStream): void => {
+    live.delete(stream);
+    startCatchUp(stream);
+  };
+
+  /** Sends what is in the feed already, in order, without a gap or a repetition before it becomes live; the next is read once its client has taken it. */
   const catchUp = async (stream: OpenStream): Promise<void> => {
-    while (!stream.ended.aborted) {
+    for (;;) {
+      await stream.flushed();
+      if (stream.ended.aborted) return;
       const { head } = await heads.head();
       if (stream.position >= head.sequenceNumber && join(stream)) return;
       const from = stream.position;
-      const read = await readAfter(stream);
-      if (from < read.head.historyAfter.sequenceNumber) throw new Error('its history was pruned away meanwhile');
-      // In pieces, so that little waits for a slow client however large the records are.
-      for (const { text, last } of pieces(read.records, mountUrl)) {
-        // The client may have taken minutes: what was redacted meanwhile must not be sent.
-        if (!heads.isCurrentHistory(read.head)) break;
-        stream.send(Buffer.from(text));
-        stream.position = last;
-        await stream.drained();
-        if (stream.ended.aborted) return;
+      const permit = await memory.acquire(stream, CATCH_UP.page + CATCH_UP.record);
+      try {
+        const large = await sendNext(stream, permit);
+        await stream.flushed();
+        if (large !== undefined) await sendInParts(stream, large, permit);
+        await stream.flushed();
+      } finally {
+        permit.release();
       }
-      if (read.end !== undefined && stream.position === (read.records.at(-1)?.sequenceNumber ?? from))
-        stream.position = Math.max(stream.position, read.end);
-      // The read is older than what this instance knows.
-      if (!heads.isCurrentHistory(read.head)) await heads.refreshHead();
+      if (stream.position === from && !stream.ended.aborted) await sleep(NOTHING_NEW_MS, undefined, { ref: false });
     }
+  };
+
+  /** Whether a read may still be sent; when it is older than what this instance knows, or newer, the next one will do. */
+  const isCurrent = async ({ head }: Read): Promise<boolean> => {
+    if (!heads.isCurrentHistory(head)) await heads.refreshHead();
+    return heads.isCurrentHistory(head);
+  };
+
+  /** @returns the number that is next, when its record is too large to be sent at once */
+  const sendNext = async (stream: OpenStream, permit: MemoryPermit): Promise<number | undefined> => {
+    const read = await memory.read(stream, () => readAfter(stream));
+    if (stream.position < read.head.historyAfter.sequenceNumber)
+      throw new Error('its history was pruned away meanwhile');
+    if (!(await isCurrent(read)) || stream.ended.aborted) return undefined;
+    const bytes = Buffer.from(read.records.map((record) => eventText(record, mountUrl)).join(''));
+    permit.resize(bytes.length);
+    if (bytes.length > 0) stream.send(bytes);
+    stream.position = read.end;
+    return read.records.length === 0 ? read.large : undefined;
   };
 
   /** `end`: everything up to there was read. */
   const readAfter = async ({ position: after, filter }: OpenStream) => {
     if (filter.organisatiecode === undefined && filter.resourceType === undefined) {
-      const { head, events } = await reader.read((db) => readEvents(db, after, CATCH_UP_LIMIT), after);
-      return { head, records: events, end: undefined };
+      const read = await reader.read((db) => readEvents(db, after, CATCH_UP_LIMIT, CATCH_UP), after);
+      return { ...read, records: read.events, end: after + read.events.length };
     }
-    const read = await reader.read((db) => readFiltered(db, after, CATCH_UP_LIMIT, filter), after);
-    return { head: read.head, records: read.records, end: read.isAll ? read.head.head.sequenceNumber : undefined };
+    const read = await reader.read((db) => readFiltered(db, after, CATCH_UP_LIMIT, filter, CATCH_UP), after);
+    const last = read.isAll ? read.head.head.sequenceNumber : (read.records.at(-1)?.sequenceNumber ?? after);
+    return { ...read, end: Math.max(after, last) };
+  };
+
+  /** Sends one record as its client reads: each part is read from the database when the one before was taken. */
+  const sendInParts = async (stream: OpenStream, number: number, permit: MemoryPermit): Promise<void> => {
+    const octets = CATCH_UP.record;
+    for (let from = 0, isEnd = false; !isEnd; from += octets) {
+      permit.resize(octets);
+      const part = { number, from, octets, mountUrl };
+      const read = await memory.read(stream, () => reader.read((db) => readPart(db, part), number));
+      if (stream.ended.aborted) return;
+      // Its client drops an incomplete event, and resumes before it.
+      if (!(await isCurrent(read))) return from === 0 ? undefined : stream.cut();
+      isEnd = read.part.length < octets;
+      const begin = from === 0 ? eventStart(number) : '';
+      stream.isAmidRecord = !isEnd;
+      if (isEnd) stream.position = number;
+      stream.send(Buffer.concat([Buffer.from(begin), read.part, Buffer.from(isEnd ? END_OF_EVENT : '')]));
+      await stream.flushed();
+      if (stream.ended.aborted) return;
+    }
   };
 
   return {
-    open(response, from, filter) {
-      const stream = openStream(response, { ...options, position: from, filter, onEnd: forget });
+    open(response, start) {
+      const stream = openStream(response, { ...start, stopping: options.stopping, onEnd: forget });
       mountUrl = options.mountUrl();
       open.add(stream);
-      position ??= known?.head.sequenceNumber ?? from;
-      catchUp(stream).catch((error: unknown) => {
-        log.warn({ err: error }, 'a stream was cut off: its records could not be read');
-        stream.cut();
-      });
+      position ??= known?.head.sequenceNumber ?? start.position;
+      startCatchUp(stream);
     },
     count: () => live.size,
     close() {
       closed = true;
       unsubscribe();
       clearInterval(heartbeat);
+      clearInterval(watch);
       for (const stream of [...open]) stream.end();
     },
   };
 }
 
 /** A record as a server-sent event, unnamed so that `onmessage` gets it; the text of a record has no line break. */
-function eventText(record: Pick<StoredEvent, 'sequenceNumber' | 'prefix' | 'suffix'>, mountUrl: string): string {
-  return `id: ${record.sequenceNumber}\ndata: ${joinRecord(record, mountUrl)}\n\n`;
+function eventText(record: RecordText & { readonly sequenceNumber: number }, mountUrl: string): string {
+  return `${eventStart(record.sequenceNumber)}${joinRecord(record, mountUrl)}${END_OF_EVENT}`;
+}
+
+function eventStart(number: number): string {
+  return `id: ${number}\ndata: `;
 }
 
 function passes(record: Required<RecordFilter>, filter: RecordFilter): boolean {
@@ -210,23 +300,4 @@ function redactedNumbers({ prefix, suffix }: StoredEvent): number[] {
   if (suffix !== null || !prefix.includes('"op":"redact"')) return [];
   const { geredigeerdeSequenceNumbers: numbers }: { geredigeerdeSequenceNumbers?: number[] } = JSON.parse(prefix);
   return numbers ?? [];
-}
-
-interface Piece {
-  readonly text: string;
-  /** Number of its last record. */
-  readonly last: number;
-}
-
-function* pieces(
-  records: readonly Pick<StoredEvent, 'sequenceNumber' | 'prefix' | 'suffix'>[],
-  mountUrl: string,
-): Generator<Piece> {
-  let text = '';
-  for (const [i, record] of records.entries()) {
-    text += eventText(record, mountUrl);
-    if (text.length < PIECE && i < records.length - 1) continue;
-    yield { text, last: record.sequenceNumber };
-    text = '';
-  }
 }

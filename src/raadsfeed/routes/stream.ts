@@ -37,7 +37,8 @@ export function streamRoute(
     }
     // Of a connection that is closed already there is no `close` event any more.
     if (reply.raw.destroyed) return reply.hijack();
-    perAddress.open(clientAddress(request), request);
+    const client = clientAddress(request);
+    perAddress.open(client, request);
     // Counted before the first wait, or many at once would all pass; until the exchange ends, a stream or not.
     open += 1;
     reply.raw.once('close', () => {
@@ -48,7 +49,7 @@ export function streamRoute(
     if (request.method === 'HEAD') return reply.send();
     if (reply.raw.destroyed) return reply.hijack();
     const { organisatiecode, resourceType } = readPageQuery(request);
-    streams.open(hijack(reply), position, { organisatiecode, resourceType });
+    streams.open(hijack(reply), { position, client, filter: { organisatiecode, resourceType } });
     return reply;
   });
 }

@@ -103,6 +103,18 @@ export interface StoredEvent extends RecordText {
   readonly resourceType: ResourceType;
 }
 
+/** How much a read may bring: it ends with the record that reaches `page`, and before one whose content makes it larger than `record`. */
+export interface OctetLimits {
+  readonly page: number;
+  readonly record: number;
+}
+
+export interface EventsRead extends Read {
+  readonly events: readonly StoredEvent[];
+  /** The number after them, when its record is larger than a record may be. */
+  readonly large: number | undefined;
+}
+
 interface EventRow {
   /** The head of the feed where there is no number; `null` for a large record. */
   readonly prefix: string | null;
@@ -110,6 +122,8 @@ interface EventRow {
   readonly organisatiecode: string;
   readonly resource_type: ResourceType;
   readonly number: number | null;
+  /** How many records there are, those beyond the limit of octets too. */
+  readonly found: number;
 }
 
 /**
@@ -117,51 +131,65 @@ interface EventRow {
  * @returns as `readRange`
  * @throws {MissingNumberError} when a number is missing that should be there
  */
-export async function readEvents(db: Db, after: number, limit: number): Promise<Read & { events: StoredEvent[] }> {
-  const read = await readEventRows(db, after, after + limit, Math.floor(PAGE_OCTETS / limit));
-  if (read.rows.every(({ prefix }) => prefix !== null)) return toEvents(read, after, after + limit);
-  const upTo = lastThatFits(await readSizes(db, after, after + limit));
-  return toEvents(await readEventRows(db, after, upTo, NO_LIMIT), after, upTo);
-}
-
-async function readEventRows(db: Db, after: number, upTo: number, octets: number) {
+export async function readEvents(db: Db, after: number, limit: number, octets: OctetLimits): Promise<EventsRead> {
   const { rows } = await db.query<EventRow>({
     name: 'raadsfeed-events',
-    // One lookup for each record: joined freely, the planner might read all of a partition.
-    text: `(select ${FEED_HEAD} as prefix, null as suffix, null as organisatiecode, null as resource_type, null::bigint as number
+    // One lookup for each record: joined freely, the planner might read all of a partition. The sizes are known without the texts.
+    text: `(select ${FEED_HEAD} as prefix, null as suffix, null as organisatiecode, null as resource_type, null::bigint as number,
+                   null::bigint as found
               from raadsfeed.feed)
            union all
-           (select t.prefix, t.suffix, r.organisatiecode, r.resource_type, r.sequence_number
-              from raadsfeed.record r
-             cross join lateral (
-                   select case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then kop end as prefix,
-                          case when octet_length(kop) + coalesce(octet_length(rest), 0) <= $3::integer then rest end as suffix
-                     from raadsfeed.tekst
-                    where sequence_number = r.sequence_number
-                      and sequence_number > $1::bigint and sequence_number <= $2::bigint
-                   offset 0) t
-             where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint
-             order by r.sequence_number)`,
-    values: [after, upTo, octets],
+           (select case when octets <= $4::integer or rest is null then kop end, case when octets <= $4::integer then rest end,
+                   organisatiecode, resource_type, sequence_number, found
+              from (select r.sequence_number, r.organisatiecode, r.resource_type, t.kop, t.rest, t.octets, count(*) over () as found,
+                           sum(t.octets) over (order by r.sequence_number) - t.octets as before
+                      from raadsfeed.record r
+                     cross join lateral (
+                           select kop, rest, octet_length(kop) + coalesce(octet_length(rest), 0) as octets
+                             from raadsfeed.tekst
+                            where sequence_number = r.sequence_number
+                              and sequence_number > $1::bigint and sequence_number <= $2::bigint
+                           offset 0) t
+                     where r.sequence_number > $1::bigint and r.sequence_number <= $2::bigint) read
+             where before < $3::bigint
+             order by sequence_number)`,
+    values: [after, after + limit, octets.page, octets.record],
   });
   const [first, ...rest] = rows;
-  return { head: toFeedHead(first?.prefix), rows: rest };
-}
-
-function toEvents({ head, rows }: { head: FeedHead; rows: readonly EventRow[] }, after: number, upTo: number) {
-  if (after < head.historyAfter.sequenceNumber) return { head, events: [] };
+  const head = toFeedHead(first?.prefix);
+  if (after < head.historyAfter.sequenceNumber) return { head, events: [], large: undefined };
+  const found = rest[0]?.found ?? 0;
   assertNoGap(
-    rows.map(({ number }) => number),
+    rest.map(({ number }) => number),
     after,
-    Math.min(upTo, head.head.sequenceNumber),
+    rest.length < found ? after + rest.length : Math.min(after + limit, head.head.sequenceNumber),
   );
-  const events = rows.map(
-    ({ prefix, suffix, organisatiecode, resource_type: resourceType }, i): StoredEvent => ({
+  const firstLarge = rest.findIndex(({ prefix }) => prefix === null);
+  const events = rest
+    .slice(0, firstLarge === -1 ? rest.length : firstLarge)
+    .map(({ prefix, suffix, organisatiecode, resource_type: resourceType }, i) => ({
       ...{ sequenceNumber: after + i + 1, organisatiecode, resourceType },
       ...{ prefix: prefix ?? '', suffix },
-    }),
-  );
-  return { head, events };
+    }));
+  return { head, events, large: firstLarge === -1 ? undefined : after + firstLarge + 1 };
+}
+
+/** Some octets of one record, complete with the address of the mount: fewer than asked for at its end. */
+export async function readPart(
+  db: Db,
+  { number, from, octets, mountUrl }: { number: number; from: number; octets: number; mountUrl: string },
+): Promise<Read & { part: Buffer }> {
+  const { rows } = await db.query<{ head: string; part: Buffer | null }>({
+    name: 'raadsfeed-part',
+    text: `select ${FEED_HEAD} as head,
+                  (select substring(convert_to(kop || coalesce($4::text || rest, ''), 'UTF8') from $2::integer + 1 for $3::integer)
+                     from raadsfeed.tekst where sequence_number = $1::bigint) as part
+             from raadsfeed.feed`,
+    values: [number, from, octets, mountUrl],
+  });
+  const [row] = rows;
+  if (row?.part === null) throw new MissingNumberError(number);
+  return { head: toFeedHead(row?.head), part: row?.part ?? Buffer.alloc(0) };
 }
 
 /** @throws {MissingNumberError} unless these are the numbers after one, up to and including the last */
@@ -189,7 +217,7 @@ async function readSizes(db: Db, after: number, upTo: number): Promise<Size[]> {
 }
 
 /** The number of the record that brings a page to `PAGE_OCTETS`, or of the last one. */
-export function lastThatFits(sizes: readonly Size[]): number {
+function lastThatFits(sizes: readonly Size[]): number {
   let sum = 0;
   for (const { number, octets } of sizes) {
     sum += octets;

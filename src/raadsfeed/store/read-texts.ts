@@ -6,7 +6,10 @@ import type { Db } from '../../kernel/database/transaction.ts';
 import { dataOf, type RecordText } from '../domain/record-text.ts';
 import type { ResourceType } from '../domain/resource.ts';
 import { FEED_HEAD, type FeedHead, toFeedHead } from './feed-row.ts';
-import { lastThatFits, MissingNumberError, PAGE_OCTETS, type Read } from './read-log.ts';
+import { MissingNumberError, type OctetLimits, PAGE_OCTETS, type Read } from './read-log.ts';
+
+/** No text is longer. */
+const PAGE: OctetLimits = { page: PAGE_OCTETS, record: 2 ** 31 - 1 };
 
 /** A record as it is stored: text, never parsed when it is served. */
 export interface StoredRecord extends RecordText {
@@ -28,13 +31,14 @@ export interface SparseRead extends Read {
   readonly epoch: number | undefined;
 }
 
-/** The first `limit` records after a number that pass the filter, or as many as `PAGE_OCTETS` allow. */
+/** The first `limit` records after a number that pass the filter, or as many as the octets allow. */
 export async function readFiltered(
   db: Db,
   after: number,
   limit: number,
   { organisatiecode, resourceType }: RecordFilter,
-): Promise<SparseRead> {
+  octets = PAGE,
+): Promise<SparseRead & { large: number | undefined }> {
   // Three texts, so that each has the plan of its own index.
   const [name, condition, values] =
     organisatiecode === undefined
@@ -54,7 +58,7 @@ export async function readFiltered(
                limit $2::integer`,
     values: [after, limit, ...values],
   });
-  const { head, texts, epoch, isCut } = await readTexts(db, found.numbers, after);
+  const { head, texts, epoch, isCut, large } = await readTexts(db, found.numbers, after, octets);
   const records = found.numbers.flatMap((number) => texts.get(number) ?? []);
   const isMissing = !isCut && records.length < found.numbers.length;
   if (isMissing && after >= head.historyAfter.sequenceNumber)
@@ -64,6 +68,7 @@ export async function readFiltered(
     records,
     isAll: !isCut && found.numbers.length < limit,
     epoch,
+    large,
   };
 }
 
@@ -130,6 +135,8 @@ interface TextsRead extends Read {
   readonly epoch: number | undefined;
   /** The read ended because of its octets: the later numbers are not in it. */
   readonly isCut: boolean;
+  /** The number after those that were read, when its record is larger than a record may be. */
+  readonly large: number | undefined;
 }
 
 interface TextRow {
@@ -138,70 +145,47 @@ interface TextRow {
   readonly suffix: string | null;
   readonly epoch: number | null;
   readonly number: number | null;
+  /** How many of the numbers have a text, those beyond the limit of octets too. */
+  readonly found: number;
 }
 
-/** The texts of these numbers, in their order as many as `PAGE_OCTETS` allow; and the epoch of one more, `beside`. */
-async function readTexts(db: Db, numbers: readonly number[], beside?: number): Promise<TextsRead> {
-  const limit = Math.floor(PAGE_OCTETS / Math.max(1, numbers.length));
-  const read = await readRows(db, numbers, beside, limit);
-  if (read.rows.every(({ prefix }) => prefix !== null)) return { ...toTexts(read), isCut: false };
-  const sizes = await readSizes(db, numbers);
-  const last = lastThatFits(sizes);
-  const fitting = numbers.slice(0, numbers.indexOf(last) + 1);
-  return { ...toTexts(await readRows(db, fitting, beside, 2 ** 31 - 1)), isCut: fitting.length < numbers.length };
-}
-
-async function readRows(db: Db, numbers: readonly number[], beside: number | undefined, octets: number) {
+/** The texts of these numbers, in their order as many as the octets allow; and the epoch of one more, `beside`. */
+async function readTexts(db: Db, numbers: readonly number[], beside?: number, octets = PAGE): Promise<TextsRead> {
   const { rows } = await db.query<TextRow>({
-    // Without a name: planned for its numbers each time.
+    // Without a name: planned for its numbers each time. The sizes are known without the texts.
     text: `(select ${FEED_HEAD} as prefix, null as suffix,
-                   (select merk from raadsfeed.tekst where sequence_number = $5::bigint) as epoch, null::bigint as number
+                   (select merk from raadsfeed.tekst where sequence_number = $6::bigint) as epoch, null::bigint as number,
+                   null::bigint as found
               from raadsfeed.feed)
            union all
-           (select case when octet_length(t.kop) + coalesce(octet_length(t.rest), 0) <= $4::integer then t.kop end,
-                   case when octet_length(t.kop) + coalesce(octet_length(t.rest), 0) <= $4::integer then t.rest end, t.merk, t.sequence_number
-              from unnest($1::bigint[]) as n (number)
-             cross join lateral (
-                   select sequence_number, merk, kop, rest
-                     from raadsfeed.tekst
-                    where sequence_number = n.number and sequence_number >= $2::bigint and sequence_number <= $3::bigint
-                   offset 0) t)`,
-    values: [numbers, least(numbers), greatest(numbers), octets, beside ?? null],
+           (select case when octets <= $5::integer or rest is null then kop end, case when octets <= $5::integer then rest end,
+                   merk, sequence_number, found
+              from (select t.*, n.position, count(*) over () as found, sum(t.octets) over (order by n.position) - t.octets as before
+                      from unnest($1::bigint[]) with ordinality as n (number, position)
+                     cross join lateral (
+                           select sequence_number, merk, kop, rest, octet_length(kop) + coalesce(octet_length(rest), 0) as octets
+                             from raadsfeed.tekst
+                            where sequence_number = n.number and sequence_number >= $2::bigint and sequence_number <= $3::bigint
+                           offset 0) t) read
+             where before < $4::bigint
+             order by position)`,
+    values: [numbers, least(numbers), greatest(numbers), octets.page, octets.record, beside ?? null],
   });
   const [first, ...rest] = rows;
-  return { head: toFeedHead(first?.prefix), epoch: first?.epoch ?? undefined, rows: rest };
-}
-
-function toTexts({
-  head,
-  epoch: besides,
-  rows,
-}: {
-  head: FeedHead;
-  epoch: number | undefined;
-  rows: readonly TextRow[];
-}) {
   const texts = new Map<number, StoredRecord>();
-  for (const { prefix, suffix, epoch, number } of rows) {
-    if (number !== null) texts.set(number, { sequenceNumber: number, epoch: epoch ?? 0, prefix: prefix ?? '', suffix });
+  let large: number | undefined;
+  for (const { prefix, suffix, epoch, number } of rest) {
+    if (number === null) continue;
+    if (prefix === null) {
+      large = number;
+      break;
+    }
+    texts.set(number, { sequenceNumber: number, epoch: epoch ?? 0, prefix, suffix });
   }
-  return { head, texts, epoch: besides };
-}
-
-/** Sizes of these numbers, in their order. */
-async function readSizes(db: Db, numbers: readonly number[]): Promise<{ number: number; octets: number }[]> {
-  const { rows } = await db.query<{ number: number; octets: number }>({
-    text: `select t.number, t.octets
-             from unnest($1::bigint[]) with ordinality as n (number, position)
-            cross join lateral (
-                  select sequence_number as number, octet_length(kop) + coalesce(octet_length(rest), 0) as octets
-                    from raadsfeed.tekst
-                   where sequence_number = n.number and sequence_number >= $2::bigint and sequence_number <= $3::bigint
-                  offset 0) t
-            order by n.position`,
-    values: [numbers, least(numbers), greatest(numbers)],
-  });
-  return rows;
+  return {
+    ...{ head: toFeedHead(first?.prefix), texts, large, epoch: first?.epoch ?? undefined },
+    isCut: texts.size < (rest[0]?.found ?? 0),
+  };
 }
 
 const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), numbers[0] ?? 0);
