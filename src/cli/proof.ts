@@ -5,7 +5,7 @@ import { proofCheckCommand } from './proof-check.ts';
 import { proofMonitorCommand } from './proof-monitor.ts';
 import { proofNewOriginCommand } from './proof-new-origin.ts';
 import { proofVerifyCommand } from './proof-verify.ts';
-import { runTool } from './run-command.ts';
+import { CommandError, runTool } from './run-command.ts';
 
 export function proofCommand(terminal: Terminal): Command {
   const command = new Command('proof').description('logs that nobody can change unseen: keys, proofs, logs of others');
@@ -23,6 +23,19 @@ export function proofCommand(terminal: Terminal): Command {
 function keyCommand(terminal: Terminal): Command {
   return new Command('key')
     .description('make a value for PROOF_KEY: 32 random bytes in base64')
-    .addHelpText('after', '\nExample:\n  $ koppelvlak proof key > /etc/koppelvlak/proof-key')
-    .action(() => runTool(terminal, {}, async ({ output }) => output.line(randomBytes(32).toString('base64'))));
+    .option('--sealing', 'instead derive PROOF_SEALING_KEY from PROOF_KEY: it seals entries and cannot sign')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ koppelvlak proof key > /etc/koppelvlak/proof-key' +
+        '\n  $ PROOF_KEY=$(cat /etc/koppelvlak/proof-key) koppelvlak proof key --sealing',
+    )
+    .action((options: { sealing?: boolean }) =>
+      runTool(terminal, {}, async ({ config, output }) => {
+        if (options.sealing !== true) return output.line(randomBytes(32).toString('base64'));
+        const { key } = config.proof;
+        if (key === undefined) throw new CommandError('PROOF_KEY is not set: the sealing key follows from it');
+        const { deriveSealingKey } = await import('../proof/keys.ts');
+        output.line(Buffer.from(deriveSealingKey(Buffer.from(key, 'base64'))).toString('base64'));
+      }),
+    );
 }

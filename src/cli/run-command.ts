@@ -9,6 +9,7 @@ import {
 import { createLogger, type Logger, reasonOf } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
+import { requireRightKey } from '../proof/keys.ts';
 import { createProofWriters } from '../proof/writer.ts';
 import { createOutput, type Output } from './output.ts';
 
@@ -97,6 +98,8 @@ export async function runCommand(
   await runTool(terminal, options, async ({ config, log, output, interrupted }) => {
     const open = await openPlatform({ config, log, purpose: 'command', role: options.role, proof: createProofWriters });
     try {
+      const { pool, prunePool } = open.platform;
+      await requireRightKey(options.role === 'retention' ? prunePool : pool, config.proof);
       await command({ terminal, platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
     } finally {
       open.beginStop();

@@ -3,6 +3,8 @@
 import { createPool } from '../kernel/database/pool.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
 import { type Clock, systemClock } from '../kernel/time.ts';
+import { faultOfKey, parseSealingKey, sealingKeyOf } from '../proof/keys.ts';
+import { createProofWriter } from '../proof/writer.ts';
 import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
 import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
@@ -13,6 +15,8 @@ export type { Outcome, PubliceerRegel };
 export interface FeedPublisherOptions {
   /** Address of the service's database; a login that is the role `koppelvlak_dienst` or may act as it. */
   readonly databaseUrl: string;
+  /** Of the feed's proof log, when one is kept: what `koppelvlak proof key --sealing` prints. It cannot sign. */
+  readonly sealingKey?: string;
   readonly log?: Logger;
   readonly clock?: Clock;
 }
@@ -43,12 +47,14 @@ export interface FeedPublisher {
 
 /**
  * Opens a publisher; the caller closes it.
+ * @throws {TypeError} when `sealingKey` is not one
  * @example
- * const feed = createFeedPublisher({ databaseUrl: 'postgres://dienst@db/koppelvlak' });
+ * const feed = createFeedPublisher({ databaseUrl: 'postgres://dienst@db/koppelvlak', sealingKey });
  * await feed.publish([{ op: 'upsert', resourceType: 'Vergadering', data }]);
  */
 export function createFeedPublisher(options: FeedPublisherOptions): FeedPublisher {
   const { databaseUrl: url, log = createLogger('warn'), clock = systemClock } = options;
+  const sealingKey = options.sealingKey === undefined ? undefined : parseSealingKey(options.sealingKey);
   const pool = createPool({
     url,
     size: 2,
@@ -59,7 +65,16 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
     applicationName: 'koppelvlak client',
     log,
   });
-  const publisher = createPublisher({ pool, clock });
+  const writer = sealingKey && createProofWriter(sealingKeyOf(sealingKey, 'raadsfeed'), 'raadsfeed');
+  const publisher = createPublisher({ pool, clock, proof: (name) => (name === 'raadsfeed' ? writer : undefined) });
+  /** Of this database: asked once, before anything is sealed with it. */
+  let isRightKey = sealingKey === undefined;
+  const requireRightKey = async (): Promise<void> => {
+    if (isRightKey || sealingKey === undefined) return;
+    const fault = await faultOfKey(pool, sealingKey);
+    if (fault !== undefined) throw new Error(`sealingKey ${fault.wrong}; allowed: ${fault.allowed}`);
+    isRightKey = true;
+  };
   const validate = createLineValidator();
   const prepare = (line: unknown, index: number): Change => {
     const checked = validate(asJson(line, index));
@@ -69,6 +84,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   return {
     async publish(lines) {
       const changes = lines.map(prepare);
+      await requireRightKey();
       const outcomes: Outcome[] = [];
       for (let from = 0; from < changes.length; from += BATCH_CHANGES) {
         outcomes.push(...(await publisher.publish(changes.slice(from, from + BATCH_CHANGES))));

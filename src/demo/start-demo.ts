@@ -4,6 +4,7 @@ import process from 'node:process';
 import { pino } from 'pino';
 import { type Config, type Environment, knownVariables, readConfig } from '../kernel/config/read-config.ts';
 import { createLogger, type Logger, portError } from '../kernel/log.ts';
+import { readSealingKey } from '../proof/keys.ts';
 import { serve } from '../serve.ts';
 import { type Authority, createAuthority } from './authority/authority.ts';
 import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.ts';
@@ -112,6 +113,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         PORT: new URL(service.url).port,
         DATABASE_URL: service.databaseUrl,
         PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
+        ...sealingKeyFor(config),
       },
       pid: process.pid,
     };
@@ -191,6 +193,12 @@ function serviceEnvironment(
     RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
   };
   return { ...chosen, ...Object.fromEntries(Object.entries(given).filter(([, value]) => hasValue(value))) };
+}
+
+/** For other applications, which write and do not sign. */
+function sealingKeyFor({ proof }: Config): Record<string, string> {
+  const key = readSealingKey(proof);
+  return key === undefined ? {} : { PROOF_SEALING_KEY: Buffer.from(key).toString('base64') };
 }
 
 /** The settings among variables. */

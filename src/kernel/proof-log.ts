@@ -127,6 +127,8 @@ export async function requireProofWriter(
 ): Promise<ProofWriter | undefined> {
   const writer = writers(log, 'kept');
   if (writer === undefined && (await isProofLogOn(db, log)))
-    throw new Error(`the proof log ${log} is kept in this database: PROOF_KEY and PROOF_LOGS must say so`);
+    throw new Error(
+      `the proof log ${log} is kept in this database: PROOF_KEY or PROOF_SEALING_KEY, and PROOF_LOGS, must say so`,
+    );
   return writer;
 }

@@ -5,10 +5,11 @@ import { Counter, Gauge } from 'prom-client';
 import { openToOrigins } from '../http/headers.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { mount } from '../http/server.ts';
-import type { Config } from '../kernel/config/read-config.ts';
+import { type Config, ConfigError } from '../kernel/config/read-config.ts';
 import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { isProofLogOn, type NumberedRecords, PROOF_LOGS, type ProofLogName } from '../kernel/proof-log.ts';
 import { createInstances } from './instances.ts';
+import { requireRightKey } from './keys.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
@@ -49,7 +50,16 @@ async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: P
   const logs: ProofLogName[] = [];
   // One that was ended before it began is not begun.
   for (const name of configured) if (!isEnded(config, name) || (await isProofLogOn(pool, name))) logs.push(name);
-  if (config.proof.key === undefined || logs.length === 0) return;
+  if (logs.length === 0) return;
+  if (config.proof.key === undefined)
+    throw new ConfigError([
+      {
+        variable: 'PROOF_KEY',
+        wrong: 'is missing beside PROOF_SEALING_KEY',
+        allowed: 'the key itself: a service signs. PROOF_SEALING_KEY is for commands and for other applications',
+      },
+    ]);
+  await requireRightKey(pool, config.proof);
   const witnessing = await openWitnessing(platform);
   const proofKey = Buffer.from(config.proof.key, 'base64');
   const { intervalSeconds, pad } = config.proof;

@@ -4,7 +4,8 @@ import { canonicalJson } from '../kernel/canonical-json.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Db } from '../kernel/database/transaction.ts';
 import type { ProofLogName, ProofWriter, ProofWriters, Removal, Shown } from '../kernel/proof-log.ts';
-import { deriveSeed, disclosure, encodeDisclosure, entryOf, entryWithinBudget, partSalt } from './record.ts';
+import { deriveSealingKey, readSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
+import { disclosure, encodeDisclosure, entryOf, entryWithinBudget, partSalt } from './record.ts';
 import { findLeaves, tileReader } from './store/leaves.ts';
 import { addToQueue, headerLeaves, readOrigins, type StoredLog } from './store/logs.ts';
 import { insertRemoval, nextRemovalNumber } from './store/removals.ts';
@@ -20,10 +21,9 @@ const TAG_BYTES = 16;
 
 /** The writers of the logs that the configuration switches on. */
 export function createProofWriters(config: Config): ProofWriters {
-  const { key } = config.proof;
-  if (key === undefined) return () => undefined;
-  const proofKey = Buffer.from(key, 'base64');
-  const writers = new Map(logsOf(config).map((log) => [log, createWriter(proofKey, log)]));
+  const sealingKey = readSealingKey(config.proof);
+  if (sealingKey === undefined) return () => undefined;
+  const writers = new Map(logsOf(config).map((log) => [log, createProofWriter(sealingKeyOf(sealingKey, log), log)]));
   const { ended } = config.proof;
   return (log, use = 'seal') => (use === 'seal' && ended.some((name) => name === log) ? undefined : writers.get(log));
 }
@@ -37,12 +37,12 @@ export function logsOf({ proof, server: { areas } }: Pick<Config, 'proof' | 'ser
     leveringen: exchanges,
     raadsfeed: areas.includes('raadsfeed'),
   };
-  return proof.key === undefined ? [] : proof.logs.filter((log) => kept[log]);
+  return proof.key === undefined && proof.sealingKey === undefined ? [] : proof.logs.filter((log) => kept[log]);
 }
 
-function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
+export function createProofWriter({ seeds, removals }: SealingKey, log: ProofLogName): ProofWriter {
   // From bytes the key would be prepared anew for each seed, which takes several times as long as encrypting it.
-  const seedKey = createSecretKey(deriveSeed(proofKey, `koppelvlak:zaden:${log}`));
+  const seedKey = createSecretKey(seeds);
   return {
     seal(record) {
       const seed = nextSeed();
@@ -68,7 +68,7 @@ function createWriter(proofKey: Uint8Array, log: ProofLogName): ProofWriter {
       return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
     },
     append: (db, entries) => addToQueue(db, log, entries),
-    remove: (db, removal) => remove(db, proofKey, log, removal),
+    remove: (db, removal) => remove(db, removals, log, removal),
     prove: (db, shown) => prove(db, log, shown),
   };
 }
@@ -99,12 +99,15 @@ interface RemovalContent {
  * @param content JSON text, as stored
  */
 export function removalEntry(proofKey: Uint8Array, log: ProofLogName, number: number, content: string): Uint8Array {
-  const key = deriveSeed(proofKey, `koppelvlak:verwijderingen:${log}`);
+  return sealRemoval(sealingKeyOf(deriveSealingKey(proofKey), log).removals, number, content);
+}
+
+function sealRemoval(key: Uint8Array, number: number, content: string): Uint8Array {
   const seed = partSalt(key, String(number));
   return entryOf(seed, { parts: [['verwijdering', JSON.parse(content)]] });
 }
 
-async function remove(db: Db, proofKey: Uint8Array, log: ProofLogName, removal: Removal): Promise<void> {
+async function remove(db: Db, key: Uint8Array, log: ProofLogName, removal: Removal): Promise<void> {
   if (removal.numbers.length === 0) return;
   const origins = await readOrigins(db, log);
   const places =
@@ -124,7 +127,7 @@ async function remove(db: Db, proofKey: Uint8Array, log: ProofLogName, removal: 
   };
   const number = await nextRemovalNumber(db);
   const text = canonicalJson(content);
-  const entry = removalEntry(proofKey, log, number, text);
+  const entry = sealRemoval(key, number, text);
   await insertRemoval(db, { log, number, content: text, entry });
   if (log !== 'raadsfeed') await addToQueue(db, log, [{ number, entry }]);
 }

@@ -86,7 +86,7 @@ it('answers 404 for what was never published, and 410 with no seed left for what
 });
 
 it('refuses to publish without the key', async () => {
-  await expect(publishLines(feed.pool, [vergadering('zonder')])).rejects.toThrow(/PROOF_KEY/);
+  await expect(publishLines(feed.pool, [vergadering('zonder')])).rejects.toThrow(/PROOF_SEALING_KEY/);
 });
 
 it('keeps the last checkpoint outside the database, and signs nothing that does not extend it', async () => {

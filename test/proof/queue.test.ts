@@ -1,13 +1,16 @@
 /** The queue of entries without a place, and how it is emptied. */
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Pool } from '../../src/kernel/database/pool.ts';
 import { type Db, transaction } from '../../src/kernel/database/transaction.ts';
+import { createSequencer, type SequencerOptions } from '../../src/proof/sequencer.ts';
+import { openPublishedCheckpoints } from '../../src/proof/state.ts';
 import { appendLeaves } from '../../src/proof/store/leaves.ts';
 import { readPending, readQueue, takeFromQueue } from '../../src/proof/store/logs.ts';
 import { Frontier } from '../../src/proof/tree/merkle.ts';
 import { servicePool } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { PROOF_KEY, stateFile } from './support.ts';
 
 const MANY = 20_000;
 let database: TestDatabase;
@@ -97,4 +100,26 @@ it('is emptied into the tree while other work goes on', async () => {
     await appendLeaves(watched, { log: 'leveringen', number: 1 }, new Frontier(), leaves);
   });
   expect(turnsOfHashing).toBeGreaterThan(3);
+});
+
+it('is emptied again after a fault of the program, which is no conflict of the database', async () => {
+  const state = stateFile();
+  const broken = new TypeError('undefined is not a function');
+  const seen = vi.fn<NonNullable<SequencerOptions['seen']>>().mockRejectedValueOnce(broken).mockResolvedValue([]);
+  try {
+    const sequencer = createSequencer({
+      ...{ pool, log: 'verwerkingen', proofKey: Buffer.from(PROOF_KEY, 'base64'), host: () => '127.0.0.1' },
+      ...{ published: await openPublishedCheckpoints(state.path), pad: 0, intervalSeconds: 0, seen },
+    });
+    // Rejected, so that it is counted and logged with its stack.
+    await expect(sequencer.round()).rejects.toBe(broken);
+    expect(sequencer.conflict()).toBeUndefined();
+    await sequencer.round();
+    // What somebody wrote into the database is one, and says where it was found.
+    await client.query(`update proof.logs set checkpoint = 'x' || checkpoint where log = 'verwerkingen'`);
+    await sequencer.round();
+    expect(sequencer.conflict()).toBeInstanceOf(Error);
+  } finally {
+    state.remove();
+  }
 });

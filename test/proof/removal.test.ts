@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { isRecord } from '../../src/kernel/json-value.ts';
+import { deriveSealingKey } from '../../src/proof/keys.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
 import { prune } from '../../src/verwerkingenlog/store/retention.ts';
 import { quiet, vergadering } from '../raadsfeed/support.ts';
@@ -60,11 +61,13 @@ it('removes seed and link with what is past its term, and says so in the tree', 
   // One that has no place yet when it goes.
   await keep('P1D');
   const env = { ...state.env, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
+  const sealing = sealingOnly(env);
   const rules = { minRetention: 'P0D', retentionGrace: 'P0D', maxRetention: undefined };
   const { removed } = await prune({
     ...{ pool: retention, clock: { now: () => new Date() }, rules, dryRun: false },
     signal: new AbortController().signal,
-    proof: createProofWriters(readConfig(env, 'tool'))('verwerkingen'),
+    // With the sealing key, as a job has it.
+    proof: createProofWriters(readConfig(sealing, 'tool'))('verwerkingen'),
   });
   expect(removed).toBe(6);
   const { rows } = await client.query('select actie_id, zaad is null as zonder from verwerkingenlog.versies');
@@ -87,6 +90,17 @@ it('is not done without the key', async () => {
   });
   await expect(startLog({ databaseUrl: database.url, tokens: log.tokens })).rejects.toThrow(/PROOF_KEY/);
 });
+
+it('is done by a command with the sealing key', async () => {
+  const env = { ...state.env, AREAS: 'verwerkingenlog', VERWERKINGENLOG_KEY: KEY };
+  expect(await koppelvlak(database.url, ['log', 'prune'], sealingOnly(env))).toMatchObject({ code: 0, error: '' });
+});
+
+/** With the key that cannot sign instead of the one that can. */
+function sealingOnly({ PROOF_KEY, ...env }: Record<string, string>): Record<string, string> {
+  const key = deriveSealingKey(Buffer.from(PROOF_KEY ?? '', 'base64'));
+  return { ...env, PROOF_SEALING_KEY: Buffer.from(key).toString('base64') };
+}
 
 it('keeps seeds readable when the keys of identifiers are rotated', async () => {
   const env = {

@@ -1,7 +1,7 @@
+import { createFeedPublisher, type Outcome } from '../../client/raadsfeed.ts';
 import { isRecord } from '../../kernel/json-value.ts';
-import type { DemoClient } from '../demo-client.ts';
+import type { DemoClient, DemoFile } from '../demo-client.ts';
 import { raden, vergadering } from '../example-data.ts';
-import { publish } from '../load-example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';
 
 /** One event of a stream (WHATWG, server-sent events): only what the feed uses. */
@@ -138,25 +138,38 @@ async function listen(
   url: string,
   { before, head }: { before: number; head: number },
 ): Promise<void> {
-  const { transcript, platform } = needs;
+  const { transcript, demo } = needs;
   transcript.line(`GET ${url}/feed/stream with Last-Event-ID: ${before}`);
   const seen: number[] = [];
-  let published = 0;
+  let published: readonly Outcome[] = [];
   for await (const event of readEvents(`${url}/feed/stream`, String(before), AbortSignal.timeout(STREAM_DEADLINE_MS))) {
     seen.push(Number(event.id));
     transcript.line(`   event ${event.id}: ${summary(event.data)}`);
     if (Number(event.id) === head) {
       const remark = `Bijgewerkt door de rondleiding van ${new Date().toISOString()}`;
       const data = vergadering(raden.stad, undefined, remark);
-      published = await publish(platform, [{ op: 'upsert', resourceType: 'Vergadering', data }]);
-      transcript.line('   (a change of a meeting is published now)');
+      published = await publishElsewhere(demo.file, { op: 'upsert', resourceType: 'Vergadering', data });
+      transcript.line('   (an application publishes a change of a meeting now, with the sealing key of demo.json)');
     }
     if (seen.length === head - before + 1) break;
   }
   transcript.check(
     'feed: the stream catches up and then shows what is published meanwhile',
-    published === 1 && seen.every((id, i) => id === before + 1 + i),
+    published.length === 1 && seen.every((id, i) => id === before + 1 + i),
   );
+}
+
+/** As an application that has the records does it, with what the package exports. */
+async function publishElsewhere(
+  { databaseUrl, environment: { PROOF_SEALING_KEY: sealingKey } }: DemoFile,
+  line: object,
+): Promise<readonly Outcome[]> {
+  const application = createFeedPublisher({ databaseUrl, ...(sealingKey === undefined ? {} : { sealingKey }) });
+  try {
+    return await application.publish([line]);
+  } finally {
+    await application.close();
+  }
 }
 
 function keyOf({ resourceType, resource }: FeedRecord): string {

@@ -116,14 +116,14 @@ export function contradictions(config: Config): Contradiction[] {
     );
   }
   const { proof } = config;
-  if (proof.key !== undefined) {
+  if (proof.key !== undefined || proof.sealingKey !== undefined) {
     if (needsTokens && proof.logs.includes('verwerkingen') && verwerkingenlog.key === undefined)
       fault(
         ['VERWERKINGENLOG_KEY', 'PROOF_KEY', 'PROOF_LOGS'],
         'is missing',
         'keys for identifiers: they encrypt the secrets of the proof log `verwerkingen`',
       );
-    if (server.environment === 'production' && proof.state === undefined)
+    if (server.environment === 'production' && proof.key !== undefined && proof.state === undefined)
       fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
   }
   const { inzage } = config;

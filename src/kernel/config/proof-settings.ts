@@ -8,6 +8,13 @@ export const proofSettings = {
     allowed: '32 bytes in base64, as `koppelvlak proof key` makes them',
     description: 'Switches the proof logs on; the keys that sign them follow from it. It must stay the same.',
   }),
+  sealingKey: optionalText('PROOF_SEALING_KEY', {
+    secret: true,
+    pattern: /^[A-Za-z0-9+/]{256}$/,
+    allowed: 'a text as `koppelvlak proof key --sealing` makes it',
+    description:
+      'Instead of `PROOF_KEY` for commands that write to a log of proof (`feed publish`, `log prune`): it seals entries and cannot sign. The service needs `PROOF_KEY`.',
+  }),
   logs: choices('PROOF_LOGS', ['verwerkingen', 'leveringen', 'raadsfeed'], {
     default: ['verwerkingen', 'leveringen', 'raadsfeed'],
     description: 'Which logs are kept; those of interfaces that are not in `AREAS` do not count.',

@@ -94,7 +94,9 @@ export async function publishBatch(
 /** @throws {Error} for operators: without its entry a record would leave a hole in the proof log */
 function requireProof({ hasProof }: FeedRow, proof: ProofWriter | undefined): void {
   if (hasProof && proof === undefined)
-    throw new Error('a proof log is kept of this feed: who publishes needs its PROOF_KEY');
+    throw new Error(
+      'a proof log is kept of this feed: who publishes needs its sealing key, PROOF_SEALING_KEY or in the client `sealingKey` (`koppelvlak proof key --sealing`)',
+    );
 }
 
 /** A change that got its number. */
