@@ -45,7 +45,7 @@ export async function buildServer(
     connectionTimeout: 2 * server.requestTimeoutMs,
     // Longer than an FSC Inway keeps an idle connection (90 s), so that it never reuses a closed one.
     keepAliveTimeout: 100_000,
-    trustProxy: trustProxy(server.trustProxy),
+    trustProxy: trusted(server.trustProxy),
     rewriteUrl: ({ url = '/' }) => cutTarget(url),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     return503OnClosing: false,
@@ -73,10 +73,9 @@ export async function buildServer(
   return app;
 }
 
-/** A number trusts that many proxies in front; otherwise the listed addresses and ranges. */
-function trustProxy(setting: string | undefined): boolean | string | ((address: string, hop: number) => boolean) {
-  if (setting === undefined) return false;
-  return /^\d+$/.test(setting) ? (_address, hop) => hop < Number(setting) : setting;
+/** A number trusts that many proxies in front. */
+function trusted(proxies: false | number | string[]): false | string[] | ((address: string, hop: number) => boolean) {
+  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
 interface MountOptions {

@@ -145,6 +145,41 @@ describe('config', () => {
   });
 });
 
+describe('a setting that is refused', () => {
+  const faultOf = async (variable: string, value: string): Promise<string> => {
+    const { stderr } = await run(['config'], { [variable]: value });
+    expect(stderr).not.toContain('geheim');
+    return stderr;
+  };
+
+  it.each(
+    Object.values(settings)
+      .flatMap((group) => Object.values(group))
+      .filter(({ allowed, secret }) => /https:/.test(allowed) && !secret)
+      .map(({ variable }) => variable),
+  )('%s may not have a password in its address, which is printed', async (variable) => {
+    expect(await faultOf(variable, 'https://gebruiker:geheim@voorbeeld.nl/pad')).toContain(`  ${variable} `);
+  });
+
+  it.each(['Authorization', 'Cookie', 'Host', 'X-Forwarded-For', 'Fsc-Authorization', 'Content-Type'])(
+    'CLIENT_CERT_HEADER is not %s',
+    async (name) => {
+      expect(await faultOf('CLIENT_CERT_HEADER', name)).toContain('CLIENT_CERT_HEADER does not have the right form');
+    },
+  );
+
+  it.each(['999.1.1.1', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '1.2.3', ':::', '10.0.0.1,', '100'])(
+    'TRUST_PROXY is not %s',
+    async (value) => {
+      expect(await faultOf('TRUST_PROXY', value)).toContain('TRUST_PROXY has 1 item(s)');
+    },
+  );
+
+  it.each(['0', '2', '10.0.0.1', '10.0.0.0/8, fd00::/8', '::ffff:10.0.0.1'])('TRUST_PROXY may be %s', async (value) => {
+    expect(await faultOf('TRUST_PROXY', value)).toBe('');
+  });
+});
+
 describe('a variable that begins as ours and is none', () => {
   it('is named at start with the nearest; those of others are left alone', async () => {
     const env = {

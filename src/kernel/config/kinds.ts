@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { readAddresses } from '../database/addresses.ts';
 import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../time.ts';
 
@@ -194,6 +195,9 @@ export function url(
     const parsed = URL.canParse(value) && !/\s/.test(value) ? new URL(value) : undefined;
     if (parsed === undefined) throw new Error('is not an address');
     if (!options.schemes.includes(parsed.protocol.slice(0, -1))) throw new Error('has another scheme');
+    // It is printed, logged and passed on.
+    if (options.secret !== true && (parsed.username !== '' || parsed.password !== ''))
+      throw new Error('has a user or password in it');
     return options.exact ? value : value.replace(/\/+$/, '');
   };
   const allowed = `address with ${options.schemes.map((scheme) => `\`${scheme}:\``).join(' or ')}`;
@@ -232,37 +236,43 @@ export function prefix(variable: string, options: WithDefault<string>): Setting<
   });
 }
 
-/** An ISO 8601 duration, which may be of no length. */
-export function calendarDuration(variable: string, options: WithDefault<string>): Setting<string> {
-  return setting(
-    variable,
-    { ...DURATION, parse: checkedDuration(false), absent: () => options.default, shown: options.default },
-    options,
-  );
-}
-
 /** An ISO 8601 duration that personal data can be kept for. */
 export function term(variable: string, options: WithDefault<string>): Setting<string> {
-  return setting(
-    variable,
-    { ...DURATION, parse: checkedDuration(true), absent: () => options.default, shown: options.default },
-    options,
-  );
+  return setting(variable, { ...DURATION, absent: () => options.default, shown: options.default }, options);
 }
 
 /** The same, which may be absent. */
 export function optionalTerm(variable: string, options: Common): Setting<string | undefined> {
-  return setting(variable, { ...DURATION, parse: checkedDuration(true), absent: () => undefined }, options);
+  return setting(variable, { ...DURATION, absent: () => undefined }, options);
 }
 
-const DURATION = { allowed: `ISO 8601 duration, such as \`P1Y\`, at most \`${LONGEST_TERM}\`` };
-
-function checkedDuration(needsLength: boolean): (value: string) => string {
-  return (value) => {
+const DURATION = {
+  allowed: `ISO 8601 duration, such as \`P1Y\`, at most \`${LONGEST_TERM}\``,
+  parse: (value: string): string => {
     if (!isDuration(value)) throw new Error('is not an ISO 8601 duration');
     const now = new Date();
     if (addDuration(now, value) > addDuration(now, LONGEST_TERM)) throw new Error('is too long');
-    if (needsLength && !isTerm(value, now)) throw new Error('has no length');
+    if (!isTerm(value, now)) throw new Error('has no length');
     return value;
+  },
+};
+
+/** How many proxies are in front, or their addresses and ranges, as Fastify's `trustProxy` takes it; nobody when absent. */
+export function proxies(variable: string, options: Common): Setting<false | number | string[]> {
+  const parse = (value: string): false | number | string[] => {
+    if (/^\d{1,2}$/.test(value)) return Number(value);
+    const ranges = value.split(',').map((range) => range.trim());
+    const wrong = ranges.filter((range) => !isRange(range));
+    if (wrong.length > 0) throw new Error(`has ${wrong.length} item(s) that are no address and no range`);
+    return ranges;
   };
+  const allowed = 'number of proxies, or comma list of addresses and CIDR ranges';
+  return setting(variable, { allowed, parse, absent: () => false }, options);
+}
+
+function isRange(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const longest = isIP(address) === 4 ? 32 : 128;
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
+  return isIP(address) !== 0 && isPrefix && more.length === 0;
 }

@@ -1,4 +1,4 @@
-import { choice, choices, flag, integer, list, optionalText, pairs, postgres, text, url } from './kinds.ts';
+import { choice, choices, flag, integer, list, optionalText, pairs, postgres, proxies, text, url } from './kinds.ts';
 
 const SECRET = { secret: true };
 
@@ -48,9 +48,7 @@ export const serverSettings = {
     default: 'info',
     description: 'Least severe log line that is written.',
   }),
-  trustProxy: optionalText('TRUST_PROXY', {
-    pattern: /^(\d{1,2}|[0-9a-fA-F.:/, ]+)$/,
-    allowed: 'number of proxies, or comma list of addresses and CIDR ranges',
+  trustProxy: proxies('TRUST_PROXY', {
     description: 'Whose `X-Forwarded-For` counts. Absent: nobody’s.',
   }),
   bodyLimitBytes: integer('BODY_LIMIT_BYTES', {
@@ -242,8 +240,9 @@ export const tokenSettings = {
   }),
   fscPeerId: optionalText('FSC_PEER_ID', { description: 'Own peer id (`iss`) that an FSC token must name.' }),
   clientCertificateHeader: optionalText('CLIENT_CERT_HEADER', {
-    pattern: /^[A-Za-z0-9-]+$/,
-    allowed: 'name of a header',
+    // Of another header, such as `Authorization`, its contents would be taken for a certificate or refused with each request.
+    pattern: /^(?=.*cert)[a-z0-9-]+$/i,
+    allowed: 'name of a header with `cert` in it',
     description:
       'Header in which the proxy hands on the client certificate (RFC 9440), such as `Client-Cert`. It is believed: the proxy must remove what a client sends under that name.',
   }),

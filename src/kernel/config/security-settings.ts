@@ -5,7 +5,7 @@ const PAGE = { schemes: ['https'], exact: true } as const;
 /** What `/.well-known/security.txt` (RFC 9116) says. */
 export const securitySettings = {
   contact: list('SECURITY_CONTACT', {
-    item: /^(mailto:[^\s@,]+@[^\s@,]+|https:\/\/[^\s,]+|tel:\+?[0-9-]+)$/,
+    item: /^(mailto:[^\s@,]+@[^\s@,]+|https:\/\/[^\s,@]+|tel:\+?[0-9-]+)$/,
     allowed: 'comma list of addresses with `mailto:`, `https:` or `tel:`',
     description:
       'Where to report a vulnerability, the preferred way first: `Contact` in `/.well-known/security.txt`. Absent: that file is 404.',

@@ -1,4 +1,4 @@
-import { calendarDuration, choice, flag, integer, optionalTerm, optionalText, pairs, prefix, term } from './kinds.ts';
+import { choice, flag, integer, optionalTerm, optionalText, pairs, prefix, term } from './kinds.ts';
 
 /** Settings of area B. */
 export const verwerkingenlogSettings = {
@@ -50,11 +50,11 @@ export const verwerkingenlogSettings = {
     description:
       'How often in minutes actions past their `bewaartermijn` are removed; 0 leaves that to `koppelvlak log prune`.',
   }),
-  minRetention: calendarDuration('VERWERKINGENLOG_MIN_RETENTION', {
+  minRetention: term('VERWERKINGENLOG_MIN_RETENTION', {
     default: 'P1Y',
     description: 'No action is removed sooner after it was first registered, whatever its `bewaartermijn`.',
   }),
-  retentionGrace: calendarDuration('VERWERKINGENLOG_RETENTION_GRACE', {
+  retentionGrace: term('VERWERKINGENLOG_RETENTION_GRACE', {
     default: 'P30D',
     description: 'How long an action stays after a change that brought its removal forward.',
   }),
