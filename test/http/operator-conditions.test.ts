@@ -10,10 +10,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settings } from '../../src/kernel/config/read-config.ts';
 import { systemClock } from '../../src/kernel/time.ts';
-import { createSigner, WITNESS_KEY } from '../../src/proof/tree/note.ts';
+import { deriveSeed } from '../../src/proof/record.ts';
+import { createSigner } from '../../src/proof/tree/note.ts';
 import { messageFile, shvMessage } from '../gegevens/support/messages.ts';
 import { openSupplier, type Supplier } from '../gegevens/support/supplier.ts';
 import { ecKeys, pemFile, replaceFile, selfSigned } from '../kernel/oauth/support/certificate.ts';
+import { startWitness, type TestWitness } from '../proof/witness/witness-server.ts';
 import { publishLines, vergadering } from '../raadsfeed/support.ts';
 import { createApi } from '../support/api.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -23,13 +25,14 @@ import { actie, newPerson } from '../verwerkingenlog/support.ts';
 const FSC_DAYS = 40;
 const DAY_MS = 86_400_000;
 const SECONDS_ALLOWED = 10;
-const ORIGIN = '127.0.0.1/proof/v1/verwerkingen';
+const PROOF_KEY = randomBytes(32);
 const random = (): string => randomBytes(32).toString('base64');
 
 let directory: string;
 let database: TestDatabase;
 let replica: TestDatabase;
 let supplier: Supplier;
+let witness: TestWitness | undefined;
 let session: pg.Client;
 let fscBundle: string;
 let env: Record<string, string>;
@@ -39,11 +42,14 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'operator-'));
   [database, replica] = await Promise.all([createDatabase(), createDatabase()]);
   fscBundle = pemFile((await selfSigned(ecKeys(), { validTo: FSC_DAYS })).certificate);
-  const witness = createSigner('getuige.example', randomBytes(32), WITNESS_KEY).key.text;
-  const log = createSigner(ORIGIN, randomBytes(32)).key.text;
+  const logKeys = ['verwerkingen', 'leveringen'].map((log) => {
+    const origin = `127.0.0.1/proof/v1/${log}`;
+    return createSigner(origin, deriveSeed(PROOF_KEY, origin)).key;
+  });
+  witness = await startWitness({ name: 'getuige.example', logKeys });
   await writeFile(
     join(directory, 'policy'),
-    `log ${log}\nwitness w ${witness} http://127.0.0.1:1/getuige\ngroup g all w\nquorum g\n`,
+    `${logKeys.map(({ text }) => `log ${text}\n`).join('')}witness w ${witness.key.text} ${witness.prefix}\ngroup g all w\nquorum g\n`,
   );
   env = {
     AREAS: 'shv,vs,verwerkingenlog,raadsfeed',
@@ -69,7 +75,7 @@ beforeAll(async () => {
     LDV_FORWARD_URL: 'http://logboek.example',
     LDV_FORWARD_TOKEN: randomBytes(24).toString('hex'),
     LDV_FORWARD_LAG_SECONDS: '1',
-    PROOF_KEY: random(),
+    PROOF_KEY: PROOF_KEY.toString('base64'),
     PROOF_STATE: join(directory, 'state.json'),
     PROOF_INTERVAL_SECONDS: '1',
     PROOF_LOGS: 'verwerkingen,leveringen',
@@ -98,6 +104,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await session.end().catch(() => undefined);
   await supplier.close();
+  await witness?.stop();
   await replica.drop();
   await rm(directory, { recursive: true });
 });
@@ -161,7 +168,16 @@ let keptBundle = '';
 
 const CASES: readonly Case[] = [
   { name: 'listen', what: 'no connection to LISTEN', words: /^the LISTEN connection is lost: the feed is polled/ },
-  { name: 'proof witnesses', what: 'a quorum missed', words: /^too few witnesses cosigned .*; missing: w$/ },
+  {
+    name: 'proof witnesses',
+    what: 'a quorum missed',
+    breaks: async () => {
+      await witness?.stop();
+      witness = undefined;
+      await append();
+    },
+    words: /^too few witnesses cosigned .*; missing: w$/,
+  },
   {
     name: 'ldv forwarding',
     what: 'the other logbook is away',
@@ -183,6 +199,14 @@ const CASES: readonly Case[] = [
     what: 'a tree that was changed',
     breaks: () => supplier.asOwner(`update proof.logs set wortel = '\\x00' where log = 'leveringen'`),
     words: /^nothing is signed: the tiles of the database do not have the root/,
+  },
+  {
+    name: 'log keys',
+    what: 'a key that is missing',
+    breaks: () => supplier.asOwner(`insert into verwerkingenlog.sleutels (naam, gebruikt) values ('tweede', true)`),
+    words: /^VERWERKINGENLOG_KEY .*tweede/,
+    state: 'failed',
+    mends: () => supplier.asOwner(`delete from verwerkingenlog.sleutels where naam = 'tweede'`),
   },
   {
     name: 'retention',
@@ -340,6 +364,7 @@ describe("the operator's page of a whole service", () => {
       'DATABASE_PRUNE_URL',
       'GEGEVENS_SIGNING_P12_PASSPHRASE',
       'LDV_FORWARD_CLIENT_SECRET',
+      'PROOF_SEALING_KEY',
     ]);
   });
 

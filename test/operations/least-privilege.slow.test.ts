@@ -208,6 +208,7 @@ describe('with the logins that are documented', { timeout: 600_000 }, () => {
     await works(['log', 'prune', '--dry-run']);
     await works(['log', 'prune']);
     await works(['log', 'verify']);
+    await works(['log', 'export', '--from', '2026-01-01', '--to', '2026-02-01']);
     await works(['log', 'forward-issues']);
     await works(['log', 'rotate-key'], { VERWERKINGENLOG_KEY: ROTATED });
   });

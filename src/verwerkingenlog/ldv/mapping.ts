@@ -270,9 +270,12 @@ function plainText(text: string, span: Span): string {
 const MIN_MASKED = 6;
 const MASK = '*********';
 
+/** Nine digits, but for those in a UUID: an address that names one would lead nowhere. */
+const UUID_OR_NUMBER = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|(?<!\d)\d{9}(?!\d)/gi;
+
 /** Without the identity of the line's own person, and without numbers that can be a BSN: the whole text is kept encrypted. */
 function withoutIdentifiers(text: string, span: Span): string {
   const id = subjectOf(span)?.objectId ?? '';
   const safe = id.length < MIN_MASKED ? text : text.replaceAll(id, MASK);
-  return safe.replaceAll(/(?<!\d)\d{9}(?!\d)/g, (digits) => (isBsn(digits) ? MASK : digits));
+  return safe.replaceAll(UUID_OR_NUMBER, (found) => (isBsn(found) ? MASK : found));
 }

@@ -160,6 +160,18 @@ const acties: fc.Arbitrary<Actie> = fc.record({
   ),
 });
 
+it('keeps a UUID in an address that has nine digits of a citizen service number in it', () => {
+  const verwerkingsactiviteitUrl = `${BASE}/verwerkingsactiviteiten/00000000-0000-1000-bfff-ffe400000003?bsn=400000003`;
+  const [example] = fc.sample(acties, { numRuns: 1, seed: 1 });
+  if (example === undefined) throw new Error('no action');
+  const at = new Date('2026-04-01T12:00:00Z');
+  const [span] = spansOf(eersteVersie({ ...example, verwerkingsactiviteitUrl }, newActieId(at), at, AUTEUR), BASE);
+  if (span === undefined) throw new Error('no span');
+  expect(actieOfSpan(span, CONTEXT).verwerkingsactiviteitUrl).toBe(
+    `${BASE}/verwerkingsactiviteiten/00000000-0000-1000-bfff-ffe400000003?bsn=*********`,
+  );
+});
+
 it('keeps of an action that goes through LDV what LDV has a place for, and never who the user was', () => {
   fc.assert(
     fc.property(acties, (actie) => {
