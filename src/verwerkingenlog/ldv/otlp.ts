@@ -103,8 +103,8 @@ export async function decodeRequest(bytes: Uint8Array, form: OtlpForm, maxSpans:
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Integers of 64 bits that stand there as numbers: a parser of JSON rounds them. Only the name of a member is followed by a colon. */
-const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,})(?=[\s,}])/g;
+/** Integers of 64 bits as numbers: a parser of JSON would round them. Only the name of a member is followed by a colon. */
+const LONG_INTEGER = /("(?:intValue|startTimeUnixNano|endTimeUnixNano)"\s*:\s*)(-?\d{16,20})(?=[\s,}])/g;
 
 function parseRequest(bytes: Uint8Array): unknown {
   return parseJson(bytes, (text) => text.replaceAll(LONG_INTEGER, '$1"$2"'));

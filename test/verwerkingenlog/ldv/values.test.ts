@@ -178,6 +178,7 @@ describe('JSON', () => {
   it.each([
     ['a number from 1e21', '"startTimeUnixNano":1e21', 'een tijd past niet in 64 bits'],
     ['a number that no double holds', '"startTimeUnixNano":1e999', 'een tijd past niet in 64 bits'],
+    ['a number of very many digits', `"startTimeUnixNano":${'9'.repeat(10_000_000)}`, 'een tijd past niet in 64 bits'],
     ['a text of many digits', `"startTimeUnixNano":"${'9'.repeat(100_000)}"`, 'een tijd past niet in 64 bits'],
   ])('with %s as a time refuses that line and no other', async (_what, members, reason) => {
     const person = newPerson();
