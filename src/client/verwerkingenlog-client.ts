@@ -2,15 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { components } from '../contracts/verwerkingenlog.ts';
-import { type ClientCredentials, clientCredentialsToken, TokenFetchError } from '../kernel/oauth/client-credentials.ts';
+import {
+  type ClientCredentials,
+  clientCredentialsToken,
+  TokenFetchError,
+  type TokenWish,
+} from '../kernel/oauth/client-credentials.ts';
 import { retryAfterMs } from '../kernel/outbound/outbound-client.ts';
 import type { ProcessingContext } from '../kernel/processing-log.ts';
 
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */
   readonly url: string;
-  /** An access token, or a function that gives one; called before every attempt. */
-  readonly token: string | (() => string | Promise<string>);
+  /**
+   * An access token, or a function that gives one. The function is called before every attempt; when the log refuses a token (401) it is called once more with
+   * the refused one, and what it gives then is tried.
+   */
+  readonly token: string | ((wish?: TokenWish) => string | Promise<string>);
   /** Milliseconds that one attempt may take; default 5000. */
   readonly timeoutMs?: number;
   /** Attempts in all; default 5. */
@@ -46,12 +54,32 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
   const dispatcher = options.dispatcher ?? own;
   const address = `${url.replace(/\/+$/, '')}/verwerkingsacties`;
 
-  async function post(body: string, idempotencyKey: string, signal: AbortSignal): Promise<Verwerkingsactie> {
-    const authorization = `Bearer ${typeof token === 'string' ? token : await token()}`;
+  async function tokenFor(wish?: TokenWish): Promise<string> {
+    return typeof token === 'string' ? token : await token(wish);
+  }
+
+  /** Posts; a token that is refused is replaced once. */
+  async function send(body: string, idempotencyKey: string, signal: AbortSignal): Promise<Verwerkingsactie> {
+    const refused = await tokenFor();
+    try {
+      return await post(body, idempotencyKey, { bearer: refused, signal });
+    } catch (error) {
+      if (!(error instanceof VerwerkingenlogError) || error.status !== 401) throw error;
+      const bearer = await tokenFor({ refused });
+      if (bearer === refused) throw error;
+      return await post(body, idempotencyKey, { bearer, signal });
+    }
+  }
+
+  async function post(
+    body: string,
+    idempotencyKey: string,
+    { bearer, signal }: { readonly bearer: string; readonly signal: AbortSignal },
+  ): Promise<Verwerkingsactie> {
     const answer = await request(address, {
       method: 'POST',
       headers: {
-        authorization,
+        authorization: `Bearer ${bearer}`,
         'content-type': 'application/json',
         accept: 'application/json, application/problem+json',
         'idempotency-key': idempotencyKey,
@@ -69,7 +97,7 @@ export function createVerwerkingenlogClient(options: VerwerkingenlogClientOption
     log: (actie, { idempotencyKey = randomUUID(), signal = new AbortController().signal } = {}) => {
       // Serialised once: a replay must be the same to the byte.
       const body = JSON.stringify(actie);
-      return withRetries(() => post(body, idempotencyKey, signal), { attempts, signal });
+      return withRetries(() => send(body, idempotencyKey, signal), { attempts, signal });
     },
     close: async () => {
       await own?.close();
@@ -164,16 +192,16 @@ async function withRetries<T>(work: () => Promise<T>, { attempts, signal }: Retr
   }
 }
 
-export type { ClientCredentials };
+export type { ClientCredentials, TokenWish };
 
 /**
  * Access tokens by client credentials (RFC 6749 section 4.4), fetched when needed and reused until shortly before they expire. Calls at
- * the same time share one fetch.
+ * the same time share one fetch, and those whose token was refused share the one that replaces it.
  */
-export function clientCredentials(credentials: ClientCredentials): () => Promise<string> {
+export function clientCredentials(credentials: ClientCredentials): (wish?: TokenWish) => Promise<string> {
   const token = clientCredentialsToken(credentials);
-  return () =>
-    token().catch((error: unknown) => {
+  return (wish) =>
+    token(wish).catch((error: unknown) => {
       if (!(error instanceof TokenFetchError)) throw error;
       const { message, status, answer, cause } = error;
       throw new VerwerkingenlogError(message, {

@@ -2,17 +2,19 @@ import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { InvalidParam } from '../kernel/problem.ts';
 import {
+  consumerTerm,
   entryFromHeaders,
   type ProcessingContext,
   type ProcessingHeader,
   readProcessingHeaders,
 } from '../kernel/processing-log.ts';
-import { isDuration, longerDuration } from '../kernel/time.ts';
-import type {
-  LogOptions,
-  NieuweVerwerkingsactie,
-  VerwerkingenlogClient,
-  Verwerkingsactie,
+import { isDuration } from '../kernel/time.ts';
+import {
+  type LogOptions,
+  type NieuweVerwerkingsactie,
+  type VerwerkingenlogClient,
+  VerwerkingenlogError,
+  type Verwerkingsactie,
 } from './verwerkingenlog-client.ts';
 
 declare module 'fastify' {
@@ -21,7 +23,7 @@ declare module 'fastify' {
     verwerking: ProcessingContext;
     /**
      * Logs an entry of your own about this call, with the fields of the headers copied into it. Await it before answering.
-     * @throws {VerwerkingenlogError}
+     * @throws {ProcessingNotLoggedError}
      */
     logVerwerking(
       actie: Omit<NieuweVerwerkingsactie, 'vertrouwelijkheid'> &
@@ -37,9 +39,9 @@ export interface VerwerkingsheadersOptions {
   readonly required?: boolean;
   /** The proven OIN of the caller; when there is one, the header `OIN` must be the same. */
   readonly callerOin?: (request: FastifyRequest) => string | undefined;
-  /** ISO 8601 duration: the shortest term of an entry, whatever the header `Bewaartermijn` says. Default: the header decides. */
+  /** ISO 8601 duration: the shortest term of an entry; the header `Bewaartermijn` can ask for a longer one, up to `P20Y`. Default `P10Y`. */
   readonly ownRetention?: string;
-  /** Whether the caller may have the entry about its call logged as confidential; default: everyone may. */
+  /** Whether the caller may have the entry about its call logged as confidential; default: nobody may. */
   readonly mayHide?: (request: FastifyRequest) => boolean;
   /** Called for every call that misses headers, to count them. */
   readonly onMissing?: (missing: readonly ProcessingHeader[], request: FastifyRequest) => void;
@@ -58,14 +60,35 @@ export class ProcessingHeadersError extends Error {
   }
 }
 
+/** Seconds that a caller should wait when the log does not say how long. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * The log has no entry about a call, so nothing may be delivered. Fastify answers 503 with `Retry-After` when the log is away or overloaded, and
+ * 500 when it refuses the entry, which is no fault of the caller; unless your error handler does otherwise.
+ */
+export class ProcessingNotLoggedError extends Error {
+  readonly statusCode: 500 | 503;
+  readonly headers: Readonly<Record<string, string>>;
+  override readonly cause: VerwerkingenlogError;
+
+  constructor(cause: VerwerkingenlogError) {
+    super(`De verwerking kon niet worden vastgelegd${cause.passing ? '; probeer het later opnieuw' : ''}.`);
+    this.name = 'ProcessingNotLoggedError';
+    this.cause = cause;
+    this.statusCode = cause.passing ? 503 : 500;
+    const seconds = cause.retryAfterMs === undefined ? RETRY_AFTER_SECONDS : Math.ceil(cause.retryAfterMs / 1000);
+    this.headers = cause.passing ? { 'retry-after': String(seconds) } : {};
+  }
+}
+
 /**
  * Reads and checks the six headers on every call of the scope that it is registered in, and gives each request `verwerking` and
  * `logVerwerking`. Register it where personal data is delivered.
  */
 export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
-  async (app, { client, required = false, callerOin, ownRetention, mayHide = () => true, onMissing }) => {
-    if (ownRetention !== undefined && !isDuration(ownRetention))
-      throw new TypeError('ownRetention is not an ISO 8601 duration');
+  async (app, { client, required = false, callerOin, ownRetention = 'P10Y', mayHide = () => false, onMissing }) => {
+    if (!isDuration(ownRetention)) throw new TypeError('ownRetention is not an ISO 8601 duration');
     app.decorateRequest('verwerking');
     app.decorateRequest('logVerwerking');
     app.addHook('preHandler', async (request) => {
@@ -92,7 +115,10 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
       }
       request.verwerking = reading.context;
       const consumer = restrict(reading.context, { ownRetention, mayHide: mayHide(request) });
-      request.logVerwerking = (actie, options) => client.log(withContext(consumer, actie), options);
+      request.logVerwerking = (actie, options) =>
+        client.log(withContext(consumer, actie), options).catch((error: unknown) => {
+          throw error instanceof VerwerkingenlogError ? new ProcessingNotLoggedError(error) : error;
+        });
     });
   },
   { name: 'verwerkingsheaders', fastify: '5.x' },
@@ -101,15 +127,13 @@ export const verwerkingsheaders = fp<VerwerkingsheadersOptions>(
 /** The headers as they may be used for the entry about their sender. */
 function restrict(
   context: ProcessingContext,
-  { ownRetention, mayHide }: { readonly ownRetention: string | undefined; readonly mayHide: boolean },
+  { ownRetention, mayHide }: { readonly ownRetention: string; readonly mayHide: boolean },
 ): ProcessingContext {
   const { vertrouwelijkheid, bewaartermijn } = context;
   return {
     ...context,
     ...(vertrouwelijkheid === undefined || mayHide ? {} : { vertrouwelijkheid: 'normaal' }),
-    ...(ownRetention === undefined
-      ? {}
-      : { bewaartermijn: longerDuration(new Date(), ownRetention, bewaartermijn ?? ownRetention) }),
+    bewaartermijn: consumerTerm(new Date(), bewaartermijn, ownRetention),
   };
 }
 

@@ -10,12 +10,14 @@ export {
   createVerwerkingenlogClient,
   type LogOptions,
   processingHeaders,
+  type TokenWish,
   type VerwerkingenlogClient,
   type VerwerkingenlogClientOptions,
   VerwerkingenlogError,
 } from './verwerkingenlog-client.ts';
 export {
   ProcessingHeadersError,
+  ProcessingNotLoggedError,
   type VerwerkingsheadersOptions,
   verwerkingsheaders,
 } from './verwerkingenlog-plugin.ts';

@@ -6,7 +6,7 @@
 
 import type { components } from '../contracts/verwerkingenlog.ts';
 import type { InvalidParam } from './problem.ts';
-import { isTerm } from './time.ts';
+import { isTerm, longerDuration, shorterDuration } from './time.ts';
 import type { TraceContext } from './trace-context.ts';
 
 const PROCESSING_HEADERS = [
@@ -122,6 +122,14 @@ export function entryFromHeaders(
     vertrouwelijkheid: context.vertrouwelijkheid ?? 'normaal',
     bewaartermijn: context.bewaartermijn,
   };
+}
+
+/** The longest term that a consumer can ask for the entry about itself. */
+const MAX_CONSUMER_TERM = 'P20Y';
+
+/** The term of an entry about a consumer: our own, or the longer one that it asks for. */
+export function consumerTerm(at: Date, asked: string | undefined, own: string): string {
+  return longerDuration(at, own, shorterDuration(at, asked ?? own, MAX_CONSUMER_TERM));
 }
 
 function isOin(value: string): boolean {

@@ -8,6 +8,7 @@ import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import {
+  consumerTerm,
   entryFromHeaders,
   type OwnEntry,
   type OwnKind,
@@ -16,7 +17,6 @@ import {
   type ProcessingLog,
 } from '../kernel/processing-log.ts';
 import { createOneAtATime } from '../kernel/scheduling.ts';
-import { longerDuration, shorterDuration } from '../kernel/time.ts';
 import { type Appender, createAppender } from './append.ts';
 import { createSerialChanges, type SerialChanges } from './changes.ts';
 import type { IdentityKeys } from './domain/identity-keys.ts';
@@ -147,8 +147,6 @@ function startUpkeep({ pool, clock, log }: Platform): { stop: () => Promise<void
 
 /** The activity that the register begins with (migration 0011). */
 const DEFAULT_ACTIVITY = '7d9f3c52-6b0e-4a5d-8f4e-2c1a90b6d3e7';
-/** The longest term that a consumer can ask for the entry about itself. */
-const MAX_CONSUMER_TERM = 'P20Y';
 
 /** The settings for own entries. */
 interface OwnRules {
@@ -164,18 +162,13 @@ interface OwnRules {
  */
 function ownActie({ kind, consumer, confidential, ...done }: OwnEntry, rules: OwnRules): Actie {
   const hidden = confidential || consumer.vertrouwelijkheid === 'vertrouwelijk';
-  const asked = consumer.bewaartermijn ?? rules.ownRetention;
   return actieOf({
     ...entryFromHeaders(consumer),
     ...done,
     verwerkingId: randomUUID(),
     verwerkingsactiviteitId: ownActivity(kind, rules),
     vertrouwelijkheid: hidden ? 'vertrouwelijk' : 'normaal',
-    bewaartermijn: longerDuration(
-      done.tijdstip,
-      rules.ownRetention,
-      shorterDuration(done.tijdstip, asked, MAX_CONSUMER_TERM),
-    ),
+    bewaartermijn: consumerTerm(done.tijdstip, consumer.bewaartermijn, rules.ownRetention),
   });
 }
 

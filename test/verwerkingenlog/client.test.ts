@@ -19,7 +19,7 @@ import {
 } from '../../src/client/verwerkingenlog.ts';
 import { startAuthorizationServer } from '../../src/demo/authorization-server.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
+import { EVERY, HEADERS, type LogServer, listIn, newPerson, ofPerson, startLog } from './support.ts';
 
 let log: LogServer;
 const closing: (() => Promise<unknown>)[] = [];
@@ -50,7 +50,7 @@ async function clientFor(url: string, options: { attempts?: number; timeoutMs?: 
 const mount = () => `${log.server.url}/verwerkingenlog/v1`;
 
 async function found(person: string) {
-  const path = `/verwerkingsacties?${ofPerson(person, { beperkteSet: 'false' })}`;
+  const path = `/verwerkingsacties?${ofPerson(person, { beperkteSet: 'false', ...EVERY })}`;
   return listIn(await log.call(['read:confidential'], 'GET', path, undefined, HEADERS)).results;
 }
 
@@ -166,6 +166,54 @@ describe('the client', () => {
     expect(seen).toEqual(['Bearer t0', 'Bearer t1']);
   });
 
+  describe('with tokens by client credentials', () => {
+    /** An authorization server whose tokens are `t1`, `t2`, …, and a log that refuses some of them. */
+    async function withTokens(isRefused: (token: string) => boolean) {
+      const seen: unknown[] = [];
+      let given = 0;
+      const issuer = createServer((_request, response) => {
+        given += 1;
+        response.writeHead(200).end(JSON.stringify({ access_token: `t${given}`, expires_in: 3600 }));
+      });
+      const kept = createServer(async (request, response) => {
+        const token = String(request.headers.authorization).slice('Bearer '.length);
+        seen.push(token);
+        // Refusals come at different times.
+        if (isRefused(token)) await new Promise((resolve) => setTimeout(resolve, seen.length * 50));
+        response.writeHead(isRefused(token) ? 401 : 201).end(JSON.stringify({ actieId: 'a', url: 'u' }));
+      });
+      const credentials = { tokenUrl: await listening(issuer), clientId: 'a', clientSecret: 'b', scopes: [] };
+      const client = createVerwerkingenlogClient({ url: await listening(kept), token: clientCredentials(credentials) });
+      closing.push(client.close);
+      return { client, seen, given: () => given };
+    }
+
+    it('takes a new one when the log refuses it, which calls at the same time share', async () => {
+      const { client, seen, given } = await withTokens((token) => token === 't1');
+      await Promise.all(['1', '2', '3'].map((person) => client.log(actieOf(person))));
+      expect(seen.toSorted()).toEqual(['t1', 't1', 't1', 't2', 't2', 't2']);
+      expect(given()).toBe(2);
+    });
+
+    it('gives up when that is refused too', async () => {
+      const { client, seen, given } = await withTokens(() => true);
+      await expect(client.log(actieOf('1'))).rejects.toMatchObject({ status: 401 });
+      expect([seen, given()]).toEqual([['t1', 't2'], 2]);
+    });
+  });
+
+  it('tries a token that is always the same only once', async () => {
+    let calls = 0;
+    const refusing = createServer((_request, response) => {
+      calls += 1;
+      response.writeHead(401).end('{}');
+    });
+    const client = createVerwerkingenlogClient({ url: await listening(refusing), token: () => 'same' });
+    closing.push(client.close);
+    await expect(client.log(actieOf('1'))).rejects.toMatchObject({ status: 401 });
+    expect(calls).toBe(1);
+  });
+
   it('makes the headers of a processing', () => {
     expect(
       processingHeaders({
@@ -218,9 +266,51 @@ describe('the plugin', () => {
         soortAfnemerId: 'OIN',
         afnemerId: HEADERS.OIN,
         verwerkingIdAfnemer: HEADERS.VerwerkingId,
-        bewaartermijn: 'P1Y',
+        bewaartermijn: 'P10Y',
       },
     ]);
+  });
+
+  it.each([
+    ['as registered', {}, 'normaal', ['P10Y', 'P15Y', 'P20Y']],
+    ['as the application says', { ownRetention: 'P1D', mayHide: () => true }, 'vertrouwelijk', ['P5D', 'P15Y', 'P20Y']],
+  ] as const)('lets the caller decide about its own trace %s', async (_how, options, vertrouwelijkheid, kept) => {
+    const { call } = await provider({
+      ...options,
+      client: createVerwerkingenlogClient({
+        url: mount(),
+        token: () => log.tokens.token(['create:confidential']),
+      }),
+    });
+    for (const [i, Bewaartermijn] of ['P5D', 'P15Y', 'P999Y'].entries()) {
+      const person = newPerson();
+      const sent = { ...HEADERS, Vertrouwelijkheid: 'vertrouwelijk', Bewaartermijn };
+      expect((await call(person, sent)).status).toBe(200);
+      expect(await found(person)).toMatchObject([{ vertrouwelijkheid, bewaartermijn: kept[i] }]);
+    }
+    const [person, { Bewaartermijn: _, ...without }] = [newPerson(), HEADERS];
+    expect((await call(person, without)).status).toBe(200);
+    expect(await found(person)).toMatchObject([
+      { vertrouwelijkheid: 'normaal', bewaartermijn: 'ownRetention' in options ? options.ownRetention : 'P10Y' },
+    ]);
+  });
+
+  it.each([
+    ['cannot be reached', undefined, 503, '5'],
+    ['is overloaded', { status: 503, headers: { 'retry-after': '7' } }, 503, '7'],
+    ['has too many requests', { status: 429, headers: {} }, 503, '5'],
+    ['refuses the token', { status: 401, headers: {} }, 500, null],
+    ['refuses the entry', { status: 400, headers: {} }, 500, null],
+  ])('answers for the application when the log %s', async (_what, answer, status, retryAfter) => {
+    const other = createServer((request, response) => {
+      if (answer === undefined) request.socket.destroy();
+      else response.writeHead(answer.status, answer.headers).end(JSON.stringify({ detail: 'eigen zaken' }));
+    });
+    const client = await clientFor(await listening(other), { attempts: 1 });
+    const { call } = await provider({ client });
+    const reply = await call(newPerson(), HEADERS);
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([status, retryAfter]);
+    expect(await reply.text()).not.toContain('eigen zaken');
   });
 
   it('gives the entry the proven OIN, and lets the application decide on its term and on hiding it', async () => {

@@ -10,6 +10,11 @@ export interface ClientCredentials {
   readonly scopes: readonly string[];
 }
 
+export interface TokenWish {
+  /** A token that was refused: another one is wanted. All who were refused the same one share what replaces it. */
+  readonly refused?: string | undefined;
+}
+
 /** The authorization server gave no token. */
 export class TokenFetchError extends Error {
   /** HTTP status; undefined when there was no answer. */
@@ -37,11 +42,11 @@ const RENEWAL_MARGIN_MS = 30_000;
 export function clientCredentialsToken(
   credentials: ClientCredentials,
   dispatcher?: Dispatcher,
-): (options?: { readonly renew?: boolean }) => Promise<string> {
+): (wish?: TokenWish) => Promise<string> {
   let current: { readonly token: string; readonly until: number } | undefined;
   let fetching: Promise<string> | undefined;
-  return async ({ renew = false } = {}) => {
-    if (!renew && current !== undefined && Date.now() < current.until) return current.token;
+  return async ({ refused } = {}) => {
+    if (current !== undefined && current.token !== refused && Date.now() < current.until) return current.token;
     fetching ??= fetchToken(credentials, dispatcher)
       .then(({ token, seconds }) => {
         current = { token, until: Date.now() + seconds * 1000 - RENEWAL_MARGIN_MS };

@@ -1,6 +1,6 @@
 /** Sends lines to another logbook by OTLP over HTTP, and says what came of them. */
 import type { Config } from '../../kernel/config/read-config.ts';
-import { clientCredentialsToken, TokenFetchError } from '../../kernel/oauth/client-credentials.ts';
+import { clientCredentialsToken, TokenFetchError, type TokenWish } from '../../kernel/oauth/client-credentials.ts';
 import {
   ACCEPT_ENCODING,
   createGuardedConnections,
@@ -57,15 +57,14 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
   });
   const dispatcher = createOutboundAgent(server, {});
   const token = tokenSource(ldvOut, dispatcher);
-  let mustRenew = false;
+  let refused: string | undefined;
 
   return {
     async send(spans, headers, stopped) {
       const body = encoded(spans);
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
       try {
-        const bearer = await token({ renew: mustRenew });
-        mustRenew = false;
+        const bearer = await token({ refused });
         const { answer } = await connections.request(
           `${address}/v1/traces`,
           {
@@ -86,7 +85,7 @@ export function createForwardClient({ ldvOut, server }: Config, clock: Clock, ad
         const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_ANSWER_BYTES);
         if (statusCode === 200) return decodeResponse(bytes, 'protobuf');
         // The token may have been withdrawn.
-        mustRenew = statusCode === 401;
+        refused = statusCode === 401 ? bearer : undefined;
         const said = reasonIn(bytes);
         throw new ForwardError(`the other logbook answered ${statusCode}${said === undefined ? '' : `: ${said}`}`, {
           // A 400 of something else, such as a proxy, has no status of the protocol in it.
@@ -124,7 +123,7 @@ function encoded(spans: readonly Span[]): Uint8Array {
 function tokenSource(
   { forwardToken, forwardTokenUrl, forwardClientId, forwardClientSecret, forwardScope }: Config['ldvOut'],
   dispatcher: ReturnType<typeof createOutboundAgent>,
-): (options: { readonly renew: boolean }) => Promise<string | undefined> {
+): (wish: TokenWish) => Promise<string | undefined> {
   if (forwardTokenUrl === undefined || forwardClientId === undefined || forwardClientSecret === undefined) {
     return async () => forwardToken;
   }
