@@ -18,8 +18,11 @@ if (!process.argv.includes('--remove')) process.exitCode = build();
 
 function build(): number {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const { status } = spawnSync(tsc, ['-p', join(ROOT, 'tsconfig.package.json')], { stdio: ['ignore', 2, 2] });
-  if (status !== 0) return 1;
+  for (const project of ['tsconfig.package.json', 'tsconfig.commonjs.json']) {
+    if (spawnSync(tsc, ['-p', join(ROOT, project)], { stdio: ['ignore', 2, 2] }).status !== 0) return 1;
+  }
+  // Node loads the ES modules of `exports` with `require` too; TypeScript's `node16` wants types of a CommonJS module for that.
+  writeFileSync(join(DIST, 'commonjs/package.json'), '{"type":"commonjs"}\n');
   // Read as a file when the program runs.
   for (const file of globSync('**/*.{proto,html,css,js}', { cwd: join(ROOT, 'src') })) {
     copyFileSync(join(ROOT, 'src', file), join(DIST, file));

@@ -3,7 +3,7 @@
  * under `node_modules`. `npm run client-package -- DIR`, then `npm pack DIR`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isRecord } from '../src/kernel/json-value.ts';
 
@@ -21,11 +21,13 @@ if (target === undefined) {
 
 function build(directory: string): number {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const { status } = spawnSync(tsc, ['-p', join(ROOT, 'tsconfig.client.json'), '--outDir', directory], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  if (status !== 0) return 1;
-  mkdirSync(directory, { recursive: true });
+  const compile = (...options: string[]): boolean =>
+    spawnSync(tsc, ['-p', join(ROOT, 'tsconfig.client.json'), ...options], { stdio: ['ignore', 'inherit', 'inherit'] })
+      .status === 0;
+  const commonjs = join(directory, 'commonjs');
+  if (!compile('--outDir', directory) || !compile('--emitDeclarationOnly', '--outDir', commonjs)) return 1;
+  // Node loads these ES modules with `require` too; TypeScript's `node16` wants types of a CommonJS module for that.
+  writeFileSync(join(commonjs, 'package.json'), '{"type":"commonjs"}\n');
   copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(description(), null, 2)}\n`);
   console.log(directory);
@@ -43,7 +45,11 @@ function description(): object {
     engines,
     type: 'module',
     exports: {
-      './verwerkingenlog': { types: './client/verwerkingenlog.d.ts', default: './client/verwerkingenlog.js' },
+      './verwerkingenlog': {
+        require: { types: './commonjs/client/verwerkingenlog.d.ts', default: './client/verwerkingenlog.js' },
+        types: './client/verwerkingenlog.d.ts',
+        default: './client/verwerkingenlog.js',
+      },
     },
     dependencies: Object.fromEntries(DEPENDENCIES.map((one) => [one, dependencies[one]])),
     peerDependencies: { fastify: `^${String(dependencies.fastify)}` },

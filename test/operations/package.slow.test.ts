@@ -148,4 +148,28 @@ describe('the installed package', { timeout: LIMIT }, () => {
     const { stdout } = await run(process.execPath, ['-e', script], { cwd: application });
     expect(stdout).toBe('function\n');
   });
+
+  it('compiles and runs in a CommonJS application with TypeScript’s `node16`', async () => {
+    const source = `
+import { createVerwerkingenlogClient } from 'koppelvlak/verwerkingenlog';
+import raadsfeed = require('koppelvlak/raadsfeed');
+const publish: typeof raadsfeed.createFeedPublisher = raadsfeed.createFeedPublisher;
+console.log(typeof createVerwerkingenlogClient, typeof publish);
+`;
+    const directory = join(application, 'commonjs');
+    await mkdir(directory);
+    const compilerOptions = { module: 'node16', target: 'es2023', strict: true, types: [], skipLibCheck: true };
+    await writeFile(join(directory, 'package.json'), '{"type":"commonjs"}');
+    await writeFile(join(directory, 'index.ts'), source);
+    await writeFile(
+      join(directory, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: { ...compilerOptions, typeRoots: [] } }),
+    );
+    const types = ['declare const console: { log(...texts: string[]): void };'].join('');
+    await writeFile(join(directory, 'console.d.ts'), types);
+    const compiled = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', directory]).catch((error: unknown) => error);
+    expect(Object(compiled).stdout).toBe('');
+    const { stdout, stderr } = await run(process.execPath, [join(directory, 'index.js')]);
+    expect([stdout, stderr]).toEqual(['function function\n', '']);
+  });
 });

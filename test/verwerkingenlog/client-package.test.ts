@@ -37,6 +37,31 @@ import type { NieuweVerwerkingsactie } from 'koppelvlak/verwerkingenlog';
 export const actie: NieuweVerwerkingsactie = { vertrouwelijkheid: 'geheim', tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] };
 `;
 
+/** The same from CommonJS, as many applications of today are written. */
+const COMMONJS = `
+import Fastify from 'fastify';
+import { createVerwerkingenlogClient, verwerkingsheaders, VerwerkingenlogError, type Verwerkingsactie } from 'koppelvlak/verwerkingenlog';
+import required = require('koppelvlak/verwerkingenlog');
+
+async function main(): Promise<void> {
+  const client = createVerwerkingenlogClient({ url: 'http://127.0.0.1:1/v1', token: 'x', attempts: 1 });
+  const app = Fastify();
+  await app.register(verwerkingsheaders, { client, required: true });
+  app.get('/x', async (request) => {
+    const kept: Verwerkingsactie = await request.logVerwerking({ tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] });
+    return { actieId: kept.actieId, oin: request.verwerking.oin };
+  });
+  const error: unknown = await client
+    .log({ vertrouwelijkheid: 'normaal', tijdstip: '2026-01-01T00:00:00Z', verwerkteObjecten: [] })
+    .catch((reason: unknown) => reason);
+  const refused = await app.inject('/x');
+  const isSame = required.VerwerkingenlogError === VerwerkingenlogError;
+  process.stdout.write(JSON.stringify([error instanceof VerwerkingenlogError, refused.statusCode, isSame]));
+  await client.close();
+}
+void main();
+`;
+
 let project: string;
 
 beforeAll(async () => {
@@ -70,3 +95,23 @@ it('runs under node_modules, where Node runs JavaScript only', async () => {
   const { stdout } = await run(process.execPath, [join(project, 'application.ts')]);
   expect(JSON.parse(stdout)).toEqual([true, 400, { OIN: '1' }]);
 });
+
+it.each(['node16', 'node20', 'nodenext'])(
+  'compiles in a CommonJS project with `module: %s`, and runs',
+  { timeout: 60_000 },
+  async (module) => {
+    const directory = join(project, `commonjs-${module}`);
+    await mkdir(directory);
+    const compilerOptions = { module, target: 'es2023', strict: true, types: ['node'], skipLibCheck: false };
+    await writeFile(join(directory, 'package.json'), '{"type":"commonjs"}');
+    await writeFile(join(directory, 'application.ts'), COMMONJS);
+    await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['application.ts'] }));
+    const said = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', directory]).then(
+      ({ stdout }) => stdout,
+      (error: { stdout: string }) => error.stdout,
+    );
+    expect(said).toBe('');
+    const { stdout, stderr } = await run(process.execPath, [join(directory, 'application.js')]);
+    expect([JSON.parse(stdout), stderr]).toEqual([[true, 400, true], '']);
+  },
+);
