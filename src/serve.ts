@@ -147,9 +147,11 @@ function isAddressInfo(address: unknown): address is AddressInfo {
 /** Answers running requests; connections that are still busy after the given milliseconds are cut. */
 async function close(app: FastifyInstance, connections: Connections, timeoutMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
-  await connections.close();
-  await app.close();
-  clearTimeout(timer);
+  try {
+    await connections.close();
+  } finally {
+    await app.close().finally(() => clearTimeout(timer));
+  }
 }
 
 /** Last opened first; all are tried, and the first error is rethrown. */

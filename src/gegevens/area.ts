@@ -85,13 +85,12 @@ async function serveGegevens(app: FastifyInstance, { platform, variants, isVital
     waitMs: platform.config.database.connectTimeoutMs,
   });
   const stopListening = clearOnRemoval(platform, cache, background);
-  app.addHook('onClose', async () => {
-    stopListening();
-    await Promise.all(running);
-    ownSigner.close();
-    await signatures.close();
-    await revocation.close();
-  });
+  // The last one is called first, and one that fails keeps none of the others from closing.
+  app.addHook('onClose', async () => revocation.close());
+  app.addHook('onClose', async () => signatures.close());
+  app.addHook('onClose', async () => ownSigner.close());
+  app.addHook('onClose', async () => void (await Promise.all(running)));
+  app.addHook('onClose', async () => stopListening());
   const mountVariant = async (variant: Variant, model: Model): Promise<void> => {
     const own = variantSettings(platform, variant);
     const contract = variantContract(variant, model, own.maximum, platform.config);

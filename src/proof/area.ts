@@ -116,11 +116,12 @@ async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: P
       running = running.then(turn);
     }, intervalSeconds * 1000).unref();
   });
+  // The last one is called first, and one that fails keeps none of the others from closing.
+  app.addHook('onClose', async () => witnessing?.close());
+  app.addHook('onClose', async () => instances?.close());
   app.addHook('onClose', async () => {
     clearInterval(timer);
     await running;
-    await instances?.close();
-    await witnessing?.close();
   });
   app.readiness.add(...sequencers.map((sequencer) => checkOf(platform, sequencer)), ...(witnessing?.checks ?? []));
   app.operatorPage.add(logsSection(platform, sequencers));

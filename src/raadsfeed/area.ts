@@ -108,14 +108,13 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
     register?.start();
     for (const follower of followers) follower.start();
   });
-  app.addHook('onClose', async () => {
-    clearInterval(rewriting);
-    for (const follower of followers) await follower.close();
-    await aggregator?.close();
-    await register?.close();
-    streams.close();
-    heads.close();
-  });
+  // The last one is called first, and one that fails keeps none of the others from closing.
+  app.addHook('onClose', async () => heads.close());
+  app.addHook('onClose', async () => streams.close());
+  app.addHook('onClose', async () => register?.close());
+  app.addHook('onClose', async () => aggregator?.close());
+  for (const follower of followers) app.addHook('onClose', async () => follower.close());
+  app.addHook('onClose', async () => clearInterval(rewriting));
   app.problemKinds.add(...Object.values(raadsfeedProblems));
   if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
   app.operatorPage.add(...feedSections(readPool));

@@ -203,10 +203,15 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A member of a JSON object occurs twice. */
+export class DuplicateMemberError extends SyntaxError {
+  readonly code = 'ERR_DUPLICATE_MEMBER';
+}
+
 /**
  * Parses a JSON object and refuses a member that occurs twice, at any level and however it is escaped: two readers of
  * the same signed text must never see different values (RFC 7515 section 4).
- * @throws SyntaxError
+ * @throws {SyntaxError} a `DuplicateMemberError` for that
  */
 export function parseStrictObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
@@ -228,7 +233,7 @@ function refuseDuplicates(text: string): void {
     } else if (token === ':') {
       const name = String(JSON.parse(last));
       const names = open.at(-1);
-      if (names?.has(name)) throw new SyntaxError(`member ${JSON.stringify(name)} occurs twice`);
+      if (names?.has(name)) throw new DuplicateMemberError(`member ${JSON.stringify(name)} occurs twice`);
       names?.add(name);
     } else {
       last = token;

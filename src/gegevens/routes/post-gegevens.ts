@@ -18,7 +18,7 @@ import { traceIds } from '../../kernel/trace-context.ts';
 import { type FoundPage, isLarge, type PageFinder } from '../exchange/find-page.ts';
 import { sendPage, signPage } from '../exchange/write-page.ts';
 import { JadesError } from '../jades/errors.ts';
-import { parseStrictObject } from '../jades/protected-header.ts';
+import { DuplicateMemberError, parseStrictObject } from '../jades/protected-header.ts';
 import { plainStyles } from '../jades/signature.ts';
 import type { Verified, Verifier } from '../jades/verify.ts';
 import type { GegevensMetrics } from '../metrics.ts';
@@ -146,7 +146,7 @@ function parseBody(text: string): unknown {
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? parseStrictObject(text) : value;
   } catch (cause) {
     const detail =
-      cause instanceof SyntaxError && cause.message.endsWith('occurs twice')
+      cause instanceof DuplicateMemberError
         ? 'Een lid van de inhoud komt meer dan eens voor.'
         : 'De inhoud is geen geldige JSON.';
     throw new Problem(platformProblems.invalidRequest, { detail, cause });

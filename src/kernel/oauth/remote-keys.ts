@@ -154,17 +154,20 @@ type KeySetOptions = {
   fetch: FetchJson;
 };
 
-/** A key and the fingerprint of its set, which changes as soon as a key is withdrawn or added. */
-type FoundKey = { key: CryptoKey; set: string };
+/** The keys that may have signed a token, and the fingerprint of their set, which changes as soon as a key is withdrawn or added. */
+type FoundKeys = { keys: readonly CryptoKey[]; set: string };
+
+/** Keys that one token is tried with at most: each costs a verification. */
+const maxTried = 16;
 
 /** `holds` is true for as long as the issuer publishes exactly the same keys. */
 export type KeySet = KeySource & {
   /**
-   * The key that a token names.
+   * The key that a token names, or all that fit one that names none.
    *
    * @throws {TokenError} `invalid` when the issuer has no such key, `unavailable` when no key was ever fetched
    */
-  find(header: { alg: string; kid?: string }): Promise<FoundKey>;
+  find(header: { alg: string; kid?: string }): Promise<FoundKeys>;
   /** When the keys in use were fetched; undefined as long as there are none. */
   fetchedAt(): Date | undefined;
   close(): void;
@@ -224,12 +227,15 @@ function isKeySet(value: unknown): value is JSONWebKeySet {
 async function pick(
   set: { pick: LocalJWKSet; name: string },
   header: { alg: string; kid?: string },
-): Promise<FoundKey | undefined> {
+): Promise<FoundKeys | undefined> {
   try {
-    return { key: await set.pick(header), set: set.name };
+    return { keys: [await set.pick(header)], set: set.name };
   } catch (cause) {
     if (cause instanceof errors.JWKSNoMatchingKey) return undefined;
-    throw new TokenError('invalid', 'unknown-key', { cause });
+    if (!(cause instanceof errors.JWKSMultipleMatchingKeys)) throw new TokenError('invalid', 'unknown-key', { cause });
+    const keys: CryptoKey[] = [];
+    for await (const key of cause) if (keys.push(key) === maxTried) break;
+    return { keys, set: set.name };
   }
 }
 

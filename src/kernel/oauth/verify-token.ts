@@ -1,5 +1,5 @@
 /** Verifies access tokens of an OAuth 2.0 authorization server and of the own FSC Manager. */
-import { compactVerify } from 'jose';
+import { type CompactVerifyResult, type CryptoKey, compactVerify, errors } from 'jose';
 import { isRecord } from '../json-value.ts';
 import type { FscKeys } from './fsc-keys.ts';
 import type { KeySet } from './remote-keys.ts';
@@ -37,9 +37,7 @@ export async function verifyOAuth(
   if (!algorithms.includes(header.alg)) throw new TokenError('invalid', 'algorithm');
   if (!types.has(header.typ?.toLowerCase())) throw new TokenError('invalid', 'type');
   const found = await expected.keys.find({ ...(header.kid === undefined ? {} : { kid: header.kid }), alg: header.alg });
-  const verified = await compactVerify(token, found.key, { algorithms }).catch((cause) => {
-    throw new TokenError('invalid', 'signature', { cause });
-  });
+  const verified = await verifyWithOne(token, found.keys);
   const claims = readClaims(verified.payload);
   checkParties(claims, expected.issuer, (audience) => audience === expected.audience);
   const expiry = readExpiry(claims, now);
@@ -65,6 +63,17 @@ export async function verifyOAuth(
     key: found.set,
     ...(boundTo === undefined ? {} : { boundTo }),
   };
+}
+
+async function verifyWithOne(token: string, [key, ...others]: readonly CryptoKey[]): Promise<CompactVerifyResult> {
+  if (key === undefined) throw new TokenError('invalid', 'unknown-key');
+  try {
+    return await compactVerify(token, key, { algorithms });
+  } catch (cause) {
+    if (others.length > 0 && cause instanceof errors.JWSSignatureVerificationFailed)
+      return verifyWithOne(token, others);
+    throw new TokenError('invalid', 'signature', { cause });
+  }
 }
 
 /** The OIN of a client: from its token, else from the configuration. A claim without a valid OIN gives none. */

@@ -114,13 +114,23 @@ describe('an OAuth access token', () => {
     expect(await refused(claims, header)).toBe(verdict);
   });
 
-  it('may leave out the key name when one key fits its algorithm, and not when several do', async () => {
+  it('may leave out the key name: all keys that fit its algorithm are tried, up to sixteen', async () => {
     expect((await accepted({}, { kid: undefined })).kind).toBe('oauth');
-    issuer.serve('/two', { keys: [es.publicJwk, (await signingKey('es2', 'ES256')).publicJwk] });
-    using verifier = openVerifier({ oauth: { ...oauth(), jwksUrl: `${issuer.issuer}/two` } });
+    const others = await Promise.all(Array.from({ length: 16 }, (_, i) => signingKey(`other-${i}`, 'ES256')));
+    const served = async (count: number) => {
+      issuer.serve(`/${count}`, { keys: [...others.slice(0, count), es].map(({ publicJwk }) => publicJwk) });
+      return openVerifier({ oauth: { ...oauth(), jwksUrl: `${issuer.issuer}/${count}` } });
+    };
     const text = await token({}, { kid: undefined });
-    expect(await refusal(verifier.verify(bearer(text)), text)).toBe('invalid unknown-key');
-    expect((await verifier.verify(bearer(await token()))).kind).toBe('oauth');
+    for (const count of [1, 15]) {
+      using verifier = await served(count);
+      expect((await verifier.verify(bearer(text))).kind).toBe('oauth');
+      expect((await verifier.verify(bearer(await token()))).kind).toBe('oauth');
+      const forged = await oauthToken(await signingKey('es', 'ES256'), issuer.issuer, {}, { kid: undefined });
+      expect(await refusal(verifier.verify(bearer(forged)), forged)).toBe('invalid signature');
+    }
+    using verifier = await served(16);
+    expect(await refusal(verifier.verify(bearer(text)), text)).toBe('invalid signature');
   });
 
   it('may be 30 seconds off at both ends, and not more', async () => {
