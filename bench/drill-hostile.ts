@@ -10,6 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import type pg from 'pg';
 import { createAuthority } from '../src/demo/authority/authority.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
 import { loadModel } from '../src/gegevens/model/model.ts';
@@ -17,10 +18,11 @@ import { importFile } from '../src/gegevens/store/import-file.ts';
 import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createPool } from '../src/kernel/database/pool.ts';
 import { createLogger } from '../src/kernel/log.ts';
+import { document, publishLines } from '../test/raadsfeed/support.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, startChild } from './support/children.ts';
 import { growHistory } from './support/feed-history.ts';
-import { ATTACKS, PLAIN, type Target } from './support/hostile-attacks.ts';
+import { ATTACKS, LARGE_RECORDS, PLAIN, type Target } from './support/hostile-attacks.ts';
 import { type Ask, measureWhile, type Waited } from './support/other-client.ts';
 import { sampleActie } from './support/sample-actie.ts';
 import { writeSample } from './support/sample-delivery.ts';
@@ -30,6 +32,8 @@ const [heapMb = '512', only = ''] = process.argv.slice(2);
 const VERWERKING = '48086bf2-11b7-4603-9526-67d7c3bb6587';
 const OTHER_ADDRESS = '203.0.113.7';
 const IDLE_SECONDS = 4;
+/** Records of the feed before the large ones. */
+const HISTORY = 5000;
 /** The part of its time that an attack goes elsewhere, to be compared with. */
 const ELSEWHERE = 0.5;
 /** What nobody notices, on a machine that does other things too. */
@@ -51,7 +55,8 @@ async function drill(): Promise<boolean> {
   closing.push(postgres.stop);
   await migrate({ url: postgres.url, dir: MIGRATIONS, log });
   await loadDelivery(postgres.url);
-  await growHistory(postgres.url, 5000);
+  await growHistory(postgres.url, HISTORY);
+  await publishLarge(postgres.url);
   const authority = await createAuthority({ dir: join(dir, 'pki'), port: 0, lifeSeconds: 3600 });
   closing.push(authority.close);
   const tokens = await startTokens();
@@ -85,7 +90,7 @@ async function drill(): Promise<boolean> {
   const bearer = async (subject: string): Promise<string> => (await tokens.bearer(SCOPES, { subject })).authorization;
   const { url, managementUrl } = Object(await server.ask({}));
   const clients = await Promise.all(Array.from({ length: 8 }, (_, n) => bearer(`vijandig-${n}`)));
-  const target: Target = { url, clients, verwerkingId: VERWERKING, sharedAddress: OTHER_ADDRESS };
+  const target: Target = { url, clients, verwerkingId: VERWERKING, beforeLarge: HISTORY, sharedAddress: OTHER_ADDRESS };
   const asks = await otherClient(url, managementUrl, await bearer('ander'), authority.requester);
   for (const { call } of asks) await call();
 
@@ -98,13 +103,13 @@ async function drill(): Promise<boolean> {
   const plain = await observe(PLAIN.name, server, asks, () => hostile.ask({ name: PLAIN.name, target }));
   const bareUrl = String(Object(await bare.ask({})).url);
   let good = true;
-  for (const { name } of ATTACKS.filter((attack) => attack.name.includes(only))) {
+  for (const { name, mayGrowMb } of ATTACKS.filter((attack) => attack.name.includes(only))) {
     const once = async (): Promise<string[]> => {
       const aside = await observe(`${name}, elsewhere`, server, asks, () =>
         hostile.ask({ name, target: { ...target, url: bareUrl }, part: ELSEWHERE }),
       );
       const seen = await observe(name, server, asks, () => hostile.ask({ name, target }));
-      const faults = judge(seen, { idle, plain, aside });
+      const faults = judge(seen, { idle, plain, aside, mayGrowMb });
       if (!(await recovers(asks))) faults.push(`not answered as it should be within ${RECOVERY_MS / 1000} s after it`);
       return faults;
     };
@@ -120,7 +125,20 @@ async function drill(): Promise<boolean> {
 async function loadDelivery(url: string): Promise<void> {
   const path = join(dir, 'shv.json');
   await writeSample(path, { variant: 'shv', records: 50 });
-  const pool = createPool({
+  const pool = openPool(url);
+  await importFile(pool, { path, model: loadModel('shv'), signal: new AbortController().signal });
+  await pool.end();
+}
+
+async function publishLarge(url: string): Promise<void> {
+  const pool = openPool(url);
+  for (const [n, length] of LARGE_RECORDS.entries())
+    await publishLines(pool, [document(`groot-${n}`, { omschrijving: 'x'.repeat(length) })]);
+  await pool.end();
+}
+
+function openPool(url: string): pg.Pool {
+  return createPool({
     url,
     size: 2,
     connectTimeoutMs: 5000,
@@ -129,8 +147,6 @@ async function loadDelivery(url: string): Promise<void> {
     applicationName: 'drill',
     log,
   });
-  await importFile(pool, { path, model: loadModel('shv'), signal: new AbortController().signal });
-  await pool.end();
 }
 
 /** The client beside the hostile ones: each interface as it should be used, and the health that an operator looks at. */
@@ -181,6 +197,7 @@ interface Seen {
   readonly waited: readonly Waited[];
   /** Processor time of the service, as a part of one core. */
   readonly cores: number;
+  readonly peakMb: number;
   readonly crashed: boolean;
 }
 
@@ -204,7 +221,7 @@ async function observe(name: string, server: Child, asks: readonly Ask[], work: 
       `  ${one.name.padEnd(9)} median ${one.medianMs.toFixed(1)} ms, worst ${one.worstMs.toFixed(0)} ms of ${one.calls}${failed}`,
     );
   }
-  return { waited, cores, crashed: after === undefined };
+  return { waited, cores, peakMb: after?.peakRssMb ?? 0, crashed: after === undefined };
 }
 
 /** What the other client waits when the service itself is not attacked. */
@@ -212,11 +229,14 @@ interface Measures {
   readonly idle: Seen;
   readonly plain: Seen;
   readonly aside: Seen;
+  readonly mayGrowMb: number | undefined;
 }
 
 /** What was worse for the other client than it may be. */
-function judge(seen: Seen, { idle, plain, aside }: Measures): string[] {
+function judge(seen: Seen, { idle, plain, aside, mayGrowMb = Number.POSITIVE_INFINITY }: Measures): string[] {
   if (seen.crashed) return ['the process ended'];
+  const grown = seen.peakMb - aside.peakMb;
+  if (grown > mayGrowMb) return [`grew by ${grown.toFixed(0)} MB, ${mayGrowMb} allowed`];
   const share = Math.min(1, Math.max(0, (seen.cores - idle.cores) / (plain.cores - idle.cores)));
   return seen.waited.flatMap(({ name, medianMs }, at) => {
     const [quiet = 0, busy = 0, beside = 0] = [idle, plain, aside].map(({ waited }) => waited[at]?.medianMs);

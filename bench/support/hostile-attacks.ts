@@ -9,6 +9,8 @@ export interface Target {
   readonly clients: readonly string[];
   /** A processing of which there are actions. */
   readonly verwerkingId: string;
+  /** Sequence number before the large records of the feed. */
+  readonly beforeLarge: number;
   /** The address that the other client calls from. */
   readonly sharedAddress: string;
 }
@@ -27,12 +29,17 @@ export interface Attack {
   readonly requests: number;
   readonly seconds: number;
   /**
-   * `read`: answers are read to their end. `hold`: connections stay open, their answers unread, until the time is over. `half`: of the
-   * body only half is sent. `pipeline`: so many requests are written to each connection at once, and no answer is read.
+   * `read`: answers are read to their end. `hold`: connections stay open, their answers unread, until the time is over. `quarter`: the same,
+   * with every fourth unread. `half`: of the body only half is sent. `pipeline`: so many requests are written to each connection at once, and no answer is read.
    */
-  readonly manner: 'read' | 'hold' | 'half' | { readonly pipeline: number };
+  readonly manner: 'read' | 'hold' | 'quarter' | 'half' | { readonly pipeline: number };
   readonly make: (i: number, target: Target) => HostileRequest;
+  /** Megabytes that the service may take beside what it had. */
+  readonly mayGrowMb?: number;
 }
+
+/** Records at the end of the feed for streams that do not read: many large ones, and one as large as a source may send. */
+export const LARGE_RECORDS = [...Array.from({ length: 300 }, () => 90_000), 9_000_000];
 
 const FEED = '/ori/v1/feed?limit=5';
 const LOG = '/verwerkingenlog/v1/verwerkingsacties';
@@ -95,7 +102,29 @@ export const PLAIN: Attack = {
 
 const many = { connections: 16, requests: 50_000, seconds: 4, manner: 'read' } as const;
 
+const STREAM = '/ori/v1/feed/stream';
+
 export const ATTACKS: readonly Attack[] = [
+  {
+    name: '2000 streams of which 500 do not read a record of 9 MB',
+    connections: 2000,
+    requests: 2000,
+    seconds: 15,
+    manner: 'quarter',
+    mayGrowMb: 200,
+    make: (i, { beforeLarge }) =>
+      get(STREAM, i, { 'last-event-id': String(beforeLarge + LARGE_RECORDS.length - (i % 4 === 0 ? 1 : 0)) }),
+  },
+  {
+    name: 'streams from one address that do not read large records',
+    connections: 100,
+    requests: 100,
+    seconds: 10,
+    manner: 'hold',
+    mayGrowMb: 200,
+    make: (i, { beforeLarge }) =>
+      get(STREAM, 7, { 'last-event-id': String(beforeLarge + (i % 2 === 0 ? 0 : LARGE_RECORDS.length - 1)) }),
+  },
   { ...many, name: 'queries of 60 KB of &', make: (i) => get(`${FEED}${filled(i, '&', 60 * KILOBYTE)}`, i) },
   { ...many, name: 'the same page in many spellings', make: (i) => get(`${FEED}${'&'.repeat(i % 90)}`, i) },
   { ...many, name: 'long unknown parameters', make: (i) => get(`${FEED}&x=${filled(i, 'y', 7 * KILOBYTE)}`, i) },
@@ -208,7 +237,7 @@ export const ATTACKS: readonly Attack[] = [
     requests: 1000,
     seconds: 4,
     manner: 'hold',
-    make: () => get('/ori/v1/feed/stream', 7),
+    make: () => get(STREAM, 7),
   },
   {
     name: 'pages that nobody reads',

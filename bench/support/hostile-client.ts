@@ -22,7 +22,11 @@ async function attack(one: Attack, target: Target): Promise<{ sent: number; stat
     while (sent < one.requests && performance.now() < ends) {
       sent += 1;
       const made = one.make(sent, target);
-      note(one.manner === 'read' ? await read(target.url, made, agent, ends) : await hold(target.url, made, one, ends));
+      note(
+        one.manner === 'read'
+          ? await read(target.url, made, agent, ends)
+          : await hold(target.url, made, one, ends, sent),
+      );
     }
   };
   await Promise.all(Array.from({ length: one.connections }, worker));
@@ -58,6 +62,7 @@ async function hold(
   { method = 'GET', path, headers, body = '' }: HostileRequest,
   { manner }: Attack,
   ends: number,
+  i: number,
 ): Promise<number> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -65,7 +70,8 @@ async function hold(
   socket.on('error', () => undefined);
   socket.once('data', (bytes) => {
     status = Number(bytes.subarray(9, 12).toString());
-    socket.pause();
+    if (manner === 'quarter' && i % 4 !== 0) socket.resume();
+    else socket.pause();
   });
   const length = body === '' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ host, ...headers, ...length }).map(([name, value]) => `${name}: ${value}\r\n`);
