@@ -104,6 +104,7 @@ async function startSide(root: string, data: string): Promise<Side> {
   const log = await startChild(server('log-server.ts'), {
     DATABASE_URL: logUrl,
     VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
+    NODE_ENV: 'test',
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
     ...tokens.env,
   });

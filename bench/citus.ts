@@ -31,7 +31,7 @@ const log = createLogger('error');
 /** Milliseconds or actions a second, by what was measured. */
 async function measure(url: string, title: string): Promise<void> {
   const figures: [string, string][] = [];
-  const env = { DATABASE_URL: url, OVERLOAD_EVENT_LOOP_DELAY_MS: '0', ...tokens.env };
+  const env = { DATABASE_URL: url, NODE_ENV: 'test', OVERLOAD_EVENT_LOOP_DELAY_MS: '0', ...tokens.env };
   const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
     ...env,
     VERWERKINGENLOG_KEY: KEYS[0] ?? '',

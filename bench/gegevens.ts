@@ -38,6 +38,7 @@ const env = {
   PORT: '0',
   MANAGEMENT_PORT: '0',
   LOG_LEVEL: 'error',
+  NODE_ENV: 'test',
   OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
   ...tokens.env,
   GEGEVENS_TRUST_ANCHORS: authority.root,

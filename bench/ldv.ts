@@ -32,6 +32,7 @@ const actions = await startChild(new URL('./support/load-process.ts', import.met
 const lines = await startChild(new URL('./support/ldv-load.ts', import.meta.url));
 const settings = {
   VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
+  NODE_ENV: 'test',
   OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
   LDV_UNKNOWN_ACTIVITY: 'normaal',
   ...tokens.env,

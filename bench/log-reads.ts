@@ -47,6 +47,7 @@ async function openLog(objects: number) {
     startChild(new URL('./support/log-server.ts', import.meta.url), {
       DATABASE_URL: postgres.url,
       VERWERKINGENLOG_LOG_READS: String(logReads),
+      NODE_ENV: 'test',
       OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
       ...tokens.env,
     });

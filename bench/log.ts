@@ -38,6 +38,7 @@ async function overHttp(env: Record<string, string>): Promise<Way> {
   const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
     DATABASE_URL: postgres.url,
     VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
+    NODE_ENV: 'test',
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',
     ...tokens.env,
     ...env,

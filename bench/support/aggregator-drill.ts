@@ -32,6 +32,7 @@ export interface DrillResult {
 const AGGREGATOR = new URL('./aggregator-server.ts', import.meta.url);
 const SOURCE = new URL('./feed-server.ts', import.meta.url);
 const QUICK = {
+  NODE_ENV: 'test',
   AGGREGATOR_POLL_MS: '50',
   AGGREGATOR_BACKOFF_MS: '20',
   AGGREGATOR_BACKOFF_MAX_MS: '200',

@@ -7,6 +7,7 @@ import { cpuMs, serveParent } from './children.ts';
 
 const env = {
   ...process.env,
+  NODE_ENV: 'test',
   AREAS: 'raadsfeed',
   PORT: '0',
   MANAGEMENT_PORT: '0',

@@ -161,6 +161,11 @@ describe('a setting that is refused', () => {
     expect(await faultOf(variable, 'https://gebruiker:geheim@voorbeeld.nl/pad')).toContain(`  ${variable} `);
   });
 
+  it('is one of an earlier version, which is a constant now', async () => {
+    const { stderr } = await run(['config'], { NODE_ENV: 'development', AGGREGATOR_POLL_MS: '1000' });
+    expect(stderr).toContain('AGGREGATOR_POLL_MS is no longer a setting; allowed: nothing; it is always 5000');
+  });
+
   it.each(['Authorization', 'Cookie', 'Host', 'X-Forwarded-For', 'Fsc-Authorization', 'Content-Type'])(
     'CLIENT_CERT_HEADER is not %s',
     async (name) => {

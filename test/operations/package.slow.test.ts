@@ -102,6 +102,7 @@ describe('the installed package', { timeout: LIMIT }, () => {
   it('serves from a Postgres elsewhere, migrated by its own command', async () => {
     const env = environment({
       DATABASE_URL: database.url,
+      NODE_ENV: 'test',
       AREAS: 'raadsfeed',
       RAADSFEED_REGISTER: 'true',
       SHUTDOWN_DRAIN_MS: '0',

@@ -27,7 +27,7 @@ export interface ProgramOptions {
   readonly input?: 'ignore' | 'pipe';
 }
 
-/** Starts the program as a process, as a user would, with nothing in its environment but what is given and Node's cache of compiled sources. */
+/** Starts the program as a process, as a user would, with nothing in its environment but what is given, `NODE_ENV=test` and Node's cache of compiled sources. */
 export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -36,7 +36,12 @@ export function startProgram(
   const child = spawn(process.execPath, [MAIN, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     env: {
-      ...{ PATH: process.env.PATH ?? '', NO_COLOR: '1', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' },
+      ...{
+        PATH: process.env.PATH ?? '',
+        NO_COLOR: '1',
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+        NODE_ENV: 'test',
+      },
       ...env,
     },
     stdio: [input, 'pipe', 'pipe'],
@@ -75,7 +80,7 @@ export async function callProgram(
   const [stdout, stderr] = [collect(), collect()];
   const ended = Promise.withResolvers<void>();
   const terminal: Terminal = Object.assign(new EventEmitter(), {
-    ...{ env, stdin, stdout: stdout.stream, stderr: stderr.stream, exitCode: 0 },
+    ...{ env: { NODE_ENV: 'test', ...env }, stdin, stdout: stdout.stream, stderr: stderr.stream, exitCode: 0 },
     exit(code: number): void {
       terminal.exitCode = code;
       ended.resolve();

@@ -39,18 +39,6 @@ export const gegevensSettings = {
     default: 'KOPPELVLAK',
     description: '`codeGegevensleverancier` in every answer.',
   }),
-  shvMaxRecords: integer('GEGEVENS_SHV_MAX_RECORDS', {
-    default: 25_000,
-    min: 1,
-    max: 25_000,
-    description: 'Most trajectories in one answer.',
-  }),
-  vsMaxRecords: integer('GEGEVENS_VS_MAX_RECORDS', {
-    default: 50_000,
-    min: 1,
-    max: 50_000,
-    description: 'Most signals in one answer.',
-  }),
   pagePinMinutes: integer('GEGEVENS_PAGE_PIN_MINUTES', {
     default: 60,
     min: 1,
@@ -69,19 +57,6 @@ export const gegevensSettings = {
     max: 65_536,
     description:
       'Memory in megabytes for large answers that are being made or sent, of which one client may have half; more of them wait.',
-  }),
-  answersWaitMs: integer('GEGEVENS_ANSWERS_WAIT_MS', {
-    default: 10_000,
-    min: 0,
-    max: 600_000,
-    description: 'How long in milliseconds a large answer waits for that memory before it is refused.',
-  }),
-  answersMinBytesPerSecond: integer('GEGEVENS_ANSWERS_MIN_BYTES_PER_SECOND', {
-    default: 32_768,
-    min: 0,
-    max: 1_000_000_000,
-    description:
-      'Least speed at which a large answer must be taken, measured over `REQUEST_TIMEOUT_MS`; the connection of a slower reader is ended. 0 ends none.',
   }),
   rateLimit: integer('GEGEVENS_RATE_LIMIT', {
     default: 600,
@@ -109,13 +84,6 @@ export const gegevensSettings = {
     max: '400d',
     description:
       'How long after its signing time (`iat`, `sigT`) a request is accepted; one that names no time has no age.',
-  }),
-  ocspTimeoutMs: integer('GEGEVENS_OCSP_TIMEOUT_MS', {
-    default: 2000,
-    min: 50,
-    max: 60_000,
-    description:
-      'How long in milliseconds a request waits for an OCSP answer before the revocation list is asked; a later one serves the next request.',
   }),
   crlMaxMb: integer('GEGEVENS_CRL_MAX_MB', {
     default: 50,
@@ -163,4 +131,21 @@ export const gegevensSettings = {
     default: 'optional',
     description: 'Whether a missing `OIN` or `VerwerkingId` header is refused.',
   }),
+};
+
+/** Limits that are right for everybody. */
+export const gegevensConstants = {
+  /** Most trajectories in one answer. */
+  shvMaxRecords: { variable: 'GEGEVENS_SHV_MAX_RECORDS', value: 25_000 },
+  /** Most signals in one answer. */
+  vsMaxRecords: { variable: 'GEGEVENS_VS_MAX_RECORDS', value: 50_000 },
+  /** How long in milliseconds a large answer waits for that memory before it is refused. */
+  answersWaitMs: { variable: 'GEGEVENS_ANSWERS_WAIT_MS', value: 10_000 },
+  /**
+   * Least speed at which a large answer must be taken, measured over the time of a request; the connection of a slower reader is ended. 0 ends
+   * none.
+   */
+  answersMinBytesPerSecond: { variable: 'GEGEVENS_ANSWERS_MIN_BYTES_PER_SECOND', value: 32_768 },
+  /** How long in milliseconds a request waits for an OCSP answer before the revocation list is asked; a later one serves the next request. */
+  ocspTimeoutMs: { variable: 'GEGEVENS_OCSP_TIMEOUT_MS', value: 2000 },
 };

@@ -1,4 +1,4 @@
-import { duration, flag, integer, list, optionalText, pairs, text, url } from './kinds.ts';
+import { flag, integer, list, optionalText, pairs, text, url } from './kinds.ts';
 
 /** The pages on which a citizen sees what was done with his or her data. */
 export const inzageSettings = {
@@ -34,29 +34,11 @@ export const inzageSettings = {
     allowed: 'comma list of values of `acr`',
     description: 'Levels of assurance that are accepted, the wanted one first. Absent: the provider decides.',
   }),
-  timeoutMs: duration('INZAGE_OIDC_TIMEOUT', {
-    default: '5s',
-    min: '100ms',
-    max: '30s',
-    description: 'How long a call to the provider may take.',
-  }),
   sessionKey: optionalText('INZAGE_SESSION_KEY', {
     secret: true,
     pattern: /^[A-Za-z0-9+/]{43}=$/,
     allowed: 'base64 of 32 bytes',
     description: 'Key of the session cookies, the same on every instance. Another key ends all sessions.',
-  }),
-  idleMs: duration('INZAGE_SESSION_IDLE', {
-    default: '15m',
-    min: '1m',
-    max: '15m',
-    description: 'A session ends after so long without a request.',
-  }),
-  sessionMs: duration('INZAGE_SESSION_MAX', {
-    default: '1h',
-    min: '1m',
-    max: '8h',
-    description: 'A session ends after so long, whatever happens.',
   }),
   rateLimit: integer('INZAGE_RATE_LIMIT', {
     default: 120,
@@ -80,4 +62,14 @@ export const inzageSettings = {
     exact: true,
     description: 'Where a citizen asks about what he or she sees.',
   }),
+};
+
+/** Limits that are right for everybody. */
+export const inzageConstants = {
+  /** How long a call to the provider may take. */
+  timeoutMs: { variable: 'INZAGE_OIDC_TIMEOUT', value: 5_000 },
+  /** A session ends after so long without a request. */
+  idleMs: { variable: 'INZAGE_SESSION_IDLE', value: 900_000 },
+  /** A session ends after so long, whatever happens. */
+  sessionMs: { variable: 'INZAGE_SESSION_MAX', value: 3_600_000 },
 };

@@ -1,4 +1,4 @@
-import { flag, integer, list, optionalText, text, url } from './kinds.ts';
+import { flag, list, optionalText, text, url } from './kinds.ts';
 
 /** Settings of area B for what it gives to others in the form of the Logboek Dataverwerkingen (LDV). */
 export const ldvOutSettings = {
@@ -44,35 +44,22 @@ export const ldvOutSettings = {
     default: false,
     description: 'Give confidential actions on too. A line of LDV cannot say that it is confidential.',
   }),
-  forwardBatch: integer('LDV_FORWARD_BATCH', {
-    default: 500,
-    min: 1,
-    max: 5000,
-    description: 'Most actions in one request to that logbook.',
-  }),
-  forwardTimeoutMs: integer('LDV_FORWARD_TIMEOUT_MS', {
-    default: 30_000,
-    min: 100,
-    max: 300_000,
-    description:
-      'Time in milliseconds that one request to that logbook may take. Another instance takes over after twice that and two seconds.',
-  }),
-  forwardBackoffMaxSeconds: integer('LDV_FORWARD_BACKOFF_MAX_SECONDS', {
-    default: 300,
-    min: 1,
-    max: 86_400,
-    description: 'Longest wait in seconds after failures, unless that logbook asks for a longer one.',
-  }),
-  forwardLagSeconds: integer('LDV_FORWARD_LAG_SECONDS', {
-    default: 900,
-    min: 1,
-    max: 2_592_000,
-    description: 'Readiness warns when an action has waited longer than this, in seconds.',
-  }),
   peers: list('LDV_PEERS', {
     item: /^[^\s,]{1,256}$/,
     allowed: 'comma list of token subjects',
     description:
       'Clients that are logbooks which give lines on to this one: what they say about the way of a line is believed.',
   }),
+};
+
+/** Limits that are right for everybody. */
+export const ldvOutConstants = {
+  /** Most actions in one request to that logbook. */
+  forwardBatch: { variable: 'LDV_FORWARD_BATCH', value: 500 },
+  /** Time in milliseconds that one request to that logbook may take. Another instance takes over after twice that and two seconds. */
+  forwardTimeoutMs: { variable: 'LDV_FORWARD_TIMEOUT_MS', value: 30_000 },
+  /** Longest wait in seconds after failures, unless that logbook asks for a longer one. */
+  forwardBackoffMaxSeconds: { variable: 'LDV_FORWARD_BACKOFF_MAX_SECONDS', value: 300 },
+  /** Readiness warns when an action has waited longer than this, in seconds. */
+  forwardLagSeconds: { variable: 'LDV_FORWARD_LAG_SECONDS', value: 900 },
 };

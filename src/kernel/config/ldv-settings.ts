@@ -12,12 +12,6 @@ export const ldvSettings = {
     max: 104_857_600,
     description: 'Largest request of LDV in bytes, after decompression; larger ones get 413.',
   }),
-  maxSpans: integer('LDV_MAX_SPANS', {
-    default: 50_000,
-    min: 1,
-    max: 1_000_000,
-    description: 'Most spans in one request of LDV; more get 413.',
-  }),
   otherSpans: choice('LDV_OTHER_SPANS', ['refuse', 'ignore'], {
     default: 'refuse',
     description:
@@ -43,4 +37,10 @@ export const ldvSettings = {
     description:
       'What happens to a line whose processing activity is not in this register: refused, or stored with this confidentiality.',
   }),
+};
+
+/** Limits that are right for everybody. */
+export const ldvConstants = {
+  /** Most spans in one request of LDV; more get 413. */
+  maxSpans: { variable: 'LDV_MAX_SPANS', value: 50_000 },
 };

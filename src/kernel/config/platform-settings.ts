@@ -57,32 +57,12 @@ export const serverSettings = {
     max: 104_857_600,
     description: 'Largest request body in bytes; larger ones get 413.',
   }),
-  bodiesInProgressBytes: integer('BODIES_IN_PROGRESS_BYTES', {
-    default: 8_388_608,
-    min: 65_536,
-    max: 1_073_741_824,
-    description:
-      'Bytes of request bodies, each with a kilobyte more, that one mount has in work at once; more get 503 (area A: 502). One client may hold half of it; more get 429. In memory they are up to twenty times as large.',
-  }),
   unreadAnswersBytes: integer('UNREAD_ANSWERS_BYTES', {
     default: 268_435_456,
     min: 1_048_576,
     max: 10_737_418_240,
     description:
       'Bytes of whole answers of one mount that their readers have not taken; beyond it the one that waits longest is cut off. One client that does not read may have a quarter of it; then it gets 429. Streams of the feed may hold a quarter of this beside it, and those of one address a quarter of that.',
-  }),
-  headerLimitBytes: integer('HEADER_LIMIT_BYTES', {
-    default: 65_536,
-    min: 8192,
-    max: 1_048_576,
-    description: 'Largest request head in bytes (a certificate chain travels in one); larger ones get 431.',
-  }),
-  requestTimeoutMs: integer('REQUEST_TIMEOUT_MS', {
-    default: 30_000,
-    min: 100,
-    max: 600_000,
-    description:
-      'Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that is cut.',
   }),
   outboundProxy: url('OUTBOUND_PROXY', {
     ...SECRET,
@@ -124,12 +104,6 @@ export const serverSettings = {
     min: 100,
     max: 600_000,
     description: 'Time in milliseconds to finish running requests once nothing new is taken.',
-  }),
-  overloadEventLoopDelayMs: integer('OVERLOAD_EVENT_LOOP_DELAY_MS', {
-    default: 1000,
-    min: 0,
-    max: 60_000,
-    description: 'Event-loop delay in milliseconds from which requests are shed; 0 never sheds.',
   }),
 };
 
@@ -178,18 +152,6 @@ export const databaseSettings = {
     description:
       'Seconds after which a connection that nobody uses is closed; few where many processes share a database server.',
   }),
-  connectTimeoutMs: integer('DATABASE_CONNECT_TIMEOUT_MS', {
-    default: 5000,
-    min: 50,
-    max: 60_000,
-    description: 'Time in milliseconds to get a connection.',
-  }),
-  statementTimeoutMs: integer('DATABASE_STATEMENT_TIMEOUT_MS', {
-    default: 15_000,
-    min: 50,
-    max: 600_000,
-    description: 'Time in milliseconds that one statement may take.',
-  }),
 };
 
 /** Settings of access tokens, both kinds of issuer. */
@@ -204,19 +166,6 @@ export const tokenSettings = {
   oauthJwksUrl: url('OAUTH_JWKS_URL', {
     schemes: ['https', 'http'],
     description: 'Keys of the issuer. Absent: found by discovery from the issuer. `https:` in production.',
-  }),
-  oauthJwksCacheSeconds: integer('OAUTH_JWKS_CACHE_SECONDS', {
-    default: 300,
-    min: 1,
-    max: 86_400,
-    description:
-      'How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used without asking again; longer only while it is away.',
-  }),
-  oauthTokenCacheSeconds: integer('OAUTH_TOKEN_CACHE_SECONDS', {
-    default: 300,
-    min: 0,
-    max: 86_400,
-    description: 'How long in seconds a verified token is taken without verifying its signature again.',
   }),
   oauthOinClaim: optionalText('OAUTH_OIN_CLAIM', {
     description: 'Claim of an OAuth token with the OIN of its client: in area A it must be the OIN of the signer.',
@@ -262,4 +211,41 @@ export const demoSettings = {
     max: 65535,
     description: 'Port of the demo’s OCSP responder and revocation lists; 0 takes a free one.',
   }),
+};
+
+/** Limits that are right for everybody. */
+export const serverConstants = {
+  /**
+   * Bytes of request bodies, each with a kilobyte more, that one mount has in work at once; more get 503 (area A: 502). One client may hold
+   * half of it; more get 429. In memory they are up to twenty times as large.
+   */
+  bodiesInProgressBytes: { variable: 'BODIES_IN_PROGRESS_BYTES', value: 8_388_608 },
+  /** Largest request head in bytes (a certificate chain travels in one); larger ones get 431. */
+  headerLimitBytes: { variable: 'HEADER_LIMIT_BYTES', value: 65_536 },
+  /**
+   * Milliseconds in which a request must have arrived, and in which its answer must begin; a connection on which nothing moves for twice that
+   * is cut.
+   */
+  requestTimeoutMs: { variable: 'REQUEST_TIMEOUT_MS', value: 30_000 },
+  /** Event-loop delay in milliseconds from which requests are shed; 0 never sheds. */
+  overloadEventLoopDelayMs: { variable: 'OVERLOAD_EVENT_LOOP_DELAY_MS', value: 1000 },
+};
+
+/** Limits that are right for everybody. */
+export const databaseConstants = {
+  /** Time in milliseconds to get a connection. */
+  connectTimeoutMs: { variable: 'DATABASE_CONNECT_TIMEOUT_MS', value: 5000 },
+  /** Time in milliseconds that one statement may take. */
+  statementTimeoutMs: { variable: 'DATABASE_STATEMENT_TIMEOUT_MS', value: 15_000 },
+};
+
+/** Limits that are right for everybody. */
+export const tokenConstants = {
+  /**
+   * How long in seconds the keys of the issuer (and of the FSC Manager, when it publishes them) are used without asking again; longer only
+   * while it is away.
+   */
+  oauthJwksCacheSeconds: { variable: 'OAUTH_JWKS_CACHE_SECONDS', value: 300 },
+  /** How long in seconds a verified token is taken without verifying its signature again. */
+  oauthTokenCacheSeconds: { variable: 'OAUTH_TOKEN_CACHE_SECONDS', value: 300 },
 };

@@ -63,18 +63,6 @@ export const raadsfeedSettings = {
     max: 10_000_000,
     description: 'Requests per minute per address; 0 is no limit.',
   }),
-  historyMaxAgeSeconds: integer('RAADSFEED_HISTORY_MAX_AGE_SECONDS', {
-    default: 60,
-    min: 0,
-    max: 86_400,
-    description: '`max-age` of a full page of history. A redaction reaches caches within this time.',
-  }),
-  headMaxAgeSeconds: integer('RAADSFEED_HEAD_MAX_AGE_SECONDS', {
-    default: 5,
-    min: 0,
-    max: 3600,
-    description: '`max-age` of the page that reaches the head.',
-  }),
   cacheMb: integer('RAADSFEED_CACHE_MB', {
     default: 64,
     min: 0,
@@ -87,79 +75,6 @@ export const raadsfeedSettings = {
     min: 0,
     max: 100_000,
     description: 'Streams at once; more get 503.',
-  }),
-  streamMaxPerAddress: integer('RAADSFEED_STREAM_MAX_PER_ADDRESS', {
-    default: 100,
-    min: 0,
-    max: 100_000,
-    description: 'Streams at once per address (`TRUST_PROXY` says whose); more get 429. 0 is no limit of its own.',
-  }),
-  streamBufferBytes: integer('RAADSFEED_STREAM_BUFFER_BYTES', {
-    default: 1_048_576,
-    min: 16_384,
-    max: 104_857_600,
-    description:
-      'Unread bytes after which a live stream gets no more: what is new is read for it alone, as its client takes it.',
-  }),
-  streamDrainSeconds: integer('RAADSFEED_STREAM_DRAIN_SECONDS', {
-    default: 30,
-    min: 1,
-    max: 3600,
-    description: 'Time that a stream may leave what was sent unread; then it is cut off.',
-  }),
-  streamHeartbeatSeconds: integer('RAADSFEED_STREAM_HEARTBEAT_SECONDS', {
-    default: 15,
-    min: 1,
-    max: 300,
-    description: 'Time between comment lines on an idle stream.',
-  }),
-  aggregatorPollMs: integer('AGGREGATOR_POLL_MS', {
-    default: 5000,
-    min: 50,
-    max: 86_400_000,
-    description: 'Time between looks at a source that has been read to its end; its own `max-age` may make it longer.',
-  }),
-  aggregatorConcurrency: integer('AGGREGATOR_CONCURRENCY', {
-    default: 4,
-    min: 1,
-    max: 64,
-    description: 'Sources that one instance reads at the same time.',
-  }),
-  aggregatorTimeoutMs: integer('AGGREGATOR_TIMEOUT_MS', {
-    default: 60_000,
-    min: 100,
-    max: 600_000,
-    description: 'Time for one answer of a source.',
-  }),
-  aggregatorMaxAnswerBytes: integer('AGGREGATOR_MAX_ANSWER_BYTES', {
-    default: 33_554_432,
-    min: 16_384,
-    max: 268_435_456,
-    description: 'Largest answer of a source, after decompression; smaller pages are asked for when one is larger.',
-  }),
-  aggregatorMaxSnapshotRecords: integer('AGGREGATOR_MAX_SNAPSHOT_RECORDS', {
-    default: 20_000_000,
-    min: 1000,
-    max: 1_000_000_000,
-    description: 'Records of one snapshot of a source at most; one that goes on is taken for one without an end.',
-  }),
-  aggregatorBackoffMs: integer('AGGREGATOR_BACKOFF_MS', {
-    default: 1000,
-    min: 10,
-    max: 3_600_000,
-    description: 'First wait after a failure of a source; doubles with each further one.',
-  }),
-  aggregatorBackoffMaxMs: integer('AGGREGATOR_BACKOFF_MAX_MS', {
-    default: 300_000,
-    min: 10,
-    max: 86_400_000,
-    description: 'Longest wait after failures of a source; its `Retry-After` may make it longer.',
-  }),
-  aggregatorLeaseSeconds: integer('AGGREGATOR_LEASE_SECONDS', {
-    default: 30,
-    min: 1,
-    max: 3600,
-    description: 'Time after which another instance takes over the sources of one that fell silent.',
   }),
   aggregatorAllowPrivate: flag('AGGREGATOR_ALLOW_PRIVATE', {
     default: false,
@@ -179,4 +94,36 @@ export const raadsfeedSettings = {
     description: 'Offer the documents to the national index (DiWoo): sitemaps at `/woo`, named by `/robots.txt`.',
   }),
   ...notubizSettings,
+};
+
+/** Limits that are right for everybody. */
+export const raadsfeedConstants = {
+  /** `max-age` of a full page of history. A redaction reaches caches within this time. */
+  historyMaxAgeSeconds: { variable: 'RAADSFEED_HISTORY_MAX_AGE_SECONDS', value: 60 },
+  /** `max-age` of the page that reaches the head. */
+  headMaxAgeSeconds: { variable: 'RAADSFEED_HEAD_MAX_AGE_SECONDS', value: 5 },
+  /** Streams at once per address (`TRUST_PROXY` says whose); more get 429. 0 is no limit of its own. */
+  streamMaxPerAddress: { variable: 'RAADSFEED_STREAM_MAX_PER_ADDRESS', value: 100 },
+  /** Unread bytes after which a live stream gets no more: what is new is read for it alone, as its client takes it. */
+  streamBufferBytes: { variable: 'RAADSFEED_STREAM_BUFFER_BYTES', value: 1_048_576 },
+  /** Time that a stream may leave what was sent unread; then it is cut off. */
+  streamDrainSeconds: { variable: 'RAADSFEED_STREAM_DRAIN_SECONDS', value: 30 },
+  /** Time between comment lines on an idle stream. */
+  streamHeartbeatSeconds: { variable: 'RAADSFEED_STREAM_HEARTBEAT_SECONDS', value: 15 },
+  /** Time between looks at a source that has been read to its end; its own `max-age` may make it longer. */
+  aggregatorPollMs: { variable: 'AGGREGATOR_POLL_MS', value: 5000 },
+  /** Sources that one instance reads at the same time. */
+  aggregatorConcurrency: { variable: 'AGGREGATOR_CONCURRENCY', value: 4 },
+  /** Time for one answer of a source. */
+  aggregatorTimeoutMs: { variable: 'AGGREGATOR_TIMEOUT_MS', value: 60_000 },
+  /** Largest answer of a source, after decompression; smaller pages are asked for when one is larger. */
+  aggregatorMaxAnswerBytes: { variable: 'AGGREGATOR_MAX_ANSWER_BYTES', value: 33_554_432 },
+  /** Records of one snapshot of a source at most; one that goes on is taken for one without an end. */
+  aggregatorMaxSnapshotRecords: { variable: 'AGGREGATOR_MAX_SNAPSHOT_RECORDS', value: 20_000_000 },
+  /** First wait after a failure of a source; doubles with each further one. */
+  aggregatorBackoffMs: { variable: 'AGGREGATOR_BACKOFF_MS', value: 1000 },
+  /** Longest wait after failures of a source; its `Retry-After` may make it longer. */
+  aggregatorBackoffMaxMs: { variable: 'AGGREGATOR_BACKOFF_MAX_MS', value: 300_000 },
+  /** Time after which another instance takes over the sources of one that fell silent. */
+  aggregatorLeaseSeconds: { variable: 'AGGREGATOR_LEASE_SECONDS', value: 30 },
 };

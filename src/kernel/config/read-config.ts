@@ -1,16 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { contradictions, unreadableFiles } from './contradictions.ts';
-import { gegevensSettings } from './gegevens-settings.ts';
-import { inzageSettings } from './inzage-settings.ts';
+import { gegevensConstants, gegevensSettings } from './gegevens-settings.ts';
+import { inzageConstants, inzageSettings } from './inzage-settings.ts';
 import type { Setting } from './kinds.ts';
-import { ldvOutSettings } from './ldv-out-settings.ts';
-import { ldvSettings } from './ldv-settings.ts';
+import { ldvOutConstants, ldvOutSettings } from './ldv-out-settings.ts';
+import { ldvConstants, ldvSettings } from './ldv-settings.ts';
 import { pagesSettings } from './pages-settings.ts';
-import { databaseSettings, demoSettings, serverSettings, tokenSettings } from './platform-settings.ts';
+import {
+  databaseConstants,
+  databaseSettings,
+  demoSettings,
+  serverConstants,
+  serverSettings,
+  tokenConstants,
+  tokenSettings,
+} from './platform-settings.ts';
 import { proofSettings } from './proof-settings.ts';
-import { raadsfeedSettings } from './raadsfeed-settings.ts';
+import { raadsfeedConstants, raadsfeedSettings } from './raadsfeed-settings.ts';
 import { securitySettings } from './security-settings.ts';
-import { verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
+import { verwerkingenlogConstants, verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
 /** Every setting there is, by group. The tables in docs/settings.md are tested against it. */
 export const settings = {
@@ -29,6 +37,27 @@ export const settings = {
   demo: demoSettings,
 };
 
+interface Constant {
+  readonly variable: string;
+  readonly value: number;
+}
+
+/**
+ * What an operator has no reason to change, with the settings that it belongs to. Tests change it by its variable, with `NODE_ENV=test`;
+ * elsewhere that variable is refused.
+ */
+const constants = {
+  server: serverConstants,
+  database: databaseConstants,
+  tokens: tokenConstants,
+  gegevens: gegevensConstants,
+  verwerkingenlog: verwerkingenlogConstants,
+  inzage: inzageConstants,
+  ldv: ldvConstants,
+  ldvOut: ldvOutConstants,
+  raadsfeed: raadsfeedConstants,
+};
+
 /** Settings of earlier versions, and what to do instead: a service that starts without what its operator asked for would be worse. */
 export const REMOVED: Readonly<Record<string, string>> = {
   DATABASE_ADMIN_URL: 'run deploy/sql/organisation.sql as the administrator of the database server',
@@ -41,8 +70,13 @@ export function knownVariables(): string[] {
   );
 }
 
-type Values<G> = { readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : never };
-export type Config = { readonly [G in keyof typeof settings]: Values<(typeof settings)[G]> };
+type Values<G> = {
+  readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : G[K] extends Constant ? number : never;
+};
+export type Config = {
+  readonly [G in keyof typeof settings]: Values<(typeof settings)[G]> &
+    (G extends keyof typeof constants ? Values<(typeof constants)[G]> : unknown);
+};
 
 /** The environment as a program gets it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -104,6 +138,18 @@ function readGroup<G extends Record<string, Setting<unknown>>>(group: G, env: En
   return values;
 }
 
+function readConstants(group: Record<string, Constant>, env: Environment, faults: ConfigFault[]) {
+  return Object.fromEntries(
+    Object.entries(group).map(([name, { variable, value }]) => {
+      const given = env[variable] ?? '';
+      if (given === '') return [name, value];
+      if (env.NODE_ENV !== 'test')
+        faults.push({ variable, wrong: 'is no longer a setting', allowed: `nothing; it is always ${value}` });
+      return [name, Number(given)];
+    }),
+  );
+}
+
 /**
  * Reads the whole configuration from the environment.
  * @param purpose `serve` also demands what the mounted areas need; `tool` is for commands that need only some of it
@@ -114,6 +160,8 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config 
   const groups = Object.fromEntries(
     Object.entries(settings).map(([name, group]) => [name, readGroup(group, env, faults)]),
   );
+  for (const [name, group] of Object.entries(constants))
+    Object.assign(groups[name] ?? {}, readConstants(group, env, faults));
   assertConfig(groups);
   for (const [variable, instead] of Object.entries(REMOVED)) {
     if ([variable, `${variable}_FILE`].some((name) => (env[name] ?? '') !== ''))
@@ -156,7 +204,13 @@ export function unknownVariables(env: Environment, known: readonly string[]): Un
   const words = new Set(known.filter((name) => name.includes('_')).map(firstWord));
   for (const word of SHARED_WORDS) words.delete(word);
   return Object.keys(env)
-    .filter((name) => !known.includes(name) && /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) && !OF_A_SERVICE.test(name))
+    .filter(
+      (name) =>
+        !known.includes(name) &&
+        !isConstant(name) &&
+        /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) &&
+        !OF_A_SERVICE.test(name),
+    )
     .flatMap((variable) => {
       const distances = known.map((name) => ({ name, distance: distance(variable, name) }));
       const [first] = distances.sort((a, b) => a.distance - b.distance);
@@ -164,6 +218,11 @@ export function unknownVariables(env: Environment, known: readonly string[]): Un
       const isSlip = variable.length >= MIN_LENGTH && first.distance <= SLIP;
       return words.has(firstWord(variable)) || isSlip ? [{ variable, nearest: first.name }] : [];
     });
+}
+
+/** Elsewhere than in tests these are refused. */
+function isConstant(name: string): boolean {
+  return Object.values(constants).some((group) => Object.values(group).some(({ variable }) => variable === name));
 }
 
 function firstWord(name: string): string {

@@ -27,18 +27,6 @@ export const verwerkingenlogSettings = {
     description:
       'Keys that encrypt persons’ identifiers at rest; later ones still decrypt. Absent: stored as they come, which production refuses.',
   }),
-  groupSize: integer('VERWERKINGENLOG_GROUP_SIZE', {
-    default: 256,
-    min: 1,
-    max: 5000,
-    description: 'Most appends that share one transaction; 1 switches grouping off.',
-  }),
-  changesWaiting: integer('VERWERKINGENLOG_CHANGES_WAITING', {
-    default: 32,
-    min: 1,
-    max: 10_000,
-    description: 'Changes of one processing or action that may wait for each other in a process; one more gets 503.',
-  }),
   unknownActivity: choice('VERWERKINGENLOG_UNKNOWN_ACTIVITY', ['accept', 'refuse'], {
     default: 'accept',
     description: 'What happens to an action whose `verwerkingsactiviteitId` is not in this register.',
@@ -73,4 +61,12 @@ export const verwerkingenlogSettings = {
     description:
       'Activity in the register of deliveries SHV, of deliveries VS and of readings of the log. Absent: one that the register begins with.',
   }),
+};
+
+/** Limits that are right for everybody. */
+export const verwerkingenlogConstants = {
+  /** Most appends that share one transaction; 1 switches grouping off. */
+  groupSize: { variable: 'VERWERKINGENLOG_GROUP_SIZE', value: 256 },
+  /** Changes of one processing or action that may wait for each other in a process; one more gets 503. */
+  changesWaiting: { variable: 'VERWERKINGENLOG_CHANGES_WAITING', value: 32 },
 };

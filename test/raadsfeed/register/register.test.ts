@@ -8,7 +8,12 @@ import { readEntries, removeFeed, takeDue } from '../../../src/raadsfeed/store/r
 import { FakeSource } from '../../aggregator/fake-source.ts';
 import { asPage, type FeedServer, startFeed, vergadering } from '../support.ts';
 
-const ENV = { RAADSFEED_REGISTER: 'true', AGGREGATOR_ALLOW_PRIVATE: 'true', AGGREGATOR_TIMEOUT_MS: '1000' };
+const ENV = {
+  RAADSFEED_REGISTER: 'true',
+  AGGREGATOR_ALLOW_PRIVATE: 'true',
+  AGGREGATOR_TIMEOUT_MS: '1000',
+  NODE_ENV: 'test',
+};
 const signal = new AbortController().signal;
 
 let source: FeedServer;

@@ -47,8 +47,6 @@ describe('the settings', () => {
 
   it.each([
     ['INZAGE_SESSION_KEY', 'kort'],
-    ['INZAGE_SESSION_IDLE', '16m'],
-    ['INZAGE_SESSION_MAX', '9h'],
     ['INZAGE_OIDC_SCOPE', 'profile'],
     ['INZAGE_ORGANISATION_NAMES', '123=x'],
     ['INZAGE_CONTACT', 'javascript:alert(1)'],
