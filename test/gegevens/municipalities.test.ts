@@ -133,11 +133,35 @@ describe('an import asks first', () => {
     expect(await marks(kvk)).toEqual(['w1', 'w2']);
   });
 
-  it('when one file has both', async () => {
-    const both = shvFile(provider(of('GM7063', ['a'])), provider(of('Onbekend', ['b'])));
-    expect(await refusal(both)).toMatchObject([{ reasons: ['municipality'] }, { reasons: ['municipality'] }]);
-    await supplier.import('shv', both);
-    expect(await marks(kvk)).toEqual(['a', 'b']);
+  it('not when one file has both, nor when that file comes again', async () => {
+    const both = (...texts: string[]) =>
+      shvFile(
+        ...texts.map((mark, at) =>
+          provider([{ mark, bsn: [`90000000${at}`], gemeentecode: at ? 'Onbekend' : '7063' }]),
+        ),
+      );
+    await supplier.import('shv', both('a', 'b'), { replace: false });
+    expect((await supplier.import('shv', both('c', 'd'), { replace: false })).replacements).toMatchObject([
+      { gemeente: '7063', recordsBefore: 1, reasons: [], conflicts: [] },
+      { gemeente: null, recordsBefore: 1, reasons: [], conflicts: [] },
+    ]);
+    expect(await marks(kvk)).toEqual(['c', 'd']);
+  });
+
+  it('not about a municipality without trajectories, in the same file, in what is stored or in what comes', async () => {
+    const year = { start: '2026-01-01', end: '2026-12-31' };
+    const nothing = provider([]);
+    await supplier.import('shv', messageFile(shvMessage({ ...year, leveringen: [provider(of('7064', ['year']))] })));
+    const quarter = shvFile(provider(of('7065', ['a'])), nothing, nothing);
+    expect((await supplier.import('shv', quarter, { replace: false })).replacements).toEqual([]);
+    const half = { start: '2026-01-01', end: '2026-06-30' };
+    const next = messageFile(shvMessage({ ...half, leveringen: [provider(of('7066', ['b'])), nothing] }));
+    expect((await supplier.import('shv', next, { replace: false })).replacements).toEqual([]);
+    const asked = { aanleverperiodeStartdatum: '2026-01-01', aanleverperiodeEinddatum: '2026-12-31' };
+    const { text } = await supplier.get({ ...asked, aanleverende_organisatie: kvk });
+    expect(text.match(/"omschrijving":"[^"]*"/g)?.toSorted()).toEqual(
+      ['a', 'b', 'year'].map((mark) => `"omschrijving":"${mark}"`),
+    );
   });
 
   it('when the periods only overlap: a year for none in particular, then a quarter for one, and the other way around', async () => {
@@ -232,10 +256,10 @@ describe('an organisation with a KvK number and one of the same name without', (
     await add(shvFile({ naam, kvk: String(Number(kvk) + 10_000_000), records: of('GM7092', ['d']) }));
   });
 
-  it('are one within a file too', async () => {
+  it('are not in the way of each other within a file', async () => {
     const naam = nameOf();
     const both = shvFile(named(naam, of('GM7094', ['a']), true), named(naam, of('GM7094', ['b']), false));
-    expect(await refusal(both)).toMatchObject([{ reasons: ['kvk-number'] }, { reasons: ['kvk-number'] }]);
+    expect((await supplier.import('shv', both, { replace: false })).replacements).toEqual([]);
   });
 });
 

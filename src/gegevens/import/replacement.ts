@@ -11,6 +11,7 @@ export interface EarlierLevering {
   readonly periodeStart: string;
   readonly periodeEinde: string;
   readonly records: number;
+  readonly zaken: number;
 }
 
 /** Why a replacement needs `--replace`. */
@@ -62,7 +63,15 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
   const groups = Map.groupBy(delivery.leveringen, ({ organisatie: { sleutel, gemeenteSleutel } }) =>
     JSON.stringify([sleutel, gemeenteSleutel ?? null]),
   );
-  return [...groups.values()].flatMap((leveringen) => {
+  const groupOf = ({ organisatieSleutel, gemeenteSleutel, ...each }: EarlierLevering): string | undefined => {
+    const key = JSON.stringify([organisatieSleutel, gemeenteSleutel]);
+    const isOfPeriod = each.periodeStart === periodeStart && each.periodeEinde === periodeEinde;
+    return isOfPeriod && groups.has(key) ? key : undefined;
+  };
+  // What the import replaces anyway conflicts with nothing, as its own leveringen do not among each other. Nor does a levering without
+  // records, whose municipality is not known: an organisation may have none there.
+  const others = earlier.filter((each) => hasRecords(each) && groupOf(each) === undefined);
+  return [...groups].flatMap(([key, leveringen]) => {
     const [first] = leveringen;
     if (first === undefined) return [];
     const { sleutel, naam, naamSleutel, kvkNummer, gemeenteSleutel } = first.organisatie;
@@ -72,24 +81,13 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
       kvkNummer: kvkNummer ?? null,
       gemeenteSleutel: gemeenteSleutel ?? null,
     };
-    const same = earlier.filter(
-      (each) =>
-        each.organisatieSleutel === sleutel &&
-        each.gemeenteSleutel === me.gemeenteSleutel &&
-        each.periodeStart === periodeStart &&
-        each.periodeEinde === periodeEinde,
-    );
-    const conflicting = earlier.filter((each) => conflictBetween(me, each) !== undefined);
-    const ofImport = delivery.leveringen.map(({ organisatie }) => ({
-      organisatieSleutel: organisatie.sleutel,
-      naamSleutel: organisatie.naamSleutel ?? null,
-      kvkNummer: organisatie.kvkNummer ?? null,
-      gemeenteSleutel: organisatie.gemeenteSleutel ?? null,
-    }));
-    const conflicts = new Set([...conflicting, ...ofImport].map((each) => conflictBetween(me, each)));
-    conflicts.delete(undefined);
+    const same = earlier.filter((each) => groupOf(each) === key);
+    const conflicting = leveringen.some(hasRecords)
+      ? others.filter((each) => conflictBetween(me, each) !== undefined)
+      : [];
+    const conflicts = new Set(conflicting.map((each) => conflictBetween(me, each)));
     const replaced = [...same, ...conflicting];
-    if (replaced.length === 0 && conflicts.size === 0) return [];
+    if (replaced.length === 0) return [];
     const before = sum(replaced);
     const after = sum(leveringen);
     const renamed = replaced.find((each) => each.naamSleutel !== (naamSleutel ?? null));
@@ -133,6 +131,10 @@ function conflictBetween(a: Deliverer, b: Deliverer): 'municipality' | 'kvk-numb
   const oneHasNoNumber = (a.kvkNummer === null) !== (b.kvkNummer === null);
   if (!oneHasNoNumber || a.naamSleutel === null || a.naamSleutel !== b.naamSleutel) return undefined;
   return oneHasNoMunicipality || a.gemeenteSleutel === b.gemeenteSleutel ? 'kvk-number' : undefined;
+}
+
+function hasRecords({ records, zaken }: Pick<EarlierLevering | ReadLevering, 'records' | 'zaken'>): boolean {
+  return records + zaken > 0;
 }
 
 function sum(leveringen: readonly Pick<EarlierLevering | ReadLevering, 'records'>[]): number {

@@ -38,7 +38,7 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   const { leveringen, periodeStart, periodeEinde } = delivery;
   const { rows: earlier } = await db.query<EarlierLevering & Record<string, unknown>>(
     `select id, organisatie_sleutel as "organisatieSleutel", naam, naam_sleutel as "naamSleutel", kvk_nummer as "kvkNummer",
-       gemeente_sleutel as "gemeenteSleutel", periode_start as "periodeStart", periode_einde as "periodeEinde", records
+       gemeente_sleutel as "gemeenteSleutel", periode_start as "periodeStart", periode_einde as "periodeEinde", records, zaken
      from gegevens.leveringen
      where variant = $1::text and model_versie = $2::text and vervallen_op is null
        and (organisatie_sleutel = any($3::text[]) or naam_sleutel = any($4::text[]))
