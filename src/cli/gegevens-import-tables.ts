@@ -119,7 +119,7 @@ export async function dryRun(
     const faults = [...tables.faults, ...inTables(ofMessage, tables)];
     message.close();
     const shown = options.showPersons === true ? samples : maskPersons(samples);
-    const result = { file, leveringen: message.leveringen.length, ...records, shown, faults };
+    const result = { file, leveringen: message.leveringen.length, ...records, shown, faults, notes: tables.notes };
     results.push(result);
     if (output.json) continue;
     output.line(
@@ -127,6 +127,7 @@ export async function dryRun(
     );
     output.line(JSON.stringify(shown, undefined, 2));
     for (const fault of faults) output.line(`  ${faultText(fault)}`);
+    for (const note of tables.notes) output.line(`  note: ${faultText(note)}`);
   }
   output.result({ dryRun: true, files: results }, () => undefined);
   const faulty = results.filter(({ faults }) => faults.length > 0).length;

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import type { CheckReport } from '../gegevens/check/delivery-check.ts';
 import type { ImportFault } from '../gegevens/import/faults.ts';
-import type { Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
+import type { Change, Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Model } from '../gegevens/model/model.ts';
 import type { Plan } from '../gegevens/tables/plan.ts';
@@ -48,6 +48,8 @@ interface FileResult {
   /** The model that a file with faults does fit. */
   readonly otherModel?: string;
   readonly faults?: readonly (ImportFault | TableFault)[];
+  /** Of tables: what is probably not meant. */
+  readonly notes?: readonly TableFault[];
   readonly error?: string;
 }
 
@@ -146,6 +148,7 @@ async function importOne(
       model: model.mapping.versie,
       replacements: imported.replacements,
       bytes: imported.bytes,
+      ...(tables === undefined || tables.notes.length === 0 ? {} : { notes: tables.notes }),
       ...(judge === undefined ? {} : { check: judge.report() }),
     };
   } catch (error) {
@@ -191,10 +194,15 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
       output.line(`  of model ${result.model}: delivered only when that is configured; it is ${configured} now`);
     }
   }
+  for (const note of result.notes ?? []) output.line(`  note: ${faultText(note)}`);
   for (const replacement of replacements) {
     output.line(`  ${replacementText(replacement, result.needsReplace ?? false)}`);
     for (const conflict of replacement.conflicts) output.line(`    conflicts with ${conflictText(conflict)}`);
   }
+}
+
+function changeText({ before, after, stay, go, come }: Change, kind: string): string {
+  return `${before} ${kind} by ${after}, of which ${stay} stay, ${go} go and ${come} come`;
 }
 
 function conflictText({ id, kvkNummer, gemeente, periodeStart, periodeEinde, records }: Conflict): string {
@@ -205,6 +213,7 @@ function conflictText({ id, kvkNummer, gemeente, periodeStart, periodeEinde, rec
 
 const REASONS: Readonly<Record<ReplaceReason, string>> = {
   'fewer-records': 'more than a tenth of the records would go',
+  'fewer-cases': 'more than a tenth of the cases would go',
   'other-name': 'the name differs',
   municipality: 'delivered both with a municipality and without one',
   'kvk-number': 'delivered under this name both with a KvK number and without one',
@@ -220,5 +229,10 @@ function replacementText(replacement: Replacement, isRefused: boolean): string {
   ].join(', ');
   const why = reasons.length === 0 ? '' : ` (${reasons.map((reason) => REASONS[reason]).join('; ')})`;
   const verb = isRefused ? 'would replace' : 'replaces';
-  return `${verb} ${who}: ${replacement.recordsBefore} records by ${replacement.recordsAfter}${why}`;
+  const { records, zaken } = replacement;
+  const what = [
+    changeText(records, 'records'),
+    ...(zaken.before + zaken.after > 0 ? [changeText(zaken, 'cases')] : []),
+  ];
+  return `${verb} ${who}: ${what.join('; ')}${why}`;
 }

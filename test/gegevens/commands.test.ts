@@ -23,7 +23,9 @@ describe('import', () => {
     const { status, stdout } = await run('import', '--variant', 'shv', path);
     expect([status, stdout]).toEqual([0, `${path}: 2026-01-01 to 2026-03-31, 1 levering(en), 3 records\n`]);
     const again = await run('import', '--variant', 'shv', path);
-    expect(again.stdout).toContain('\n  replaces Noord, municipality 0001, 2026-01-01 to 2026-03-31: 3 records by 3\n');
+    expect(again.stdout).toContain(
+      '\n  replaces Noord, municipality 0001, 2026-01-01 to 2026-03-31: 3 records by 3, of which 3 stay, 0 go and 0 come\n',
+    );
   });
 
   it('takes several files, stores the good ones, and ends with 1 when one was not', async () => {

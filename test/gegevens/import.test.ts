@@ -186,7 +186,7 @@ describe('a good file', () => {
     await supplier.import('shv', messageFile(shvMessage(other)));
     const after = { leveringen: [{ naam: 'Nieuwe naam', kvk: '55555555', records: ['nieuw 1', 'nieuw 2'] }] };
     expect(await supplier.import('shv', messageFile(shvMessage(after)))).toMatchObject({
-      replacements: [{ recordsBefore: 1, recordsAfter: 2, nameBefore: 'Oude naam', gemeente: '0001' }],
+      replacements: [{ records: { before: 1, after: 2 }, nameBefore: 'Oude naam', gemeente: '0001' }],
     });
     const marks = async (end: string): Promise<string[] | null> => {
       const { text } = await supplier.get({
@@ -212,7 +212,7 @@ describe('a good file', () => {
     });
     await supplier.import('shv', messageFile(shvMessage(twice('a'))));
     expect(await supplier.import('shv', messageFile(shvMessage(twice('b'))))).toMatchObject({
-      replacements: [{ recordsBefore: 2, recordsAfter: 2, replaces: [expect.any(Number), expect.any(Number)] }],
+      replacements: [{ records: { before: 2, after: 2 }, replaces: [expect.any(Number), expect.any(Number)] }],
     });
     const { gegevens } = await supplier.get({ aanleverende_organisatie: 'deel' });
     expect(gegevens.leveringen).toMatchObject([

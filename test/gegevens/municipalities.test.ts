@@ -55,7 +55,7 @@ describe('the municipality of a levering', () => {
     const mixed = [...of('GM7010', ['a1']), ...of('Onbekend', ['a2'])];
     await supplier.import('shv', shvFile(provider(mixed)), { replace: false });
     const { replacements } = await supplier.import('shv', shvFile(provider(of('GM7010', ['b1', 'b2']))));
-    expect(replacements).toMatchObject([{ gemeente: '7010', recordsBefore: 2, recordsAfter: 2 }]);
+    expect(replacements).toMatchObject([{ gemeente: '7010', records: { before: 2, after: 2 } }]);
   });
 
   it('is none where they name several', async () => {
@@ -68,7 +68,7 @@ describe('the municipality of a levering', () => {
     await supplier.import('shv', shvFile(provider(of('GM7021', ['a1']), { gemeentecode: 'GM7020' })));
     const other = shvFile(provider(of('GM7022', ['b1']), { gemeentecode: '7020' }));
     expect((await supplier.import('shv', other, { replace: false })).replacements).toMatchObject([
-      { gemeente: '7020', recordsBefore: 1 },
+      { gemeente: '7020', records: { before: 1 } },
     ]);
   });
 
@@ -100,13 +100,42 @@ describe('an import asks first', () => {
     await supplier.import('shv', shvFile(provider(of('GM7050', ten))));
     const nine = shvFile(provider(of('GM7050', ten.slice(1))));
     expect((await supplier.import('shv', nine, { replace: false })).replacements).toMatchObject([
-      { recordsBefore: 10, recordsAfter: 9, reasons: [] },
+      { records: { before: 10, after: 9 }, reasons: [] },
     ]);
     const eight = shvFile(provider(of('GM7050', ten.slice(2))));
-    expect(await refusal(eight)).toMatchObject([{ recordsBefore: 9, recordsAfter: 8, reasons: ['fewer-records'] }]);
+    expect(await refusal(eight)).toMatchObject([{ records: { before: 9, after: 8 }, reasons: ['fewer-records'] }]);
     expect(await marks(kvk)).toHaveLength(9);
     await supplier.import('shv', eight);
     expect(await marks(kvk)).toHaveLength(8);
+  });
+
+  it('when more than a tenth of the cases or signals go, whatever comes instead', async () => {
+    const file = (records: readonly string[], zaken: readonly (readonly string[])[]) =>
+      messageFile(vsMessage({ leveringen: [{ naam: 'Hulp', kvk, gemeentecode: '7055', records, zaken }] }));
+    const signals = Array.from({ length: 30 }, (_, n) => `s${n}`);
+    const others = Array.from({ length: 60 }, (_, n) => `t${n}`);
+    const cases = signals.slice(0, 10).map((id) => [id]);
+    await supplier.import('vs', file(signals, cases));
+    expect(await vsRefusal(file(signals, []))).toMatchObject([
+      {
+        reasons: ['fewer-cases'],
+        records: { before: 30, after: 30, stay: 30, go: 0, come: 0 },
+        zaken: { before: 10, after: 0, stay: 0, go: 10, come: 0 },
+      },
+    ]);
+    expect(await vsRefusal(file(others, []))).toMatchObject([
+      { reasons: ['fewer-records', 'fewer-cases'], records: { before: 30, after: 60, stay: 0, go: 30, come: 60 } },
+    ]);
+    const nearly = file([...signals.slice(3), ...others], cases.slice(3).concat(cases.slice(0, 2)));
+    await expect(supplier.import('vs', nearly, { replace: false })).rejects.toThrow();
+    const kept = file([...signals, ...others], [...cases.slice(1), ['t1', 't2']]);
+    expect((await supplier.import('vs', kept, { replace: false })).replacements).toMatchObject([
+      {
+        reasons: [],
+        records: { before: 30, after: 90, stay: 30, go: 0, come: 60 },
+        zaken: { before: 10, after: 10, stay: 9, go: 1, come: 1 },
+      },
+    ]);
   });
 
   it('when the name differs', async () => {
@@ -127,7 +156,7 @@ describe('an import asks first', () => {
     expect(await marks(kvk)).toEqual(['a1', 'a2']);
     await supplier.import('shv', shvFile(provider(of('GM7062', ['b1']))), { replace: false });
     expect(await refusal(without)).toMatchObject([
-      { gemeente: null, recordsBefore: 3, recordsAfter: 2, reasons: ['fewer-records', 'municipality'] },
+      { gemeente: null, records: { before: 3, after: 2 }, reasons: ['fewer-records', 'municipality'] },
     ]);
     await supplier.import('shv', without);
     expect(await marks(kvk)).toEqual(['w1', 'w2']);
@@ -142,8 +171,8 @@ describe('an import asks first', () => {
       );
     await supplier.import('shv', both('a', 'b'), { replace: false });
     expect((await supplier.import('shv', both('c', 'd'), { replace: false })).replacements).toMatchObject([
-      { gemeente: '7063', recordsBefore: 1, reasons: [], conflicts: [] },
-      { gemeente: null, recordsBefore: 1, reasons: [], conflicts: [] },
+      { gemeente: '7063', records: { before: 1, after: 1, stay: 1 }, reasons: [], conflicts: [] },
+      { gemeente: null, records: { before: 1, after: 1, stay: 1 }, reasons: [], conflicts: [] },
     ]);
     expect(await marks(kvk)).toEqual(['c', 'd']);
   });
@@ -181,7 +210,7 @@ describe('an import asks first', () => {
     expect(await vsRefusal(of(quarter, '7080', 's1'))).toMatchObject([
       {
         reasons: ['municipality'],
-        recordsBefore: 1,
+        records: { before: 1 },
         conflicts: [{ gemeente: null, periodeStart: year.start, periodeEinde: year.end, records: 1 }],
       },
     ]);
@@ -224,7 +253,7 @@ describe('an organisation with a KvK number and one of the same name without', (
         {
           kvkNummer: first ? null : kvk,
           reasons: ['kvk-number'],
-          recordsBefore: 2,
+          records: { before: 2 },
           conflicts: [{ kvkNummer: first ? kvk : null, gemeente: '7090', records: 2 }],
         },
       ]);
@@ -271,7 +300,7 @@ describe('the command line', () => {
     const second = shvFile(provider(of('GM7071', ['b1'])));
     const third = shvFile(provider(of('GM7071', ['c1'])));
     expect(await run('import', '--variant', 'shv', first)).toMatchObject({ status: 0 });
-    const what = `Hulp, KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31: 3 records by 1 (more than a tenth of the records would go)`;
+    const what = `Hulp, KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31: 3 records by 1, of which 1 stay, 2 go and 0 come (more than a tenth of the records would go)`;
     const refused = await run('import', '--variant', 'shv', second);
     expect(refused.status).toBe(1);
     expect(refused.stdout).toBe(`${second}: nothing stored; --replace is needed\n  would replace ${what}\n`);
@@ -283,11 +312,11 @@ describe('the command line', () => {
     const replaced = await run('import', '--variant', 'shv', '--replace', second);
     expect(replaced).toMatchObject({ status: 0, stdout: expect.stringContaining(`\n  replaces ${what}\n`) });
     const again = await run('import', '--variant', 'shv', third);
-    expect(again.stdout).toContain(`: 1 records by 1\n`);
+    expect(again.stdout).toContain(`: 1 records by 1, of which 1 stay, 0 go and 0 come\n`);
     const none = messageFile(shvMessage({ end: '2026-12-31', leveringen: [provider(of('Onbekend', ['d1']))] }));
     expect((await run('import', '--variant', 'shv', none)).stdout).toMatch(
       new RegExp(
-        `no municipality, 2026-01-01 to 2026-12-31: 1 records by 1 \\(delivered both with a municipality and without one\\)\n    conflicts with levering \\d+: KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31, 1 records\n`,
+        `no municipality, 2026-01-01 to 2026-12-31: 1 records by 1, of which 1 stay, 0 go and 0 come \\(delivered both with a municipality and without one\\)\n    conflicts with levering \\d+: KvK ${kvk}, municipality 7071, 2026-01-01 to 2026-03-31, 1 records\n`,
       ),
     );
     const all = await run('list', '--all', '--municipality', 'GM7071', '--json');

@@ -100,6 +100,7 @@ export class DeliveryCheck implements DeliveryJudge {
     const seen = this.#seen[list];
     if (seen.get(digest) === undefined) seen.add(digest, 0);
     else report(15, 'warning', 'is there twice', []);
+    this.#judgeItems(value, [], report);
   }
 
   levering(nummer: number, head: unknown): void {
@@ -226,6 +227,23 @@ export class DeliveryCheck implements DeliveryJudge {
       const { low, high }: Digest = identity === undefined ? { low: 0, high: 0 } : this.#digester.text(identity);
       const isKnown = identity === undefined ? 0 : 1;
       open.occurrences.push(nummer, municipality, isKnown, low, high, from ?? ALWAYS, until ?? STILL, step);
+    }
+  }
+
+  /** Rule 15, of the items of lists: an export that repeats a row doubles a debt. */
+  #judgeItems(value: unknown, path: readonly (string | number)[], report: Report): void {
+    if (Array.isArray(value)) {
+      const seen = new Set<string>();
+      for (const [index, item] of value.entries()) {
+        const { low, high } = this.#digester.value(item);
+        const digest = `${low} ${high}`;
+        if (value.length > 1 && isRecord(item) && seen.has(digest))
+          report(15, 'warning', 'is there twice', [...path, index]);
+        seen.add(digest);
+        this.#judgeItems(item, [...path, index], report);
+      }
+    } else if (isRecord(value)) {
+      for (const [name, member] of Object.entries(value)) this.#judgeItems(member, [...path, name], report);
     }
   }
 

@@ -18,7 +18,7 @@ const RULE_TEXTS: Readonly<Record<number, string>> = {
   12: 'a client has one trajectory at a time in a municipality',
   13: 'a signal in a case is one taken up, and the case begins on the day that it was taken up',
   14: 'dates are in order: begin before end, no end in the future, born before the begin',
-  15: 'a BSN passes its eleven test, and no record is there twice',
+  15: 'a BSN passes its eleven test, and no record or item of one is there twice',
 };
 const MODEL_TEXT = 'the delivery fits the exchange model';
 

@@ -16,8 +16,10 @@ export interface EarlierLevering {
 
 /** Why a replacement needs `--replace`. */
 export type ReplaceReason =
-  /** More than a tenth of the records would be lost. */
+  /** More than a tenth of the records would go, whatever comes in their place. */
   | 'fewer-records'
+  /** More than a tenth of the cases would go. */
+  | 'fewer-cases'
   /** The organisation with this KvK number had another name. */
   | 'other-name'
   /** The organisation delivers for the same days with a municipality and without one. */
@@ -35,6 +37,15 @@ export interface Conflict {
   readonly records: number;
 }
 
+/** What becomes of the records, or cases, of a replacement. Those that cannot be recognised are interchangeable. */
+export interface Change {
+  readonly before: number;
+  readonly after: number;
+  readonly stay: number;
+  readonly go: number;
+  readonly come: number;
+}
+
 /** What an import replaces of one organisation, for one municipality and period. */
 export interface Replacement {
   readonly organisatie: string;
@@ -43,8 +54,8 @@ export interface Replacement {
   readonly gemeente: string | null;
   readonly periodeStart: string;
   readonly periodeEinde: string;
-  readonly recordsBefore: number;
-  readonly recordsAfter: number;
+  readonly records: Change;
+  readonly zaken: Change;
   /** Its name until now, where that differs. */
   readonly nameBefore: string | null;
   readonly reasons: readonly ReplaceReason[];
@@ -54,11 +65,17 @@ export interface Replacement {
   readonly replaces: readonly number[];
 }
 
+/** What an import would replace, before its records were compared. */
+export interface Replaceable extends Omit<Replacement, 'records' | 'zaken'> {
+  /** Places of the leveringen in the import. */
+  readonly by: readonly number[];
+}
+
 /**
  * Compares an import with the current leveringen, by organisation and municipality: what it replaces and what conflicts.
  * @param earlier only those whose period overlaps that of the import
  */
-export function comparedWith(earlier: readonly EarlierLevering[], delivery: ReadDelivery): Replacement[] {
+export function comparedWith(earlier: readonly EarlierLevering[], delivery: ReadDelivery): Replaceable[] {
   const { periodeStart, periodeEinde } = delivery;
   const groups = Map.groupBy(delivery.leveringen, ({ organisatie: { sleutel, gemeenteSleutel } }) =>
     JSON.stringify([sleutel, gemeenteSleutel ?? null]),
@@ -88,11 +105,8 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
     const conflicts = new Set(conflicting.map((each) => conflictBetween(me, each)));
     const replaced = [...same, ...conflicting];
     if (replaced.length === 0) return [];
-    const before = sum(replaced);
-    const after = sum(leveringen);
     const renamed = replaced.find((each) => each.naamSleutel !== (naamSleutel ?? null));
     const reasons: ReplaceReason[] = [
-      ...((before - after) * 10 > before ? (['fewer-records'] as const) : []),
       ...(renamed === undefined ? [] : (['other-name'] as const)),
       ...(['municipality', 'kvk-number'] as const).filter((reason) => conflicts.has(reason)),
     ];
@@ -102,8 +116,6 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
       gemeente: gemeenteSleutel ?? null,
       periodeStart,
       periodeEinde,
-      recordsBefore: before,
-      recordsAfter: after,
       nameBefore: renamed === undefined ? null : renamed.naam,
       reasons,
       conflicts: conflicting.map((each) => ({
@@ -115,8 +127,19 @@ export function comparedWith(earlier: readonly EarlierLevering[], delivery: Read
         records: each.records,
       })),
       replaces: replaced.map(({ id }) => id),
+      by: leveringen.map(({ nummer }) => nummer),
     };
   });
+}
+
+/** A replacement with what becomes of its records and cases. */
+export function withChanges({ by: _by, ...replaceable }: Replaceable, records: Change, zaken: Change): Replacement {
+  const reasons: ReplaceReason[] = [
+    ...(records.go * 10 > records.before ? (['fewer-records'] as const) : []),
+    ...(zaken.go * 10 > zaken.before ? (['fewer-cases'] as const) : []),
+    ...replaceable.reasons,
+  ];
+  return { ...replaceable, records, zaken, reasons };
 }
 
 type Deliverer = Pick<EarlierLevering, 'organisatieSleutel' | 'naamSleutel' | 'kvkNummer' | 'gemeenteSleutel'>;
@@ -135,8 +158,4 @@ function conflictBetween(a: Deliverer, b: Deliverer): 'municipality' | 'kvk-numb
 
 function hasRecords({ records, zaken }: Pick<EarlierLevering | ReadLevering, 'records' | 'zaken'>): boolean {
   return records + zaken > 0;
-}
-
-function sum(leveringen: readonly Pick<EarlierLevering | ReadLevering, 'records'>[]): number {
-  return leveringen.reduce((total, { records }) => total + records, 0);
 }

@@ -1,6 +1,13 @@
 import type { Db } from '../../kernel/database/transaction.ts';
 import type { ReadDelivery, ReadLevering } from '../import/delivery-reader.ts';
-import { comparedWith, type EarlierLevering, type Replacement } from '../import/replacement.ts';
+import {
+  type Change,
+  comparedWith,
+  type EarlierLevering,
+  type Replaceable,
+  type Replacement,
+  withChanges,
+} from '../import/replacement.ts';
 import type { Variant } from '../model/mapping.ts';
 
 /** First half of the key of the advisory lock under which deliveries of a variant are replaced; the second names the variant. */
@@ -48,7 +55,7 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
       ...[leveringen.flatMap(({ organisatie }) => organisatie.naamSleutel ?? []), periodeStart, periodeEinde],
     ],
   );
-  const replacements = comparedWith(earlier, delivery);
+  const replacements = await compareRecords(db, options.invoerId, comparedWith(earlier, delivery));
   if (!force && replacements.some(({ reasons }) => reasons.length > 0)) throw new ReplacementRefused(replacements);
   await db.query(
     `update gegevens.leveringen set vervallen_op = clock_timestamp(), reden = 'vervangen' where id = any($1::bigint[])`,
@@ -56,6 +63,49 @@ export async function replaceDeliveries(db: Db, options: ReplaceOptions): Promis
   );
   await insertLeveringen(db, options, leveringen);
   return replacements.filter(({ replaces }) => replaces.length > 0);
+}
+
+const NOTHING: Change = { before: 0, after: 0, stay: 0, go: 0, come: 0 };
+
+/** Counts by identity what stays, goes and comes: of records by what they are recognised by, of cases by the first record that they name. */
+async function compareRecords(db: Db, invoerId: number, found: readonly Replaceable[]): Promise<Replacement[]> {
+  if (found.length === 0) return [];
+  const news = found.flatMap(({ by }, groep) => by.map((nummer) => ({ groep, nummer })));
+  const olds = found.flatMap(({ replaces }, groep) => replaces.map((id) => ({ groep, id })));
+  const { rows } = await db.query<Record<'groep' | keyof Change, number> & { soort: string }>(
+    `with deel as (
+       select groep, $1::bigint as invoer_id, nummer, true as nieuw from unnest($2::int[], $3::int[]) as n (groep, nummer)
+       union all
+       select o.groep, l.invoer_id, l.nummer, false
+         from unnest($4::int[], $5::bigint[]) as o (groep, id) join gegevens.leveringen l on l.id = o.id),
+     herkend as (
+       select d.groep, d.nieuw, 'records' as soort, t.sleutel
+         from deel d join gegevens.looptijden t on t.invoer_id = d.invoer_id and t.levering = d.nummer
+       union all
+       select d.groep, d.nieuw, 'zaken', t.sleutel
+         from deel d join gegevens.zaken_bij b on b.invoer_id = d.invoer_id and b.levering = d.nummer
+         left join gegevens.looptijden t on t.invoer_id = b.invoer_id and t.levering = b.levering and t.nummer = b.bij),
+     geteld as (
+       select groep, soort, count(*) filter (where not nieuw) as voor, count(*) filter (where nieuw) as na
+         from herkend group by groep, soort, sleutel)
+     select groep, soort, sum(voor)::int as before, sum(na)::int as after, sum(least(voor, na))::int as stay,
+       sum(greatest(voor - na, 0))::int as go, sum(greatest(na - voor, 0))::int as come
+     from geteld group by groep, soort`,
+    [
+      invoerId,
+      news.map(({ groep }) => groep),
+      news.map(({ nummer }) => nummer),
+      olds.map(({ groep }) => groep),
+      olds.map(({ id }) => id),
+    ],
+  );
+  const changeOf = (at: number, kind: string): Change => {
+    const row = rows.find(({ groep, soort }) => groep === at && soort === kind);
+    if (row === undefined) return NOTHING;
+    const { before, after, stay, go, come } = row;
+    return { before, after, stay, go, come };
+  };
+  return found.map((one, at) => withChanges(one, changeOf(at, 'records'), changeOf(at, 'zaken')));
 }
 
 async function insertLeveringen(db: Db, options: ReplaceOptions, leveringen: readonly ReadLevering[]): Promise<void> {

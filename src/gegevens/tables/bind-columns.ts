@@ -1,6 +1,6 @@
 import { type Cell, cellText, type Row, type TableFile } from './cell.ts';
 import { CellFault, type Convert, type Converted, createConvert, fold } from './convert.ts';
-import type { ColumnName } from './mapping-file.ts';
+import type { ColumnName, FromColumn, TableMapping, ValueType } from './mapping-file.ts';
 import type { ColumnMember, MemberPlans, Plan, TablePlan } from './plan.ts';
 import { columnLetters, type Place } from './table-faults.ts';
 
@@ -11,10 +11,13 @@ export interface Column {
   readonly name: string;
 }
 
-interface BoundMember {
-  readonly member: ColumnMember;
+interface BoundColumn {
   readonly column: Column;
   readonly convert: Convert;
+}
+
+interface BoundMember extends BoundColumn {
+  readonly member: ColumnMember;
 }
 
 /** A table whose columns were found in its sheet. */
@@ -23,10 +26,12 @@ export interface BoundTable {
   readonly sheet: string | undefined;
   /** Cells of the row of names; 0 when there is none. */
   readonly width: number;
-  readonly where: { readonly column: Column; readonly texts: ReadonlySet<string> } | undefined;
+  /** Whether a row is read. */
+  readonly reads: (cells: readonly (Cell | undefined)[]) => boolean;
   readonly key: readonly Column[];
   readonly record: readonly BoundMember[];
   readonly levering: readonly BoundMember[];
+  readonly leveringKey: readonly BoundColumn[];
   /** By pointer of a list. */
   readonly itemKeys: ReadonlyMap<string, readonly Column[]>;
 }
@@ -59,40 +64,47 @@ interface BindOptions {
 export function bindColumns({ plan, table, file, sheet, header, report }: BindOptions): BoundTable {
   const names = (header?.cells ?? []).map((cell) => normal(cellText(cell) ?? ''));
   const reported = new Set<ColumnName>();
-  const find = (name: ColumnName): Column => {
+  const find = (name: ColumnName, remedy = ''): Column => {
     if (typeof name === 'number') return { index: name - 1, name: names[name - 1] || columnLetters(name - 1) };
     const places = names.flatMap((each, index) => (each === normal(name) ? [index] : []));
     const [index] = places;
     if (places.length !== 1 && !reported.has(name)) {
       reported.add(name);
       const place = { sheet, row: header?.number, column: name };
-      if (index === undefined) report(place, `no such column; ${names.length} columns were read as ${file.readAs}`);
+      if (index === undefined)
+        report(place, `no such column; ${names.length} columns were read as ${file.readAs}${remedy}`);
       else report(place, `${places.length} columns of this name: ${places.map(columnLetters).join(', ')}`);
     }
     return { index: index ?? Number.MAX_SAFE_INTEGER, name };
   };
   const { key = [], where } = table.mapping;
-  const bind = ({ columns }: MemberPlans): BoundMember[] =>
-    columns.map((member) => ({
-      member,
-      column: find(member.source.column),
-      convert: createConvert({
-        source: member.source,
-        type: member.type,
-        defaults: plan.content,
-        date1904: file.date1904,
-      }),
-    }));
+  const bindColumn = (source: FromColumn, type: ValueType, remedy?: string): BoundColumn => ({
+    column: find(source.column, remedy),
+    convert: createConvert({ source, type, defaults: plan.content, date1904: file.date1904 }),
+  });
+  const bind = ({ columns }: MemberPlans, remedy?: string): BoundMember[] =>
+    columns.map((member) => ({ member, ...bindColumn(member.source, member.type, remedy) }));
   return {
     plan: table,
     sheet,
     width: names.findLastIndex((name) => name !== '') + 1,
-    where: where === undefined ? undefined : { column: find(where.column), texts: new Set(where.in.map(fold)) },
-    key: key.map(find),
+    reads: where === undefined ? () => true : filterOf(where, find(where.column)),
+    key: key.map((name) => find(name)),
     record: bind(table.record),
-    levering: table.isMain ? bind(plan.levering) : [],
-    itemKeys: new Map([...table.itemKeys].map(([pointer, columns]) => [pointer, columns.map(find)])),
+    levering: table.isMain ? bind(plan.levering, OF_LEVERING) : [],
+    leveringKey: table.isMain ? plan.leveringKey.map((source) => bindColumn(source, 'text', OF_LEVERING)) : [],
+    itemKeys: new Map([...table.itemKeys].map(([pointer, columns]) => [pointer, columns.map((name) => find(name))])),
   };
+}
+
+const OF_LEVERING = '; the columns of a levering belong in every main table';
+
+function filterOf(
+  { in: wanted, notIn = [] }: NonNullable<TableMapping['where']>,
+  { index }: Column,
+): BoundTable['reads'] {
+  const texts = new Set((wanted ?? notIn).map(fold));
+  return (cells) => texts.has(fold(cellText(cells[index]) ?? '')) === (wanted !== undefined);
 }
 
 /** Names of columns are compared without case, and with one space where there are several or a line ends. */
@@ -115,14 +127,14 @@ export function keyOf(columns: readonly Column[], cells: readonly (Cell | undefi
 
 /** Reads the cells of members. @param report is called for each that cannot be read */
 export function convertCells(
-  members: readonly BoundMember[],
+  columns: readonly BoundColumn[],
   cells: readonly (Cell | undefined)[],
-  report: (member: BoundMember, message: string) => void,
+  report: (column: Column, fault: CellFault) => void,
 ): Converted[] {
-  return members.map((bound) => {
-    const value = bound.convert(cells[bound.column.index]);
+  return columns.map(({ column, convert }) => {
+    const value = convert(cells[column.index]);
     if (!(value instanceof CellFault)) return value;
-    report(bound, value.message);
+    report(column, value);
     return null;
   });
 }

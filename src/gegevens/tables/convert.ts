@@ -5,8 +5,31 @@ import type { FromColumn, MappingContent, Scalar, ValueType } from './mapping-fi
 /** A cell that cannot be read as what its member needs; the message does not repeat the value. */
 export class CellFault {
   readonly message: string;
-  constructor(message: string) {
+  /** What to change when it is so in a whole column. */
+  readonly remedy: string | undefined;
+  /** What kind of characters the text consists of: `99-99-9999`, `Aa9`. */
+  readonly form: string | undefined;
+  constructor(message: string, { text, remedy }: { readonly text?: string; readonly remedy?: string } = {}) {
     this.message = message;
+    this.remedy = remedy;
+    this.form = text === undefined ? undefined : maskedForm(text);
+  }
+}
+
+const MAX_FORM = 40;
+
+function maskedForm(text: string): string {
+  const masked = text.replaceAll(/\p{Lu}/gu, 'A').replaceAll(/\p{L}/gu, (letter) => (letter === 'A' ? 'A' : 'a'));
+  const form = masked.replaceAll(/\d/g, '9').replaceAll(/\s+/g, ' ');
+  return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM).toWellFormed()}…`;
+}
+
+/** A pattern for the whole text; `undefined` when it is no regular expression. */
+export function readPattern(pattern: string): RegExp | undefined {
+  try {
+    return new RegExp(`^(?:${pattern})$`, 'iu');
+  } catch {
+    return undefined;
   }
 }
 
@@ -30,24 +53,41 @@ interface ConvertOptions {
   readonly date1904: boolean;
 }
 
-/** @throws {RangeError} naming a form of dates that is none */
+/** @throws {RangeError} naming a form of dates, or a pattern, that cannot be used */
 export function createConvert({ source, type, defaults, date1904 }: ConvertOptions): Convert {
   const { values, other = 'fault', digits, split, part } = source;
+  const pattern = source.pattern === undefined ? undefined : readPattern(source.pattern);
+  if (source.pattern !== undefined && pattern === undefined)
+    throw new RangeError('the pattern is not a regular expression');
   const empty = new Set((defaults.empty ?? []).map(fold));
   const map =
     values === undefined ? undefined : new Map(Object.entries(values).map(([text, value]) => [fold(text), value]));
   const read = readerOf(type, source, defaults, date1904);
 
-  const one = (cell: Cell): Scalar | null | CellFault => {
-    const text = cellText(cell) ?? '';
+  const one = (whole: Cell): Scalar | null | CellFault => {
+    const all = cellText(whole) ?? '';
+    const match = pattern?.exec(all);
+    if (match === null && other === 'fault')
+      return new CellFault('does not fit the pattern of the mapping', {
+        text: all,
+        remedy: 'widen `pattern`, or say `other: keep`',
+      });
+    const [cell, text] = match ? [match[1] ?? all, match[1] ?? all] : [whole, all];
     if (map !== undefined) {
       const mapped = map.get(fold(text));
       if (mapped !== undefined) return mapped;
-      if (other === 'fault') return new CellFault('is not among the values that the mapping knows');
+      if (other === 'fault')
+        return new CellFault('is not among the values that the mapping knows', {
+          text,
+          remedy: 'add them to `values`, or say `other: keep`',
+        });
     }
     if (digits !== undefined) {
       if (!/^\d+$/.test(text) || text.length > digits)
-        return new CellFault(`is not a number of at most ${digits} digits`);
+        return new CellFault(`is not a number of at most ${digits} digits`, {
+          text,
+          remedy: 'a `pattern` takes the digits out of a longer text',
+        });
       return read(text.padStart(digits, '0'));
     }
     return read(cell);
@@ -101,7 +141,9 @@ function booleanReader(yes: readonly string[], no: readonly string[]): Read {
   ]);
   return (cell) => {
     if (typeof cell === 'boolean') return cell;
-    return words.get(fold(cellText(cell) ?? '')) ?? new CellFault(`is none of ${[...yes, ...no].join(', ')}`);
+    const text = cellText(cell) ?? '';
+    const remedy = 'name the words in `true` and `false`';
+    return words.get(fold(text)) ?? new CellFault(`is none of ${[...yes, ...no].join(', ')}`, { text, remedy });
   };
 }
 
@@ -111,7 +153,7 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
     if (reader === undefined) throw new RangeError(`${JSON.stringify(form)} is not a form of dates`);
     return reader;
   });
-  const fault = new CellFault(`is not a date of the form ${forms.join(', ')}`);
+  const message = `is not a date of the form ${forms.join(', ')}`;
   return (cell) => {
     if (typeof cell === 'object' && cell.kind === 'date') return cell.day;
     // A spreadsheet's number without the format of a date: the column was imported, or formatted as text or number.
@@ -124,7 +166,11 @@ function dateReader(forms: readonly string[], date1904: boolean): Read {
       const day = read(text);
       if (day !== undefined) return day;
     }
-    return fault;
+    const isSerial = /^\d{5}([.,]\d+)?$/.test(text);
+    const remedy = isSerial
+      ? 'these look like the day numbers of a spreadsheet: add `serial` to `dates`'
+      : 'add their form to `dates`';
+    return new CellFault(message, { text, remedy });
   };
 }
 
@@ -132,7 +178,7 @@ function numberReader(decimal: ',' | '.', type: 'integer' | 'number', rounding: 
   const thousands = decimal === ',' ? '\\.' : ',';
   // Either no grouping at all, or groups of three: `1.5` is not read as 15.
   const pattern = new RegExp(`^([+-]?)(\\d{1,3}(?:${thousands}\\d{3})+|\\d+)(?:\\${decimal}(-|\\d*))?(-?)$`);
-  const fault = new CellFault(`is not a number with ${decimal === ',' ? 'a comma' : 'a point'} before its decimals`);
+  const message = `is not a number with ${decimal === ',' ? 'a comma' : 'a point'} before its decimals`;
   const read = (cell: Cell): number | undefined => {
     if (typeof cell === 'object' && cell.kind === 'number') return cell.value;
     const text = (cellText(cell) ?? '').replaceAll(/[\s€]|EUR/g, '');
@@ -147,7 +193,11 @@ function numberReader(decimal: ',' | '.', type: 'integer' | 'number', rounding: 
   };
   return (cell) => {
     const value = read(cell);
-    if (value === undefined) return fault;
+    if (value === undefined)
+      return new CellFault(message, {
+        text: cellText(cell) ?? '',
+        remedy: '`decimal` says which sign is before the decimals',
+      });
     if (type === 'number') return value;
     if (rounding === 'none' && !Number.isInteger(value)) return new CellFault('is not a whole number');
     const size = Math.abs(value);

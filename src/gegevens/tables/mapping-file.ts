@@ -15,6 +15,7 @@ export type ValueType = 'text' | 'integer' | 'number' | 'boolean' | 'date';
 export interface FromColumn {
   readonly column: ColumnName;
   readonly type?: ValueType;
+  readonly pattern?: string;
   readonly values?: Readonly<Record<string, Scalar | null>>;
   readonly other?: 'fault' | 'keep';
   readonly default?: Scalar;
@@ -33,7 +34,7 @@ export interface TableMapping {
   readonly list?: ItemList;
   readonly sheet?: string;
   readonly header?: number | 'none';
-  readonly where?: { readonly column: ColumnName; readonly in: readonly string[] };
+  readonly where?: { readonly column: ColumnName; readonly in?: readonly string[]; readonly notIn?: readonly string[] };
   readonly key?: readonly ColumnName[];
   readonly scattered?: boolean;
   readonly members: Members;
@@ -59,6 +60,7 @@ export interface MappingContent {
   readonly false?: readonly string[];
   readonly envelope: Readonly<Record<string, Scalar>>;
   readonly levering: Members;
+  readonly leveringKey?: readonly (ColumnName | FromColumn)[];
   readonly tables: readonly TableMapping[];
 }
 

@@ -1,6 +1,7 @@
 import { pointerSteps, toPointer } from '../../kernel/json-value.ts';
 import type { ItemList } from '../model/mapping.ts';
 import type { Model } from '../model/model.ts';
+import { readPattern } from './convert.ts';
 import { dateForm } from './dates.ts';
 import {
   type ColumnName,
@@ -63,6 +64,8 @@ export interface Plan {
   readonly file: MappingFile;
   readonly content: MappingContent;
   readonly levering: MemberPlans;
+  /** Columns of which each value makes a levering of its own. */
+  readonly leveringKey: readonly FromColumn[];
   readonly tables: readonly TablePlan[];
   /** Lists whose rows are sorted by key before records are made of them. */
   readonly sorted: ReadonlySet<ItemList>;
@@ -109,6 +112,21 @@ export function planTables(file: MappingFile, model: Model): Plan {
     if (isMultiple || list?.item === '-')
       report(`/levering${toPointer([pointer])}`, 'a levering has one row: number the items');
   }
+  const checkPattern = ({ pattern, values, other }: FromColumn, at: string): void => {
+    if (other !== undefined && pattern === undefined && values === undefined)
+      report(at, '`other` needs `values` or `pattern`');
+    if (pattern !== undefined && readPattern(pattern) === undefined)
+      report(at, 'the pattern is not a regular expression');
+  };
+  const checkSources = ({ columns }: MemberPlans, at: string): void => {
+    for (const { pointer, source } of columns) {
+      checkForms(source.dates, at + toPointer([pointer]));
+      checkPattern(source, at + toPointer([pointer]));
+    }
+  };
+  checkSources(levering, '/levering');
+  const leveringKey = (content.leveringKey ?? []).map((each) => (typeof each === 'object' ? each : { column: each }));
+  for (const [index, source] of leveringKey.entries()) checkPattern(source, `/leveringKey/${index}`);
   const tables = content.tables.map((table, index): TablePlan => {
     const at = `/tables/${index}`;
     const list = table.list ?? 'records';
@@ -118,7 +136,7 @@ export function planTables(file: MappingFile, model: Model): Plan {
     const record = planner(table.members, `${at}/members`, [...oneLevering, ...path, '*']);
     if (!isMain && table.key === undefined) report(at, 'a table that adds to the records of another one needs a key');
     if (table.scattered === true && table.key === undefined) report(at, 'scattered rows need a key');
-    for (const { pointer, source } of record.columns) checkForms(source.dates, `${at}/members${toPointer([pointer])}`);
+    checkSources(record, `${at}/members`);
     const itemKeys = new Map(Object.entries(table.items ?? {}).map(([pointer, { key }]) => [pointer, key]));
     for (const pointer of itemKeys.keys()) {
       const filled = record.columns.filter((member) => member.list?.pointer === pointer);
@@ -143,7 +161,7 @@ export function planTables(file: MappingFile, model: Model): Plan {
   const sorted = new Set(
     tables.filter(({ isMain, mapping: each }) => !isMain || each.scattered === true).map(({ list }) => list),
   );
-  return { model, file, content, levering, tables, sorted };
+  return { model, file, content, levering, leveringKey, tables, sorted };
 }
 
 interface MembersToPlan {

@@ -4,8 +4,8 @@ import type { JsonObject } from '../jades/protected-header.ts';
 import type { ItemList } from '../model/mapping.ts';
 import { assemble } from './assemble.ts';
 import { type BoundTable, bindColumns, convertCells, keyOf, placeOf, type RowValues } from './bind-columns.ts';
-import { type Cell, cellText, isEmptyRow, type Row, type TableFile } from './cell.ts';
-import { fold } from './convert.ts';
+import { type Cell, isEmptyRow, type Row, type TableFile } from './cell.ts';
+import { type CellFault, fold } from './convert.ts';
 import { DeliveryMessage } from './delivery-message.ts';
 import { SorterFull } from './disk-sorter.ts';
 import type { Plan, TablePlan } from './plan.ts';
@@ -29,6 +29,8 @@ interface ReadOptions {
 export interface ReadTables {
   readonly message: DeliveryMessage;
   readonly faults: readonly TableFault[];
+  /** What is probably not meant, and is imported nevertheless: rows that are there twice. */
+  readonly notes: readonly TableFault[];
   readonly records: Readonly<Record<ItemList, number>>;
   /** The first records of each list as they would be imported. */
   readonly samples: Readonly<Record<ItemList, readonly unknown[]>>;
@@ -58,10 +60,11 @@ export async function readTables(options: ReadOptions): Promise<ReadTables> {
   } finally {
     reader.close();
   }
-  const { message, faults, records, samples, sheets } = reader;
+  const { message, faults, notes, records, samples, sheets } = reader;
   return {
     message,
     faults: faults.list,
+    notes: notes.list,
     records,
     samples,
     placeOf: (line) => {
@@ -80,6 +83,7 @@ export async function unreadableTables(plan: Plan, read: () => Promise<ReadTable
     return {
       message: new DeliveryMessage(plan.model, false),
       faults: [{ ...error.place, message: error.message }],
+      notes: [],
       records: { records: 0, zaken: 0 },
       samples: { records: [], zaken: [] },
       placeOf: () => undefined,
@@ -89,6 +93,7 @@ export async function unreadableTables(plan: Plan, read: () => Promise<ReadTable
 
 class TableReader {
   readonly faults = new TableFaults();
+  readonly notes = new TableFaults(Number.POSITIVE_INFINITY);
   readonly message: DeliveryMessage;
   readonly records = { records: 0, zaken: 0 };
   readonly samples: Record<ItemList, unknown[]> = { records: [], zaken: [] };
@@ -122,7 +127,8 @@ class TableReader {
       }
     }
     // A levering of which no row says anything is there without rows too: there may be nothing to deliver.
-    if (plan.levering.columns.length === 0) this.#levering([], { sheet: undefined, row: undefined });
+    if (plan.levering.columns.length === 0 && plan.leveringKey.length === 0)
+      this.#levering({ values: [], key: [] }, { sheet: undefined, row: undefined });
     for (const [sheet, tables] of Map.groupBy(plan.tables, (table) => this.#sheetOf(table))) {
       if (file.kind === 'csv' || sheet !== undefined) await this.#readSheet(sheet, tables);
     }
@@ -137,7 +143,7 @@ class TableReader {
   #builder(list: ItemList): RecordBuilder {
     const { plan, samples, progress } = this.#options;
     return new RecordBuilder({
-      ...{ plan, list, message: this.message, faults: this.faults },
+      ...{ plan, list, message: this.message, faults: this.faults, notes: this.notes },
       tableOf: (index) => {
         const table = this.#bound.get(index);
         if (table === undefined) throw new TypeError('a row of a table without columns');
@@ -209,17 +215,18 @@ class TableReader {
   }
 
   #read(table: BoundTable, { number: row, cells }: Row): void {
-    const { plan, where, key: keyColumns } = table;
+    const { plan, key: keyColumns } = table;
     if (this.#incomplete.has(plan.index)) return;
-    if (where !== undefined && !where.texts.has(fold(cellText(cells[where.column.index]) ?? ''))) return;
+    if (!table.reads(cells)) return;
     if (!this.#hasRightWidth(table, row, cells)) return;
     let isFaulty = false;
-    const report = ({ column }: { readonly column: BoundTable['key'][number] }, message: string): void => {
+    const report = (column: BoundTable['key'][number], { message, form, remedy }: CellFault): void => {
       isFaulty = true;
-      this.faults.add({ ...placeOf(table, row, column), message });
+      this.faults.add({ ...placeOf(table, row, column), message, form, remedy });
     };
     const values = convertCells(table.record, cells, report);
     const ofLevering = convertCells(table.levering, cells, report);
+    const leveringKey = convertCells(table.leveringKey, cells, report);
     const items: Record<string, string> = {};
     for (const [pointer, columns] of table.itemKeys) {
       const item = keyOf(columns, cells);
@@ -231,7 +238,9 @@ class TableReader {
       this.faults.add({ ...placeOf(table, row, empty), message: 'the key of the record is empty' });
       return;
     }
-    const levering = plan.isMain ? this.#levering(ofLevering, { sheet: table.sheet, row }, table, isFaulty) : -1;
+    const levering = plan.isMain
+      ? this.#levering({ values: ofLevering, key: leveringKey }, { sheet: table.sheet, row }, table, isFaulty)
+      : -1;
     const found: RowValues = { table: plan.index, row, levering, values, items, isFaulty };
     this.#builders.get(plan.list)?.add(key, found);
   }
@@ -251,12 +260,12 @@ class TableReader {
 
   /** The number of the levering that a row belongs to. */
   #levering(
-    values: RowValues['values'],
+    { values, key }: { readonly values: RowValues['values']; readonly key: readonly unknown[] },
     place: { readonly sheet: string | undefined; readonly row: number | undefined },
     table?: BoundTable,
     isFaulty = false,
   ): number {
-    const text = JSON.stringify(values);
+    const text = JSON.stringify([values, key]);
     const known = this.#leveringen.get(text);
     if (known !== undefined) return known;
     if (this.#leveringen.size >= MAX_LEVERINGEN)

@@ -27,6 +27,8 @@ interface RecordBuilderOptions {
   readonly tableOf: (index: number) => BoundTable;
   readonly message: DeliveryMessage;
   readonly faults: TableFaults;
+  /** What is probably not meant, and is imported nevertheless. */
+  readonly notes: TableFaults;
   /** Is shown each record, whether it has faults or not. */
   readonly onRecord: (list: ItemList, record: unknown) => void;
 }
@@ -113,6 +115,7 @@ export class RecordBuilder {
         this.#fault(row, `of another levering than row ${first.row}, of the same record`);
       }
     }
+    this.#noteRepeated(group);
     const made = this.#assemble(group, false);
     onRecord(list, made.value);
     if (made.contradictions.length > 0) {
@@ -133,6 +136,27 @@ export class RecordBuilder {
     if (!this.#options.faults.isEmpty) return;
     const order = plan.sorted.has(list) ? sortable(first.row) : sortable(this.#count);
     message.add(first.levering, list, order, { table: first.table, row: first.row }, made.value);
+  }
+
+  /** Rows that add the same items to a record: an export that repeats a row doubles a debt. */
+  #noteRepeated({ rows }: Group): void {
+    const seen = new Map<string, number>();
+    for (const { table, row, values, items } of rows.length > 1 ? rows : []) {
+      const bound = this.#options.tableOf(table);
+      const isAdding = bound.record.some(
+        ({ member: { list } }, index) =>
+          list?.item === '-' && !bound.itemKeys.has(list.pointer) && (values[index] ?? null) !== null,
+      );
+      if (!isAdding) continue;
+      const content = JSON.stringify([table, values, items]);
+      const earlier = seen.get(content);
+      if (earlier === undefined) seen.set(content, row);
+      else
+        this.#options.notes.add({
+          ...placeOf(bound, row, bound.key[0]),
+          message: `adds the same as row ${earlier}, of the same record`,
+        });
+    }
   }
 
   #assemble({ rows }: Group, trace: boolean): Assembled {
