@@ -17,8 +17,11 @@ export interface TokenOptions {
   readonly timeout: number;
 }
 
-interface RequestOptions extends TokenOptions {
-  readonly variant: Variant;
+export interface RequestOptions extends TokenOptions {
+  readonly variant?: Variant;
+  readonly model?: string;
+  readonly suppliers?: string;
+  readonly atOnce: number;
   readonly start?: string;
   readonly end?: string;
   readonly organisation?: string;
@@ -43,6 +46,8 @@ Through an Outway no token is needed: the Outway adds it. Each request gets an F
 when that has none, of <url>, else of this service's own mount. With --keep and --resume a request that was broken off goes on after the
 last page that was kept.
 
+With --suppliers the exit status is 1 when one of them failed; run it again with --resume for those.
+
 Examples:
   $ koppelvlak gegevens request --outway http://127.0.0.1:8443/shv/v1/gegevens --grant-hash '$1$4$…' --variant shv \\
       --keep bewijs/ --resume --out shv.json
@@ -53,7 +58,8 @@ export function requestCommand(terminal: Terminal): Command {
   const command = new Command('request')
     .description('request a delivery from a supplier: sign, follow the pages, check everything')
     .argument('[url]', 'address of `gegevens` of any supplier; with --outway only its path counts')
-    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
+    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']))
+    .option('--model <version>', 'the model of the answer: a built-in version, or the path of a schema')
     .option('--start <date>', '`aanleverperiodeStartdatum`')
     .option('--end <date>', '`aanleverperiodeEinddatum`')
     .option('--organisation <name>', '`aanleverende_organisatie`')
@@ -67,6 +73,11 @@ export function requestCommand(terminal: Terminal): Command {
     .option('--out <file>', 'write all pages together, as a file of the exchange model')
     .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
     .option('--resume', 'go on after the pages that an earlier run kept in --keep')
+    .option(
+      '--suppliers <file>',
+      'request from each line: address or grant hash, variant, model; --keep and --out are directories',
+    )
+    .option('--at-once <number>', 'suppliers at the same time', parseAtOnce, 4)
     .option('--timeout <seconds>', 'longest silence of the supplier', parseNumber, 60)
     .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
     .option('--json', 'one machine-readable result')
@@ -86,77 +97,70 @@ export function tokenOptions(command: Command): Command {
 }
 
 async function requestAll(context: ToolContext, named: string | undefined, options: RequestOptions): Promise<void> {
-  const { output, interrupted: signal } = context;
-  const { createVerifier } = await import('../gegevens/jades/verify.ts');
-  const { plainStyles } = await import('../gegevens/jades/signature.ts');
-  const { loadOwnKey, ownKeySigner } = await import('../gegevens/own-signer.ts');
-  const { loadModel } = await import('../gegevens/model/model.ts');
-  const { openMergedFile, requestDelivery } = await import('../gegevens/requester/request-delivery.ts');
-  const { createGuardedFetch } = await import('../kernel/outbound/guarded-fetch.ts');
-  const { openKeptPages } = await import('../gegevens/requester/kept-pages.ts');
-  const { gegevens, server } = context.config;
-  const { url, freshHeaders } = await destination(named, options, gegevens);
   if (options.resume && options.keep === undefined) throw new UsageError('--resume needs --keep: where the pages are');
-  if (gegevens.trustAnchors === undefined) throw new CommandError('GEGEVENS_TRUST_ANCHORS is missing');
-  const now = (): Date => new Date();
-  const model = loadModel(options.variant, options.variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
-  const revocation = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
-  const verifier = createVerifier({
-    fetch: revocation.fetch,
-    anchors: await readFile(gegevens.trustAnchors, 'utf8'),
-    requiredPolicies: gegevens.requiredPolicies,
-    revocation: gegevens.revocation,
-    now,
-    limits: { ocspTimeoutMs: gegevens.ocspTimeoutMs, crlBytes: gegevens.crlMaxMb * 1024 * 1024 },
-  });
-  const body = bodyOf(options, model.mapping);
-  const identity = { url, variant: options.variant, model: model.mapping.versie, body: JSON.stringify(body) };
-  const resume = options.resume ? (options.page ?? 1) : undefined;
-  const kept = options.keep === undefined ? undefined : await openKeptPages(options.keep, identity, resume);
-  const merged = options.out === undefined ? undefined : await openMergedFile(options.out, model.mapping);
+  if (options.suppliers !== undefined) {
+    if (named !== undefined) throw new UsageError('an address goes without --suppliers: the file has them');
+    const { requestSuppliers } = await import('./gegevens-request-suppliers.ts');
+    await requestSuppliers(context, options.suppliers, options);
+    return;
+  }
+  const { variant } = options;
+  if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
+  const { output, config } = context;
+  const { collectDelivery, openRequester } = await import('../gegevens/requester/collect-delivery.ts');
+  const target = await destination(named, { ...options, variant }, config.gegevens);
+  const requester = await openRequester(config);
   const pages: object[] = [];
   try {
-    for await (const page of requestDelivery({
-      url,
-      body,
-      headers: { ...parseHeaders(options.header), ...(await tokenHeader(options, signal)) },
-      freshHeaders,
-      findKept: kept?.find,
-      signer: ownKeySigner(loadOwnKey(gegevens, now()), { now }),
-      style: plainStyles[options.form],
-      verifier,
-      model,
-      timeoutMs: options.timeout * 1000,
-      maxBytes: options.maxMegabytes * 1024 * 1024,
-      signal,
-      waiting: output.progress,
-    })) {
-      await merged?.add(page.gegevens);
-      if (!page.isKept) await kept?.keep(page);
-      pages.push(summary(page));
-      const of = page.paginering === undefined ? '' : ` of ${page.paginering.totalPages}`;
-      output.progress(
-        `page ${page.page}${of}: ${page.records} records, signed by ${page.verified.oin ?? 'nobody known'}${page.isKept ? ', kept by an earlier run' : ''}`,
+    const { records, leveringen } = await collectDelivery({
+      ...(await requestOf(context, target, { ...options, variant })),
+      requester,
+      keep: options.keep,
+      out: options.out,
+      tell: output.progress,
+      onPage: (page) => pages.push(summary(page)),
+    });
+    output.result({ url: target.url, records, pages }, () => {
+      output.line(
+        `${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`,
       );
-    }
-    await merged?.end();
+      if (records === 0) output.line(`nothing was delivered: ${leveringen} levering(en) without records`);
+      if (options.out !== undefined) output.line(`written to ${options.out}`);
+    });
   } finally {
-    await merged?.close();
-    await verifier.close();
-    await revocation.close();
+    await requester.close();
   }
-  output.result({ url, pages }, () => {
-    output.line(`${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`);
-    if (options.out !== undefined) output.line(`written to ${options.out}`);
-  });
+}
+
+export interface Destination {
+  readonly url: string;
+  readonly freshHeaders: (() => Record<string, string>) | undefined;
+}
+
+/** What is the same for one supplier and for many. @throws {CommandError} {RequesterError} */
+export async function requestOf(
+  { config: { gegevens }, interrupted: signal }: ToolContext,
+  { url, freshHeaders }: Destination,
+  options: RequestOptions & { readonly variant: Variant },
+) {
+  const { loadModel } = await import('../gegevens/model/model.ts');
+  const configured = options.variant === 'shv' ? gegevens.shvModel : gegevens.vsModel;
+  const model = loadModel(options.variant, options.model ?? configured);
+  return {
+    ...{ url, freshHeaders, model, signal, form: options.form, resume: options.resume ?? false },
+    body: bodyOf(options, model.mapping),
+    headers: { ...parseHeaders(options.header), ...(await tokenHeader(options, signal)) },
+    timeoutMs: options.timeout * 1000,
+    maxBytes: options.maxMegabytes * 1024 * 1024,
+  };
 }
 
 /** Where to send to, and what each request has of its own. @throws {UsageError} {CommandError} */
-async function destination(
+export async function destination(
   named: string | undefined,
-  { outway, grantHash, variant }: RequestOptions,
+  { outway, grantHash, variant }: Pick<RequestOptions, 'outway' | 'grantHash'> & { readonly variant: Variant },
   { shvPrefix, vsPrefix }: Config['gegevens'],
-): Promise<{ url: string; freshHeaders: (() => Record<string, string>) | undefined }> {
+): Promise<Destination> {
   if ((outway === undefined) !== (grantHash === undefined)) {
     throw new UsageError('--outway and --grant-hash go together: the Outway finds the service by the grant');
   }
@@ -235,6 +239,14 @@ function parseHeaders(given: readonly string[]): Record<string, string> {
 function collect(header: string, before: readonly string[]): string[] {
   return [...before, header];
 }
+
+function parseAtOnce(text: string): number {
+  const number = parseNumber(text);
+  if (number > MAX_AT_ONCE) throw new InvalidArgumentError(`At most ${MAX_AT_ONCE}.`);
+  return number;
+}
+
+const MAX_AT_ONCE = 32;
 
 function parseNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is expected.');

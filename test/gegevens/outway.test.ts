@@ -99,6 +99,17 @@ describe('through an Outway', () => {
     );
   });
 
+  it('a file of suppliers may name grants', async () => {
+    const file = join(dir, 'leveranciers.txt');
+    writeFileSync(file, `${GRANT} shv 1.0\n`);
+    const all = ['gegevens', 'request', '--suppliers', file, '--outway', outway.url, '--json'];
+    const { status, stdout } = await callProgram(all, environment());
+    expect([status, JSON.parse(stdout).suppliers]).toMatchObject([
+      0,
+      [{ supplier: GRANT, outcome: 'delivered', records: 7 }],
+    ]);
+  });
+
   it('a request that is tried again is a new transaction', async () => {
     outway.before = async () => (outway.requests.length === 1 ? 502 : undefined);
     const { status, stderr } = await request();

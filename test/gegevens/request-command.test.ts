@@ -33,6 +33,11 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { page = 1 } = JSON.parse(Buffer.concat(chunks).toString());
+    if (request.url === '/afgebroken') {
+      response.writeHead(200, { 'content-length': '1000' }).write('{');
+      setTimeout(() => response.destroy(), 50);
+      return;
+    }
     const { body, headers, status = 200 } = await answerOf(page);
     response.writeHead(status, headers ?? (await theirs.sign(body))).end(body);
   }).listen(0, '127.0.0.1');
@@ -70,7 +75,7 @@ describe('against a good supplier', () => {
       expect.stringMatching(/page 3 of 3: 1 records, signed by 00000099000000002000/),
     ]);
     const merged = JSON.parse(readFileSync(out, 'utf8'));
-    expect(merged.leveringen.map(({ teller }: { teller: number }) => teller)).toEqual([1, 2, 3, 4]);
+    expect(merged.leveringen.map(({ teller }: { teller: number }) => teller)).toEqual([1, 2]);
     const { delivery } = await supplier.import('shv', out);
     expect(delivery.leveringen.reduce((sum, { records }) => sum + records, 0)).toBe(5);
   });
@@ -141,7 +146,7 @@ describe('against a supplier that', () => {
     [
       'delivers what does not fit the model',
       async () => ({ body: JSON.stringify({ gegevens: { ...gegevens, leveringen: [] } }) }),
-      /does not fit the model:\n {2}\/leveringen/,
+      /does not fit the model 1.0:\n {2}\/leveringen/,
     ],
     ['sends no JSON', async () => ({ body: 'hallo' }), /not JSON/],
     ['has half a paginering', async () => ({ body: body({ pageSize: 2 }) }), /`paginering` is not what/],
@@ -161,6 +166,30 @@ describe('against a supplier that', () => {
     answerOf = answers;
     const { status, stderr } = await request(otherUrl, '--token-file', tokenFile);
     expect([status, stderr]).toEqual([1, expect.stringMatching(complaint)]);
+  });
+
+  it('delivers another model: it is named, with the option that requests it', async () => {
+    const levering = { teller: 1, gemeentecode: '0014', aanleverendeOrganisatie: { naam: 'Stad' }, vroegsignalen: [] };
+    const { leveringen: _, ...envelope } = gegevens;
+    answerOf = async () => ({ body: JSON.stringify({ gegevens: { ...envelope, leveringen: [levering] } }) });
+    const ask = (...words: string[]) =>
+      callProgram(
+        ['gegevens', 'request', otherUrl, '--variant', 'vs', '--token-file', tokenFile, ...words],
+        environment(),
+      );
+    const { status, stderr } = await ask();
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /does not fit the model 1\.1:\n[\s\S]*it is a delivery of model 1\.2: --model 1\.2 requests it as such/,
+      ),
+    ]);
+    expect((await ask('--model', '1.2')).stdout).toContain('nothing was delivered: 1 levering(en) without records');
+  });
+
+  it('breaks off its answer, which is tried again by whoever asked', async () => {
+    const { status, stderr } = await request(otherUrl.replace('/gegevens', '/afgebroken'), '--token-file', tokenFile);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/the answer of \S+ broke off/)]);
   });
 
   it('is unavailable for a moment', async () => {

@@ -87,7 +87,7 @@ export async function checkSelf(config: Config, variant: Variant, needs: SelfNee
   });
   try {
     const model = loadModel(variant, variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
-    await checkAnswer(answered, verifier, checkWhole(model));
+    await checkAnswer(answered, verifier, { model, check: checkWhole(model) });
     return ok(
       name,
       `${shownAddress(url)}: answered in ${now().getTime() - started} ms; digest, signature and model hold`,

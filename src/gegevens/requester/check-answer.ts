@@ -1,8 +1,8 @@
 import { isRecord, type JsonObject } from '../../kernel/json-value.ts';
 import { JadesError } from '../jades/errors.ts';
 import type { Verified, Verifier } from '../jades/verify.ts';
-import type { PartCheck } from '../model/model.ts';
-import { RequesterError, type SupplierResponse } from './send-request.ts';
+import { builtInVersions, checkWhole, loadModel, type Model, type PartCheck } from '../model/model.ts';
+import { isTemporaryStatus, RequesterError, type SupplierResponse } from './send-request.ts';
 
 /** A page of which digest, signature, form and model are right. */
 export interface CheckedPage {
@@ -20,17 +20,25 @@ export interface Paginering {
 
 const SHOWN_FAULTS = 10;
 
+/** The model that answers must fit, as a whole. */
+export interface ExpectedModel {
+  readonly model: Model;
+  readonly check: PartCheck;
+}
+
 /** Checks one answer. @throws {RequesterError} that says what is wrong */
 export async function checkAnswer(
   answered: SupplierResponse,
   verifier: Verifier,
-  model: PartCheck,
+  { model, check }: ExpectedModel,
 ): Promise<CheckedPage> {
   const { status, headers, body } = answered;
   if (status !== 200) {
     // An Outway or Inway that refuses says why in a header too, with or without a body.
     const [code] = headers['fsc-error-code'] ?? [];
-    throw new RequesterError(`status ${status}: ${describeProblem(body, code)}`);
+    throw new RequesterError(`status ${status}: ${describeProblem(body, code)}`, {
+      isTemporary: isTemporaryStatus(status),
+    });
   }
   const verified = await verifier
     .verify({ digestHeader: headers.digest, signatureHeader: headers['nlgov-adr-payload-sig'], body })
@@ -43,14 +51,25 @@ export async function checkAnswer(
   if (!isRecord(value) || !isRecord(value.gegevens)) throw new RequesterError('the answer has no `gegevens`');
   const unknown = Object.keys(value).filter((name) => name !== 'gegevens' && name !== 'paginering');
   if (unknown.length > 0) throw new RequesterError(`the answer has unknown members: ${unknown.join(', ')}`);
-  const faults = model.faults(value.gegevens);
+  const faults = check.faults(value.gegevens);
   if (faults.length > 0) {
     const shown = faults
       .slice(0, SHOWN_FAULTS)
       .map(({ instancePath, message }) => `  ${instancePath || '/'} ${message}`);
-    throw new RequesterError(['`gegevens` does not fit the model:', ...shown].join('\n'));
+    const { versie } = model.mapping;
+    const other = otherModel(value.gegevens, model);
+    const advice =
+      other === undefined ? [] : [`it is a delivery of model ${other}: --model ${other} requests it as such`];
+    throw new RequesterError([`\`gegevens\` does not fit the model ${versie}:`, ...shown, ...advice].join('\n'));
   }
   return { gegevens: value.gegevens, paginering: readPaginering(value.paginering), verified };
+}
+
+/** The newest other built-in model that a delivery fits; `undefined` when it fits none. */
+function otherModel(gegevens: JsonObject, { variant, mapping }: Model): string | undefined {
+  return builtInVersions(variant)
+    .toReversed()
+    .find((version) => version !== mapping.versie && checkWhole(loadModel(variant, version)).ok(gegevens));
 }
 
 function parse(body: Buffer): unknown {

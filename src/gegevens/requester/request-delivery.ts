@@ -1,12 +1,12 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { type JsonObject, valueAt, withValueAt } from '../../kernel/json-value.ts';
+import { isRecord, type JsonObject, valueAt, withValueAt } from '../../kernel/json-value.ts';
 import type { SignatureStyle } from '../jades/protected-header.ts';
 import type { Signer } from '../jades/signature.ts';
 import type { Verifier } from '../jades/verify.ts';
 import type { Mapping } from '../model/mapping.ts';
-import { checkWhole, type Model, type PartCheck } from '../model/model.ts';
+import { checkWhole, type Model } from '../model/model.ts';
 import type { GegevensRequest } from '../model/selection.ts';
-import { type CheckedPage, checkAnswer } from './check-answer.ts';
+import { type CheckedPage, checkAnswer, type ExpectedModel } from './check-answer.ts';
 import type { KeptExchange } from './kept-pages.ts';
 import { RequesterError, type SupplierResponse, sendRequest } from './send-request.ts';
 
@@ -44,15 +44,15 @@ export interface DeliveredPage extends CheckedPage {
  * @throws {RequesterError} at the first fault
  */
 export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGenerator<DeliveredPage> {
-  const check = checkWhole(options.model);
+  const expected = { model: options.model, check: checkWhole(options.model) };
   let first: CheckedPage | undefined;
   let last: { readonly isKept: boolean; readonly envelope: string } | undefined;
   let records = 0;
   for (let page = options.body.page ?? 1; ; page += 1) {
     const body = JSON.stringify(first === undefined ? options.body : { ...options.body, ...nextPage(first, page) });
     // After the first page that is missing nothing kept counts: it would be of another state.
-    const kept = last?.isKept === false ? undefined : await findKept(options, page, body, check);
-    const { answered, request, checked } = kept ?? (await ask(options, body, check));
+    const kept = last?.isKept === false ? undefined : await findKept(options, page, body, expected);
+    const { answered, request, checked } = kept ?? (await ask(options, body, expected));
     const isKept = kept !== undefined;
     const received = checked.paginering?.currentPage ?? page;
     if (first === undefined && received !== page) {
@@ -83,7 +83,7 @@ export async function* requestDelivery(options: RequestDeliveryOptions): AsyncGe
 
 type CheckedExchange = KeptExchange & { readonly checked: CheckedPage };
 
-async function ask(options: RequestDeliveryOptions, body: string, check: PartCheck): Promise<CheckedExchange> {
+async function ask(options: RequestDeliveryOptions, body: string, expected: ExpectedModel): Promise<CheckedExchange> {
   const { digest, signature } = await options.signer.sign(Buffer.from(body), options.style);
   const answered = await sendRequest({
     ...options,
@@ -96,7 +96,7 @@ async function ask(options: RequestDeliveryOptions, body: string, check: PartChe
       'nlgov-adr-payload-sig': signature,
     },
   });
-  const checked = await checkAnswer(answered, options.verifier, check);
+  const checked = await checkAnswer(answered, options.verifier, expected);
   return { answered, request: { body, digest, signature }, checked };
 }
 
@@ -105,12 +105,12 @@ async function findKept(
   { findKept: find, verifier, waiting }: RequestDeliveryOptions,
   page: number,
   body: string,
-  check: PartCheck,
+  expected: ExpectedModel,
 ): Promise<CheckedExchange | undefined> {
   const kept = await find?.(page);
   if (kept?.request.body !== body) return undefined;
   try {
-    return { ...kept, checked: await checkAnswer(kept.answered, verifier, check) };
+    return { ...kept, checked: await checkAnswer(kept.answered, verifier, expected) };
   } catch (error) {
     if (!(error instanceof RequesterError)) throw error;
     waiting(`page ${page} was kept but does not hold (${error.message}): asking for it again`);
@@ -144,11 +144,62 @@ function countRecords({ gegevens }: CheckedPage, { mapping: { envelop, levering 
   }, 0);
 }
 
-/** A file of the exchange model that grows page by page, and can be imported again. */
+/** Called with each whole levering of a delivery. @param envelop the message of its first page */
+export type TakeLevering = (levering: JsonObject, envelop: JsonObject) => Promise<void>;
+
+/** Puts the leveringen of pages together: one that goes on on the next page is one levering. */
+export class LeveringMerger {
+  readonly #mapping: Mapping;
+  readonly #take: TakeLevering;
+  #envelop: JsonObject | undefined;
+  #open: JsonObject | undefined;
+
+  constructor(mapping: Mapping, take: TakeLevering) {
+    this.#mapping = mapping;
+    this.#take = take;
+  }
+
+  async add(gegevens: JsonObject): Promise<void> {
+    const list = valueAt(gegevens, this.#mapping.envelop.leveringen);
+    this.#envelop ??= gegevens;
+    for (const [index, levering] of (Array.isArray(list) ? list : []).entries()) {
+      if (!isRecord(levering)) continue;
+      const open = this.#open;
+      if (index === 0 && open !== undefined && this.#headOf(open) === this.#headOf(levering)) {
+        this.#open = this.#joined(open, levering);
+      } else {
+        await this.end();
+        this.#open = levering;
+      }
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#open !== undefined && this.#envelop !== undefined) await this.#take(this.#open, this.#envelop);
+    this.#open = undefined;
+  }
+
+  #headOf(levering: JsonObject): string {
+    const { records, zaken, teller } = this.#mapping.levering;
+    const lists = [records, ...(zaken === undefined ? [] : [zaken.lijst])];
+    return JSON.stringify([...lists, teller].reduce((head, path) => withValueAt(head, path, null), levering));
+  }
+
+  #joined(open: JsonObject, next: JsonObject): JsonObject {
+    const { records, zaken } = this.#mapping.levering;
+    const lists = [records, ...(zaken === undefined ? [] : [zaken.lijst])];
+    return lists.reduce((whole, path) => {
+      const parts = [valueAt(open, path), valueAt(next, path)].filter((part) => Array.isArray(part));
+      return parts.length === 0 ? whole : withValueAt(whole, path, parts.flat());
+    }, open);
+  }
+}
+
+/** A file of the exchange model that grows levering by levering, and can be imported again. */
 interface MergedFile {
-  add(gegevens: JsonObject): Promise<void>;
-  /** Completes the file: only then it is there. */
-  end(): Promise<void>;
+  readonly add: TakeLevering;
+  /** Completes the file: only then it is there. @param envelop the message of the first page */
+  end(envelop: JsonObject): Promise<void>;
   /** Releases it; what was not completed is removed. */
   close(): Promise<void>;
 }
@@ -156,33 +207,29 @@ interface MergedFile {
 const PLACEHOLDER = '\u0000leveringen\u0000';
 
 /** @throws {RequesterError} when the file cannot be written */
-export async function openMergedFile(path: string, { envelop, levering: { teller } }: Mapping): Promise<MergedFile> {
+export async function openMergedFile(
+  path: string,
+  { envelop: paths, levering: { teller } }: Mapping,
+): Promise<MergedFile> {
   // A pipe or device is written as it is.
   const isPlain = (await stat(path).catch(() => undefined))?.isFile() ?? true;
   const part = isPlain ? `${path}.part` : path;
   const file = await open(part, 'w', 0o600).catch((cause: unknown) => {
     throw new RequesterError(`${path} cannot be written`, { cause });
   });
-  let after: string | undefined;
+  const around = (envelop: JsonObject): string[] =>
+    JSON.stringify(withValueAt(envelop, paths.leveringen, PLACEHOLDER)).split(JSON.stringify(PLACEHOLDER));
   let count = 0;
   return {
-    async add(gegevens) {
-      const list = valueAt(gegevens, envelop.leveringen);
-      if (after === undefined) {
-        const [before = '', rest = ''] = JSON.stringify(withValueAt(gegevens, envelop.leveringen, PLACEHOLDER)).split(
-          JSON.stringify(PLACEHOLDER),
-        );
-        after = rest;
-        await file.write(`${before}[`);
-      }
-      for (const levering of Array.isArray(list) ? list : []) {
-        count += 1;
-        // Each page counts from 1.
-        await file.write(`${count === 1 ? '' : ','}${JSON.stringify(withValueAt(levering, teller, count))}`);
-      }
+    async add(levering, envelop) {
+      count += 1;
+      const before = count === 1 ? `${around(envelop)[0] ?? ''}[` : ',';
+      // Each page counts from 1.
+      await file.write(`${before}${JSON.stringify(withValueAt(levering, teller, count))}`);
     },
-    end: async () => {
-      await file.write(`]${after ?? ''}\n`);
+    end: async (envelop) => {
+      const [before = '', after = ''] = around(envelop);
+      await file.write(`${count === 0 ? `${before}[` : ''}]${after}\n`);
       if (isPlain) await rename(part, path);
     },
     close: async () => {

@@ -3,11 +3,19 @@ import { request } from 'undici';
 import { isRecord } from '../../kernel/json-value.ts';
 import { reasonOf } from '../../kernel/log.ts';
 
+interface RequesterErrorOptions extends ErrorOptions {
+  readonly isTemporary?: boolean;
+}
+
 /** A supplier's endpoint did not do what its contract says; the message is for the person who asked. */
 export class RequesterError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** Whether it may be otherwise later without anybody changing anything: the supplier is away or overloaded. */
+  readonly isTemporary: boolean;
+
+  constructor(message: string, { isTemporary = false, ...options }: RequesterErrorOptions = {}) {
     super(message, options);
     this.name = 'RequesterError';
+    this.isTemporary = isTemporary;
   }
 }
 
@@ -34,6 +42,10 @@ export interface SupplierResponse {
   readonly body: Buffer;
   /** The `Fsc-Transaction-Id` that was sent, if one was. */
   readonly transactionId?: string | undefined;
+}
+
+export function isTemporaryStatus(status: number): boolean {
+  return status === 429 || status >= 500;
 }
 
 const ATTEMPTS = 4;
@@ -67,15 +79,21 @@ async function sendOnce(options: SendOptions): Promise<SupplierResponse> {
     });
   } catch (cause) {
     signal.throwIfAborted();
-    throw new RequesterError(`${url} cannot be reached: ${reasonOf(cause)}`, { cause });
+    throw new RequesterError(`${url} cannot be reached: ${reasonOf(cause)}`, { cause, isTemporary: true });
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of received.body) {
-    const part = Buffer.from(chunk);
-    bytes += part.length;
-    if (bytes > maxBytes) throw new RequesterError(`the answer is larger than ${maxBytes} bytes`);
-    chunks.push(part);
+  try {
+    for await (const chunk of received.body) {
+      const part = Buffer.from(chunk);
+      bytes += part.length;
+      if (bytes > maxBytes) throw new RequesterError(`the answer is larger than ${maxBytes} bytes`);
+      chunks.push(part);
+    }
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof RequesterError) throw cause;
+    throw new RequesterError(`the answer of ${url} broke off: ${reasonOf(cause)}`, { cause, isTemporary: true });
   }
   const values = Object.entries(received.headers).map(([name, value = []]) => [name, [value].flat()]);
   return {
@@ -112,7 +130,10 @@ export async function fetchToken({ url, clientId, clientSecret, timeoutMs, signa
     signal,
   }).catch((cause: unknown) => {
     signal.throwIfAborted();
-    throw new RequesterError(`the token endpoint ${url} cannot be reached: ${reasonOf(cause)}`, { cause });
+    throw new RequesterError(`the token endpoint ${url} cannot be reached: ${reasonOf(cause)}`, {
+      cause,
+      isTemporary: true,
+    });
   });
   let text = '';
   for await (const chunk of body) {
@@ -128,5 +149,6 @@ export async function fetchToken({ url, clientId, clientSecret, timeoutMs, signa
   const token = isRecord(answer) ? answer.access_token : undefined;
   if (statusCode === 200 && typeof token === 'string') return token;
   const reason = isRecord(answer) && typeof answer.error === 'string' ? ` (${answer.error})` : '';
-  throw new RequesterError(`the token endpoint answered ${statusCode}${reason}, not a token`);
+  const isTemporary = isTemporaryStatus(statusCode);
+  throw new RequesterError(`the token endpoint answered ${statusCode}${reason}, not a token`, { isTemporary });
 }
