@@ -242,7 +242,13 @@ function details(entry: Journalled): string {
   return Object.entries(entry)
     .map(([name, value]) => {
       const shown =
-        value instanceof Date ? value.toISOString() : Array.isArray(value) ? listText(value) : (value ?? '-');
+        value instanceof Date
+          ? value.toISOString()
+          : Array.isArray(value)
+            ? listText(value)
+            : typeof value === 'object' && value !== null
+              ? listText([value])
+              : (value ?? '-');
       return `${name.padEnd(20)} ${shown}`;
     })
     .join('\n');

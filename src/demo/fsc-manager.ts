@@ -55,6 +55,8 @@ export type FscTokenOptions = {
   subject: string;
   /** OIN of a delegate: `act.sub`. */
   actor?: string | undefined;
+  /** Further claims, such as `gth`, `pdi`, `prp` and `add` of FSC Core 2.0. */
+  claims?: Readonly<Record<string, unknown>> | undefined;
   /** The client certificate to bind the token to: PEM, or its thumbprint in base64url. */
   boundTo?: string | undefined;
   /** Default: now. */
@@ -70,6 +72,7 @@ export async function mintFscToken(options: FscTokenOptions): Promise<string> {
   const key = createPrivateKey(options.key);
   const issuedAt = Math.floor((options.issuedAt ?? new Date()).getTime() / 1000);
   const claims = {
+    ...options.claims,
     gid: options.groupId,
     svc: options.service,
     ...(options.actor === undefined ? {} : { act: { sub: options.actor } }),

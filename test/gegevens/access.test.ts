@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority } from '../../src/demo/authority/authority.ts';
 import { type FscTokenOptions, mintFscToken } from '../../src/demo/fsc-manager.ts';
+import { readJournal } from '../../src/gegevens/store/journal.ts';
 import { type RawAnswer, type RawHeaders, send } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 
@@ -13,6 +14,7 @@ const AUDIENCE = 'https://inway.example:443';
 const PEER = '00000099000000002000';
 const REQUESTER = '00000099000000001000';
 const OTHER = '00000099000000009000';
+const PUBLISHER = '00000099000000003000';
 
 let supplier: Supplier;
 const managerDir = mkdtempSync(join(tmpdir(), 'manager-'));
@@ -200,6 +202,32 @@ describe('FSC tokens', () => {
   it('accepts a delegate that signs for the subject', async () => {
     const { status } = await supplier.get({}, { headers: await withFsc({ subject: OTHER, actor: REQUESTER }) });
     expect(status).toBe(200);
+  });
+
+  it('accepts one of FSC Core 2.0, with properties of the grant and whatever else it has', async () => {
+    const claims = { gth: '$1$4$grant', prp: { doel: 'statistiek' }, add: {}, nieuw: ['iets'], jti: 5 };
+    expect((await supplier.get({}, { headers: await withFsc({ claims }) })).status).toBe(200);
+  });
+
+  it('records who was delegated, in the processing log and in the journal with its proof', async () => {
+    const delegated = await withFsc({ subject: OTHER, actor: REQUESTER, claims: { pdi: PUBLISHER } });
+    await supplier.get({}, { headers: delegated });
+    const [entry] = await supplier.asOwner(
+      'select handeling_naam, afnemer_id from verwerkingenlog.versies order by tijdstip_registratie desc limit 1',
+    );
+    expect(entry).toEqual({
+      handeling_naam: `Gegevensuitwisseling, opgevraagd door ${REQUESTER} namens ${OTHER}, aangeboden namens ${PUBLISHER}`,
+      afnemer_id: OTHER,
+    });
+    await supplier.get({}, { headers: await withFsc() });
+    const [own, byDelegate] = await readJournal(supplier.pool, { limit: 2 });
+    expect(byDelegate?.machtiging).toEqual({ gemachtigde: REQUESTER, publicatieNamens: PUBLISHER });
+    expect(own).not.toHaveProperty('machtiging');
+  });
+
+  it.each([{ pdi: 'een ander' }, { pdi: 5 }])('refuses one with %j', async (claims) => {
+    const headers = await withFsc({ claims });
+    expectFsc(await supplier.ask({}, { headers }), 401, 'ERROR_CODE_ACCESS_TOKEN_INVALID', INVALID);
   });
 
   it.each([OTHER, REQUESTER])('accepts an OIN header that names the subject or its delegate: %s', async (oin) => {

@@ -262,6 +262,13 @@ interface DeliveryRecord {
   readonly signature: string;
 }
 
+/** What was done, with who was delegated to it: a person can see who asked, and for whom. */
+function handelingOf({ subject, actor, publishedFor }: Caller): string {
+  const asked = actor === undefined ? [] : [`opgevraagd door ${actor} namens ${subject}`];
+  const offered = publishedFor === undefined ? [] : [`aangeboden namens ${publishedFor}`];
+  return ['Gegevensuitwisseling', ...asked, ...offered].join(', ');
+}
+
 /** @returns number of the journal entry. @throws {Problem} 502 when journal or log cannot be written, 403 when the request was another caller's: nothing is sent then */
 async function recordDelivery({
   needs,
@@ -297,6 +304,9 @@ async function recordDelivery({
         antwoordDigest: page.digest,
         antwoordHandtekening: signature,
         ongedekt: namedGaps(page.uncovered),
+        ...(caller.actor === undefined && caller.publishedFor === undefined
+          ? {}
+          : { machtiging: { gemachtigde: caller.actor, publicatieNamens: caller.publishedFor } }),
       },
       platform.proof('leveringen'),
     ),
@@ -304,7 +314,7 @@ async function recordDelivery({
       {
         kind: variant,
         actieNaam: ACTIE[variant],
-        handelingNaam: 'Gegevensuitwisseling',
+        handelingNaam: handelingOf(caller),
         consumer,
         confidential: false,
         uitvoerder: ownSigner.key().oin,

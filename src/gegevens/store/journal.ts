@@ -29,6 +29,15 @@ interface JournalEntry {
   readonly antwoordDigest: string;
   readonly antwoordHandtekening: string;
   readonly ongedekt: readonly Uncovered[];
+  readonly machtiging?: Machtiging | undefined;
+}
+
+/** Who was delegated to what, as the access token said. */
+export interface Machtiging {
+  /** Who called for the requester. */
+  readonly gemachtigde?: string | undefined;
+  /** For whom this service is offered. */
+  readonly publicatieNamens?: string | undefined;
 }
 
 /** The first caller that a signed request was answered to. */
@@ -109,11 +118,11 @@ async function insertEntry(db: Db, entry: JournalEntry, proof: ProofWriter | und
     text: `insert into gegevens.journaal
         (variant, request_id, oin, subject, token_hash, fsc_transactie_id, vraag, vraag_digest, vraag_handtekening, pagina,
          pagina_grootte, leveringen, records, bytes, antwoord_digest, antwoord_handtekening, ongedekt,
-         trace_id, span_id, ouder_span_id, id, klaargezet_op, zaad, bewijs_nr)
+         trace_id, span_id, ouder_span_id, id, klaargezet_op, zaad, bewijs_nr, machtiging)
       overriding system value
       values ($1::text, $2::uuid, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::int,
          $11::int, $12::bigint[], $13::int, $14::bigint, $15::text, $16::text, $17::jsonb, $18::text, $19::text, $20::text,
-         $21::bigint, $22::timestamptz, $23::text, $24::bigint)`,
+         $21::bigint, $22::timestamptz, $23::text, $24::bigint, $25::jsonb)`,
     values: [
       entry.variant,
       entry.requestId,
@@ -139,6 +148,7 @@ async function insertEntry(db: Db, entry: JournalEntry, proof: ProofWriter | und
       next.at,
       sealed === undefined ? null : (proof?.encryptSeed(seedName(next.id), sealed.seed) ?? null),
       next.number,
+      entry.machtiging === undefined ? null : JSON.stringify(entry.machtiging),
     ],
   });
   return next.id;
@@ -198,6 +208,8 @@ export interface Journalled {
   readonly antwoordHandtekening: string;
   /** Days asked for that no delivery covered. */
   readonly ongedekt: Uncovered[];
+  /** Absent: nobody was delegated. A line without it has the same proof as before it was recorded. */
+  readonly machtiging?: Machtiging | undefined;
 }
 
 interface JournalQuery {
@@ -215,20 +227,26 @@ const LINE = `id, variant, klaargezet_op as "klaargezetOp", verzonden_op as "ver
        token_hash as "tokenHash", fsc_transactie_id as "fscTransactieId",
        trace_id as "traceId", span_id as "spanId", ouder_span_id as "parentSpanId", vraag, vraag_digest as "vraagDigest",
        vraag_handtekening as "vraagHandtekening", pagina, pagina_grootte as "paginaGrootte", leveringen, records, bytes,
-       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt`;
+       antwoord_digest as "antwoordDigest", antwoord_handtekening as "antwoordHandtekening", ongedekt, machtiging`;
+
+type StoredLine = Omit<Journalled, 'machtiging'> & { readonly machtiging: Machtiging | null };
+
+function toLine({ machtiging, ...line }: StoredLine): Journalled {
+  return machtiging === null ? line : { ...line, machtiging };
+}
 
 /** Entries after a number, in order, with what the proof log keeps of them. */
 export async function readJournalAfter(db: Db, after: number, limit: number): Promise<ProvenDelivery[]> {
-  const { rows } = await db.query<Journalled & { seed: string | null; proofNumber: number | null }>(
+  const { rows } = await db.query<StoredLine & { seed: string | null; proofNumber: number | null }>(
     `select ${LINE}, zaad as seed, bewijs_nr as "proofNumber" from gegevens.journaal where id > $1::bigint order by id limit $2::int`,
     [after, limit],
   );
-  return rows.map(({ seed, proofNumber, ...entry }) => ({ entry, seed, proofNumber }));
+  return rows.map(({ seed, proofNumber, ...line }) => ({ entry: toLine(line), seed, proofNumber }));
 }
 
 /** Entries of the journal, newest first. */
 export async function readJournal(db: Db, { variant, oin, since, id, limit }: JournalQuery): Promise<Journalled[]> {
-  const { rows } = await db.query<Journalled & Record<string, unknown>>(
+  const { rows } = await db.query<StoredLine & Record<string, unknown>>(
     `select ${LINE}
      from gegevens.journaal
      where ($1::text is null or variant = $1::text) and ($2::text is null or oin = $2::text)
@@ -236,5 +254,5 @@ export async function readJournal(db: Db, { variant, oin, since, id, limit }: Jo
      order by id desc limit $5::int`,
     [variant ?? null, oin ?? null, since ?? null, id ?? null, limit],
   );
-  return rows;
+  return rows.map(toLine);
 }

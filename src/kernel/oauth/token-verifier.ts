@@ -276,7 +276,17 @@ export function createTokenCache({ maxBytes, cacheMs }: TokenCacheOptions): Toke
 
 /** Bytes of an entry, about: a character takes up to two. */
 function sizeOf(hash: string, { caller, key, boundTo = '', fsc }: VerifiedToken): number {
-  const texts = [hash, key, boundTo, fsc?.groupId, fsc?.service, caller.subject, caller.clientId, caller.actor];
+  const texts = [
+    hash,
+    key,
+    boundTo,
+    fsc?.groupId,
+    fsc?.service,
+    caller.subject,
+    caller.clientId,
+    caller.actor,
+    caller.publishedFor,
+  ];
   const scopes = [...caller.scopes];
   const characters = [...texts, caller.oin, caller.peerId, caller.tokenHash, ...scopes].reduce(
     (sum, text) => sum + (text?.length ?? 0),

@@ -128,6 +128,8 @@ export type Caller = {
   oin?: string;
   /** `act.sub`: the delegate that acts for the subject. */
   actor?: string;
+  /** FSC, `pdi`: the peer for whom this one offers the service. */
+  publishedFor?: string;
   scopes: ReadonlySet<string>;
   expiresAt: Date;
   /** SHA-256 of the token, base64url: names the token without giving it away. */

@@ -101,7 +101,7 @@ export type FscOptions = {
 /** FSC tokens carry no scope: a token for the service is the right to read. */
 const scopes: ReadonlySet<string> = new Set(['read']);
 
-/** Verifies what does not change during the life of an FSC token, signed by the own Manager. @see FSC Core 1.1, "Access Token" */
+/** Verifies what does not change during the life of an FSC token, signed by the own Manager. @see FSC Core 1.1 and 2.0, "Access token"; claims that it does not name, as `prp`, are ignored */
 export async function verifyFsc(
   token: string,
   hash: string,
@@ -127,9 +127,11 @@ export async function verifyFsc(
   const groupId = optionalText(claims, 'gid');
   const service = optionalText(claims, 'svc');
   const actor = actorOf(claims);
+  const publishedFor = optionalText(claims, 'pdi');
   const boundTo = confirmationThumbprint(claims);
   if (subject === undefined || !OIN.test(subject)) throw new TokenError('invalid', 'claims-malformed');
-  if (actor !== undefined && !OIN.test(actor)) throw new TokenError('invalid', 'claims-malformed');
+  if ([actor, publishedFor].some((peer) => peer !== undefined && !OIN.test(peer)))
+    throw new TokenError('invalid', 'claims-malformed');
   if (groupId === undefined || service === undefined) throw new TokenError('invalid', 'claims-malformed');
   return {
     caller: {
@@ -138,6 +140,7 @@ export async function verifyFsc(
       peerId: subject,
       oin: subject,
       ...(actor === undefined ? {} : { actor }),
+      ...(publishedFor === undefined ? {} : { publishedFor }),
       scopes,
       expiresAt: new Date(expiry * 1000),
       tokenHash: hash,
