@@ -1,9 +1,11 @@
 /** Switches organisations from one source to another. Identities stay: what both have is not published again. */
+
 import { askPage, FeedFault, readServiceDocument } from '../feed-client/client.ts';
 import { NO_PROGRESS, notePage, readSnapshotPage } from '../feed-client/page.ts';
 import { transaction } from '../kernel/database/transaction.ts';
 import { isRecord } from '../kernel/json-value.ts';
 import type { Platform } from '../kernel/platform.ts';
+import { isMassDelete } from '../raadsfeed/domain/mass-delete.ts';
 import { isResourceType, normaliseOrganisatiecode } from '../raadsfeed/domain/resource.ts';
 import { type AggregatorDependencies, closeDependencies, openDependencies } from './dependencies.ts';
 import { partKey } from './resource-key.ts';
@@ -119,6 +121,6 @@ export function compareIdentities(held: ReadonlySet<string>, offered: ReadonlySe
     same: held.size - deleted.length,
     deleted,
     added: [...offered].filter((key) => !held.has(key)).toSorted(),
-    isMassDelete: deleted.length * 10 > held.size,
+    isMassDelete: isMassDelete(deleted.length, held.size),
   };
 }

@@ -34,11 +34,27 @@ describe('a source that does not know its cursor any more', () => {
     expect(records[1]).toMatchObject({ verwijderreden: 'overig', toelichting: expect.stringContaining(source.url) });
   });
 
+  it('lets an organisation of fewer than ten resources lose one', async () => {
+    for (let i = 6; i <= 20; i += 1) source.remove('delete', `d-${i}`);
+    await eventually(async () => expect(await published()).toHaveLength(35));
+    forget(range(1, 4));
+    await eventually(async () =>
+      expect((await published()).slice(35)).toMatchObject([
+        { op: 'delete', resource: { bronidentificatie: 'd-5' } },
+        {},
+      ]),
+    );
+  });
+
   it("deletes no more than a tenth without an operator's consent, and reports what is withheld", async () => {
     forget(range(1, 17));
     await eventually(async () => {
       expect(await sourceState(aggregator.pool, source.url)).toMatchObject({ achtergehouden: 3, fase: 'feed' });
     });
+    const { rows } = await aggregator.pool.query(
+      `select detail from aggregator.melding where wat = 'mass-delete-withheld'`,
+    );
+    expect(rows).toMatchObject([{ detail: expect.stringContaining(`bron sync ${source.url} --allow-mass-delete`) }]);
     expect(await published()).toHaveLength(20);
     // The feed goes on meanwhile.
     source.document('d-30');

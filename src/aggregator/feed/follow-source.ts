@@ -2,9 +2,11 @@
  * One run of a source that is a feed: its service document when that is due, then pages of its snapshot, then of its feed, to its end or
  * to the limit of the run. Pages are published in the transaction that stores how far the source was read.
  */
+
 import { FeedFault, type FeedFaultCode } from '../../feed-client/client.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import type { Removal } from '../../raadsfeed/domain/change.ts';
+import { isMassDelete } from '../../raadsfeed/domain/mass-delete.ts';
 import { publishBatch } from '../../raadsfeed/store/publish.ts';
 import { BATCH_CHANGES } from '../../raadsfeed/writer/publisher.ts';
 import type { AggregatorDependencies } from '../dependencies.ts';
@@ -193,9 +195,6 @@ async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependenc
   });
 }
 
-/** Deleting more than this part of an organisation (one in …) needs an operator's consent. */
-const MASS_DELETE = 10;
-
 /**
  * Deletes what a new snapshot, and the feed after it, do not show any more. Only when the feed has been read to its end: what changed
  * while the snapshot was read may be in the feed only.
@@ -212,7 +211,7 @@ async function finishComparison(
     source.id,
     organisations.map(({ organisatiecode }) => organisatiecode),
   );
-  const tooMany = counts.filter(({ total, missing }) => missing * MASS_DELETE > total && !source.allowMassDelete);
+  const tooMany = counts.filter(({ total, missing }) => isMassDelete(missing, total) && !source.allowMassDelete);
   let deleted = 0;
   for (const { organisatiecode, missing } of counts) {
     if (missing === 0 || tooMany.some((other) => other.organisatiecode === organisatiecode)) continue;
@@ -222,7 +221,7 @@ async function finishComparison(
     const issues = tooMany.map(({ organisatiecode, total, missing }) => ({
       what: 'mass-delete-withheld',
       where: organisatiecode,
-      detail: `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent`,
+      detail: `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent: \`koppelvlak bron sync ${source.adres} --allow-mass-delete\``,
       times: 1,
       blocking: true,
     }));

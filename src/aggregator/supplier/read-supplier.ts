@@ -67,7 +67,7 @@ export async function readOneWindow(
   const { reading, known } = await fetchWindow(lease, of, window, deps, signal);
   const deletedBefore = await readRound(pool, lease, deps.fullAgainMs);
   const done = await publishReading(lease, reading, { organisatiecode, deletedBefore, allowMassDelete }, deps);
-  const issues = [...reading.issues, ...done.issues, ...withheldIssues(done.withheld)];
+  const issues = [...reading.issues, ...done.issues, ...withheldIssues(lease.source.adres, done.withheld)];
   const complete = reading.complete && done.issues.length === 0 && done.withheld === 0;
   const coverage = await measureReadings(pool, organisatiecode, [reading], known);
   const current = roundWindows(of.from, clock.now()).current.map(({ from }) => from);
@@ -105,9 +105,9 @@ async function fetchWindow(
   return { reading, known };
 }
 
-function withheldIssues(withheld: number): SourceIssue[] {
+function withheldIssues(source: string, withheld: number): SourceIssue[] {
   if (withheld === 0) return [];
-  const detail = `${withheld} resources are not at the supplier any more; deleting so many needs an operator's consent`;
+  const detail = `${withheld} resources are not at the supplier any more; deleting so many needs an operator's consent: \`koppelvlak bron sync ${source} --allow-mass-delete\``;
   return [{ what: 'mass-delete-withheld', where: 'deletes', detail, times: 1, blocking: true }];
 }
 

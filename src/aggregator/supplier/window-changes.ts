@@ -1,4 +1,5 @@
 import type { PubliceerRegel } from '../../raadsfeed/domain/change.ts';
+import { isMassDelete } from '../../raadsfeed/domain/mass-delete.ts';
 import { partKey } from '../resource-key.ts';
 import { joinDocument } from './join-document.ts';
 import type {
@@ -59,7 +60,7 @@ export interface WindowChanges {
 /** What follows from a reading: records to publish and items to remember. Only a complete window deletes. */
 export function deriveChanges(reading: WindowReading, state: WindowBaseline): WindowChanges {
   const deletes = reading.complete ? findDeletes(reading, state) : [];
-  const tooMany = (state.deletedBefore + deletes.length) * 10 > state.total;
+  const tooMany = isMassDelete(state.deletedBefore + deletes.length, state.total);
   const withheld = tooMany && !state.allowMassDelete ? deletes : [];
   const mayDelete = reading.complete && withheld.length === 0;
   const known = new Map(state.known.map((item) => [item.key, item]));

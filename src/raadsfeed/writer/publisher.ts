@@ -3,6 +3,7 @@ import { transaction } from '../../kernel/database/transaction.ts';
 import type { ProofWriters } from '../../kernel/proof-log.ts';
 import type { Clock } from '../../kernel/time.ts';
 import type { Change, Removal, Verwijderreden } from '../domain/change.ts';
+import { isMassDelete } from '../domain/mass-delete.ts';
 import { resourceKey } from '../domain/resource.ts';
 import { readFeedRow } from '../store/feed-row.ts';
 import { type Outcome, publishBatch } from '../store/publish.ts';
@@ -57,9 +58,6 @@ function organisationsOf(changes: readonly Change[]): { organisatiecode: string;
   return [...names].map(([organisatiecode, naam]) => ({ organisatiecode, naam }));
 }
 
-/** A sync deletes no more than this part of what an organisation has, unless the operator allows it. */
-const MASS_DELETE_PART = 0.1;
-
 /** What is in the feed and missing from the full state of an organisation. */
 export interface Missing {
   readonly organisatiecode: string;
@@ -85,8 +83,11 @@ export async function findMissing(
   const removals = present
     .filter(({ resourceType, resource }) => !keys.has(resourceKey(resourceType, resource)))
     .map(({ resourceType, resource }): Removal => ({ op: 'delete', resourceType, resource, ...because }));
-  const isMassDelete = removals.length > present.length * MASS_DELETE_PART;
-  return { organisatiecode, upTo, present: present.length, removals, isMassDelete };
+  return {
+    ...{ organisatiecode, upTo, removals },
+    present: present.length,
+    isMassDelete: isMassDelete(removals.length, present.length),
+  };
 }
 
 /** Publishes removals in batches, but of nothing that others have published anew since; returns how many were recorded. */

@@ -123,6 +123,10 @@ describe('another source of the same organisation', () => {
       same: 1,
       deleted: ['Vergadering/meeting-2'],
       added: ['Vergadering/v-2'],
+      // Fewer than ten resources count as ten.
+      isMassDelete: false,
+    });
+    expect(compareIdentities(held, new Set(['Vergadering/v-1', 'Vergadering/v-2']))).toMatchObject({
       isMassDelete: true,
     });
   });
