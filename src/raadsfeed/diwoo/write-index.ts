@@ -1,6 +1,8 @@
 /** Writes what changed in the feed into the index, a batch in a fixed number of statements. Runs in the transaction of the position. */
+
 import { arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import { type Resource, resourceKey } from '../domain/resource.ts';
+import { MOST_REMOVED } from '../store/follow-index.ts';
 import type { ItemState, Offer } from './offer.ts';
 import {
   type Document,
@@ -302,27 +304,44 @@ function keysOf(resources: readonly Resource[]): [Buffer, Buffer] {
   ];
 }
 
-/** Removes documents, items and references whose resource is not there any more, or whose record is another one. */
-export async function dropStrays(db: Db): Promise<void> {
-  await db.query(
+/**
+ * Removes documents, items and references whose resource is not there any more, or whose record is another one: a bounded part of them.
+ * @returns whether all of them are gone
+ */
+export async function dropStrays(db: Db): Promise<boolean> {
+  const documents = await db.query<{ removed: number }>(
     `with weg as (
-       delete from raadsfeed_diwoo.stuk s
-        where not exists (select from raadsfeed.stand t
-                           where t.organisatiecode = s.organisatiecode and t.resource_type = 'Informatieobject'
-                             and t.bronidentificatie = s.bronidentificatie and t.sequence_number = s.nummer)
-       returning organisatiecode, categorie, pagina, plaats)
+       delete from raadsfeed_diwoo.stuk
+        where ctid = any (array(
+              select s.ctid from raadsfeed_diwoo.stuk s
+               where not exists (select from raadsfeed.stand t
+                                  where t.organisatiecode = s.organisatiecode and t.resource_type = 'Informatieobject'
+                                    and t.bronidentificatie = s.bronidentificatie and t.sequence_number = s.nummer)
+               limit ${MOST_REMOVED}))
+       returning organisatiecode, categorie, pagina, plaats), bladen as (
      update raadsfeed_diwoo.sitemap m
         set aantal = m.aantal - w.aantal, gewijzigd = greatest(m.gewijzigd, now()), versie = m.versie + 1
        from (select organisatiecode, categorie, pagina, count(*)::integer as aantal from weg where plaats is not null group by 1, 2, 3) w
-      where m.organisatiecode = w.organisatiecode and m.categorie = w.categorie and m.pagina = w.pagina`,
+      where m.organisatiecode = w.organisatiecode and m.categorie = w.categorie and m.pagina = w.pagina)
+     select count(*)::integer as removed from weg`,
   );
-  await db.query(
-    `delete from raadsfeed_diwoo.verwijzing v
-      where not exists (select from raadsfeed_diwoo.stuk s where s.organisatiecode = v.organisatiecode and s.bronidentificatie = v.van)`,
+  const references = await db.query(
+    `delete from raadsfeed_diwoo.verwijzing
+      where ctid = any (array(
+            select v.ctid from raadsfeed_diwoo.verwijzing v
+             where not exists (select from raadsfeed_diwoo.stuk s where s.organisatiecode = v.organisatiecode and s.bronidentificatie = v.van)
+             limit ${MOST_REMOVED}))`,
   );
-  await db.query(
-    `delete from raadsfeed_diwoo.agendapunt a
-      where not exists (select from raadsfeed.stand t
-                         where t.organisatiecode = a.organisatiecode and t.resource_type = 'Agendapunt' and t.bronidentificatie = a.bronidentificatie)`,
+  const items = await db.query(
+    `delete from raadsfeed_diwoo.agendapunt
+      where ctid = any (array(
+            select a.ctid from raadsfeed_diwoo.agendapunt a
+             where not exists (select from raadsfeed.stand t
+                                where t.organisatiecode = a.organisatiecode and t.resource_type = 'Agendapunt'
+                                  and t.bronidentificatie = a.bronidentificatie)
+             limit ${MOST_REMOVED}))`,
+  );
+  return [documents.rows[0]?.removed, references.rowCount, items.rowCount].every(
+    (count) => (count ?? 0) < MOST_REMOVED,
   );
 }

@@ -3,7 +3,7 @@ import type { Pool } from '../../kernel/database/pool.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
 import { isRecord } from '../../kernel/json-value.ts';
 import { isResourceType } from '../domain/resource.ts';
-import { type FeedIndex, followFeed, readIndexPosition } from '../store/follow-index.ts';
+import { type FeedIndex, followFeed, MOST_REMOVED, readIndexPosition } from '../store/follow-index.ts';
 import { toEntry } from './entry.ts';
 import { type IndexChange, writeIndex } from './write-index.ts';
 
@@ -12,8 +12,14 @@ const INDEX: FeedIndex = {
   stepRecords: 500,
   write: (db, texts) => writeIndex(db, texts.map(toChange)),
   async begin(db) {
-    await db.query('delete from raadsfeed_zoek.stuk');
-    await db.query('delete from raadsfeed_zoek.verwijzing');
+    let isDone = true;
+    for (const table of ['stuk', 'verwijzing']) {
+      const { rowCount } = await db.query(
+        `delete from raadsfeed_zoek.${table} where ctid = any (array(select ctid from raadsfeed_zoek.${table} limit ${MOST_REMOVED}))`,
+      );
+      isDone &&= (rowCount ?? 0) < MOST_REMOVED;
+    }
+    return isDone;
   },
   scanned: dropStrays,
 };

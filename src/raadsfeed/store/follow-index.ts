@@ -10,6 +10,9 @@ import { readFeedHead } from './feed-row.ts';
 import { readRange } from './read-log.ts';
 import { readSnapshot } from './read-texts.ts';
 
+/** Rows that one step of `begin` removes from a table: well within the time of a statement. */
+export const MOST_REMOVED = 5_000;
+
 /** An index in a schema of its own, which has a table `positie` with one row. */
 export interface FeedIndex {
   readonly schema: 'raadsfeed_zoek' | 'raadsfeed_diwoo';
@@ -17,8 +20,8 @@ export interface FeedIndex {
   readonly stepRecords: number;
   /** Takes records in, given as the feed has them. */
   readonly write: (db: Db, texts: readonly string[]) => Promise<void>;
-  /** Prepares for taking in the current state from the beginning. */
-  readonly begin: (db: Db) => Promise<void>;
+  /** Removes what must be gone before the current state is taken in from the beginning, a bounded part in each step; true when all of it is gone. */
+  readonly begin: (db: Db) => Promise<boolean>;
   /** Called when all of the current state was taken in. */
   readonly scanned?: (db: Db) => Promise<void>;
 }
@@ -62,8 +65,7 @@ export async function followFeed(pool: Pool, index: FeedIndex): Promise<'changed
     const top = head.head.sequenceNumber;
     // Another feed, a restored backup, or history that was pruned before it was read: from the current state.
     if (found.feedId !== head.feedId || found.nummer > top || found.nummer < head.historyAfter.sequenceNumber) {
-      await index.begin(db);
-      await move(db, schema, { feedId: head.feedId, nummer: top, scanNa: 0, scanTot: top });
+      if (await index.begin(db)) await move(db, schema, { feedId: head.feedId, nummer: top, scanNa: 0, scanTot: top });
       return 'changed';
     }
     if (found.nummer < top) {
