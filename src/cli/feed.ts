@@ -43,16 +43,18 @@ function feedRedactCommand(terminal: Terminal): Command {
       '\nExample:\n  $ koppelvlak feed redact --resource gm0363/Informatieobject/doc-1 --reden persoonsgegevens',
     )
     .action((options: RedactOptions) =>
-      runCommand(terminal, options, async ({ platform, ownerUrl, output }) => {
+      runCommand(terminal, options, async ({ platform, ownerUrl, output, interrupted }) => {
         const { reden: verwijderreden, toelichting } = options;
         requireToelichting(verwijderreden, toelichting);
         const { createPublisher } = await import('../raadsfeed/writer/publisher.ts');
+        const { awaitContentTables } = await import('../raadsfeed/store/content-tables.ts');
         const { vacuumFeed } = await import('../raadsfeed/store/text-partitions.ts');
         const changes = options.resource.map(
           (named): Removal => ({ op: 'redact', ...named, verwijderreden, toelichting }),
         );
         const outcomes = await createPublisher(platform).publish(changes);
         await vacuumFeed(ownerUrl);
+        const waiting = await awaitContentTables(platform.pool, interrupted);
         const results = changes.map(({ resourceType, resource }, i) => {
           const outcome = outcomes[i] ?? 'no-op';
           const name = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
@@ -68,6 +70,11 @@ function feedRedactCommand(terminal: Terminal): Command {
                 : `${resource}: redacted as ${sequenceNumber}; content gone from ${geredigeerdeSequenceNumbers.join(', ')}.`,
             );
           }
+          output.line(
+            waiting.length === 0
+              ? 'No table or index holds the content any more.'
+              : `Files of ${waiting.join(', ')} may still hold it: no server follows the feed there. Start one with the extension on; it is rewritten within a minute.`,
+          );
         });
       }),
     );

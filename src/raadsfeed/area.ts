@@ -28,12 +28,13 @@ import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.t
 import { streamRoute } from './routes/stream.ts';
 import { followStep as followSearchStep } from './search/follow-feed.ts';
 import type { RaadsfeedServices } from './services.ts';
+import { rewriteContentTables } from './store/content-tables.ts';
 import { rewritePartitions } from './store/text-partitions.ts';
 
 const CONTRACT = new URL('../../openapi/raadsfeed.yaml', import.meta.url);
 
 /** Milliseconds between checks for files that may still hold what was redacted. */
-const REWRITE_MS = 300_000;
+const REWRITE_MS = 10_000;
 
 /** The part of the memory for unread answers that streams have, beside whole answers. */
 const STREAM_SHARE = 1 / 4;
@@ -95,10 +96,18 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
     : undefined;
   const followers = diwoo === undefined ? [] : [diwoo];
   let rewriting: NodeJS.Timeout | undefined;
+  let isRewriting = false;
   const finishRewrites = (): void => {
-    rewritePartitions(pool).catch((error: unknown) =>
-      log.error({ err: error }, 'files of the database may still hold what was redacted; the rewrite is tried again'),
-    );
+    if (isRewriting) return;
+    isRewriting = true;
+    rewritePartitions(pool)
+      .then(() => rewriteContentTables(pool))
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'files of the database may still hold what was redacted; the rewrite is tried again'),
+      )
+      .finally(() => {
+        isRewriting = false;
+      });
   };
   app.addHook('onListen', async () => {
     // Finishes the redaction of a process that died after its commit.

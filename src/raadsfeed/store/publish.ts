@@ -8,6 +8,7 @@ import type { ProofWriter } from '../../kernel/proof-log.ts';
 import type { Change, Removal } from '../domain/change.ts';
 import { type RecordText, recordText, redactedRecord } from '../domain/record-text.ts';
 import { resourceKey } from '../domain/resource.ts';
+import { markContentTables } from './content-tables.ts';
 import { type FeedRow, lockFeedRow, moveHead } from './feed-row.ts';
 import { sealRecords } from './proof.ts';
 import { readRedactable, writeRedacted } from './redact.ts';
@@ -87,6 +88,7 @@ export async function publishBatch(
   await writeRecords(db, records, storedAt, seeds);
   const head = before + records.length;
   const redactionCount = records.filter(({ change }) => change.op === 'redact').length;
+  if (redactedTexts.size > 0) await markContentTables(db, head);
   await moveHead(db, { sequenceNumber: head, epoch: epochOf(head) }, storedAt, redactionCount);
   return outcomes;
 }

@@ -41,7 +41,7 @@ const MOST_ATTEMPTS = 20;
  * Rewrites the files of all partitions that held what a redaction or pruning removed, each in a transaction of its own. Readers and
  * writers go on meanwhile.
  * @returns how many partitions were rewritten
- * @throws when a reader keeps a partition open for longer than ten seconds; it stays to be done
+ * @throws when a reader keeps a partition open for longer than twenty seconds; it stays to be done
  */
 export async function rewritePartitions(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ first: number }>(
@@ -80,9 +80,7 @@ export async function vacuumFeed(ownerUrl: string): Promise<void> {
   });
   await client.connect();
   try {
-    await client.query(
-      'vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst, raadsfeed_zoek.stuk, raadsfeed_zoek.verwijzing',
-    );
+    await client.query('vacuum raadsfeed.record, raadsfeed.stand, raadsfeed.tekst');
   } finally {
     await client.end();
   }

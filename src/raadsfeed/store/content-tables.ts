@@ -1,0 +1,60 @@
+/** Tables beside the feed that hold content of it: extensions register them in `raadsfeed.content_tables`, see migration 0127. */
+import type { Pool } from '../../kernel/database/pool.ts';
+import { allowLongStatements, type Db, transaction } from '../../kernel/database/transaction.ts';
+
+/** Milliseconds that one table may take. */
+const REWRITE_TIMEOUT_MS = 600_000;
+
+/** Marks all registered tables: a redaction, of which this is the last number, removed content. */
+export async function markContentTables(db: Db, redactedAt: number): Promise<void> {
+  await db.query({
+    name: 'raadsfeed-mark-content-tables',
+    text: 'update raadsfeed.content_tables set redacted_at = $1::bigint',
+    values: [redactedAt],
+  });
+}
+
+/**
+ * Rewrites the files of the tables that held what was redacted, each in a transaction of its own, as soon as they have followed the feed
+ * that far.
+ * @returns the tables whose files may still hold redacted content, with their schemas
+ * @throws when a reader keeps a table open for longer than twenty seconds; it stays to be done
+ */
+export async function rewriteContentTables(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ schema: string; name: string }>(
+    `select schema_name as schema, table_name as name from raadsfeed.content_tables where redacted_at > rewritten_to order by 1, 2`,
+  );
+  const waiting: string[] = [];
+  for (const { schema, name } of rows) {
+    const outcome = await rewriteTable(pool, schema, name);
+    if (outcome !== 'done' && outcome !== 'nothing') waiting.push(`${schema}.${name}`);
+  }
+  return waiting;
+}
+
+async function rewriteTable(pool: Pool, schema: string, name: string): Promise<string | undefined> {
+  return transaction(pool, async (client) => {
+    const db = await allowLongStatements(client, REWRITE_TIMEOUT_MS);
+    const { rows } = await db.query<{ outcome: string }>(
+      'select raadsfeed.rewrite_content_table($1::text, $2::text) as outcome',
+      [schema, name],
+    );
+    return rows[0]?.outcome;
+  });
+}
+
+/** How often a command looks whether an extension has followed the feed, and for how long it waits. */
+const POLL_MS = 500;
+const WAIT_MS = 60_000;
+
+/**
+ * Waits until no table of an extension holds redacted content any more, for at most a minute.
+ * @returns the tables that may still hold it
+ */
+export async function awaitContentTables(pool: Pool, signal: AbortSignal): Promise<string[]> {
+  for (let waited = 0; ; waited += POLL_MS) {
+    const waiting = await rewriteContentTables(pool);
+    if (waiting.length === 0 || waited >= WAIT_MS || signal.aborted) return waiting;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
