@@ -127,18 +127,22 @@ function feedPruneCommand(terminal: Terminal): Command {
 function feedVerifyCommand(terminal: Terminal): Command {
   return new Command('verify')
     .description('check every promise of the feed on the stored data')
+    .option('--files', 'also find files of the database that a crash left behind; needs the login of its owner')
     .option('--json', 'one machine-readable result')
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed verify')
-    .action((options: { json?: boolean }) =>
-      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+    .action((options: { files?: boolean; json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, ownerUrl, output, interrupted }) => {
         const { verifyFeed } = await import('../raadsfeed/verify/verify-feed.ts');
         const progress = createProgress(terminal, 'checked', undefined);
-        const result = await verifyFeed(platform.pool, {
+        const { findOrphanFiles } = await import('../raadsfeed/store/orphan-files.ts');
+        const verified = await verifyFeed(platform.pool, {
           clock: platform.clock,
           signal: interrupted,
           progress: (number) => progress.update(number),
         });
         progress.end();
+        const files = options.files === true ? await findOrphanFiles(ownerUrl) : [];
+        const result = { ...verified, ...(options.files === true && { files }) };
         output.result(result, () => {
           for (const { sequenceNumber, fault } of result.faults) {
             output.line(sequenceNumber === undefined ? fault : `${sequenceNumber}: ${fault}`);
@@ -146,8 +150,14 @@ function feedVerifyCommand(terminal: Terminal): Command {
           output.line(
             `${result.records} records, ${result.resources} resources, head ${result.head}: ${result.faultCount} faults.`,
           );
+          for (const { path, bytes } of files) output.line(`${path}: ${bytes} bytes that belong to no relation`);
         });
         if (result.faultCount > 0) throw new CommandError(`${result.faultCount} promises are broken.`);
+        if (files.length > 0) {
+          throw new CommandError(
+            `${files.length} files of the database belong to no relation and may hold what was redacted: see docs/runbook.md, "Files without a relation"`,
+          );
+        }
       }),
     );
 }
