@@ -4,7 +4,7 @@ import { isRecord, type JsonObject, toPointer, valueAt } from '../../kernel/json
 import type { ItemList } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { type Organisation, organisationOf } from '../model/selection.ts';
-import { describeError, type Faults, JsonTextError, locateValues } from './faults.ts';
+import { describeError, type Faults, JsonTextError, locateValues, MAX_FAULTS } from './faults.ts';
 import { SeenTexts, ZaakLinker, type ZaakLinks } from './identifiers.ts';
 import { type CapturedItem, CutError, newlines, type Skeleton } from './item-capture.ts';
 import { cutPlan, JsonCutter } from './json-cutter.ts';
@@ -169,8 +169,9 @@ export class DeliveryReader {
     const fits = check === undefined || check.ok(value);
     this.#judge?.item(levering, list, nummer, value, fits);
     if (!fits) {
-      const offsets = locateValues(text);
-      for (const error of check?.faults(value) ?? []) {
+      const errors = check?.faults(value).slice(0, MAX_FAULTS) ?? [];
+      const offsets = locateValues(text, pointersOf(errors));
+      for (const error of errors) {
         const line = item.line + newlines(text.slice(0, offsets.get(error.instancePath) ?? 0));
         this.#fault(pointer() + error.instancePath, line, describeError(error));
       }
@@ -233,16 +234,17 @@ export class DeliveryReader {
   #part(skeleton: Skeleton, base: string, check: PartCheck): unknown {
     const { text } = skeleton;
     if (!skeleton.isUtf8) this.#fault(base, skeleton.lineAt(0), 'is not valid UTF-8');
-    let offsets: ReadonlyMap<string, number>;
     try {
-      offsets = locateValues(text);
+      locateValues(text);
     } catch (error) {
       if (!(error instanceof JsonTextError)) throw error;
       return this.#faults.stop({ pointer: base, line: skeleton.lineAt(error.offset), message: error.message });
     }
     const value: unknown = JSON.parse(text);
     if (check.ok(value)) return value;
-    for (const error of check.faults(value)) {
+    const errors = check.faults(value).slice(0, MAX_FAULTS);
+    const offsets = locateValues(text, pointersOf(errors));
+    for (const error of errors) {
       const line = skeleton.lineAt(offsets.get(error.instancePath) ?? 0);
       this.#fault(base + error.instancePath, line, describeError(error));
     }
@@ -282,6 +284,10 @@ export class DeliveryReader {
       ...(nummer === undefined ? [] : [nummer]),
     ]);
   }
+}
+
+function pointersOf(errors: readonly { readonly instancePath: string }[]): string[] {
+  return errors.map(({ instancePath }) => instancePath);
 }
 
 /** The levering that is being read. */

@@ -11,7 +11,7 @@ export interface ImportFault {
 }
 
 /** Reading stops at this number of faults. */
-const MAX_FAULTS = 100;
+export const MAX_FAULTS = 100;
 
 /** Reading has stopped: there are enough faults, or the rest cannot be understood. */
 export class ImportStopped extends Error {}
@@ -69,18 +69,40 @@ const WORD = /true|false|null/y;
 const MAX_DEPTH = 200;
 
 /**
- * The offset of every value of a JSON text, by pointer. Slow and strict: only for texts with a fault, to say where it is.
+ * Where the values at some pointers begin in a JSON text. Slow and strict: only for texts with a fault, to say where it is. A text may have
+ * as many values as half of its bytes, so nothing is kept of the others.
  * @throws {JsonTextError} at the first character that is not JSON, and at a member that its object already has
  */
-export function locateValues(text: string): ReadonlyMap<string, number> {
+export function locateValues(text: string, pointers: readonly string[] = []): ReadonlyMap<string, number> {
+  const wanted = emptyPlace();
+  const ends = new Map(pointers.map((pointer) => [pointer, addPlace(wanted, pointer)]));
   const reader = new ValueLocator(text);
-  reader.value('', 0);
+  reader.value(wanted, 0);
   reader.end();
-  return reader.offsets;
+  return new Map([...ends].flatMap(([pointer, { offset }]) => (offset === undefined ? [] : [[pointer, offset]])));
+}
+
+/** A value that is looked for, or one that holds such a value. */
+interface Place {
+  readonly children: Map<string, Place>;
+  offset: number | undefined;
+}
+
+function emptyPlace(): Place {
+  return { children: new Map(), offset: undefined };
+}
+
+function addPlace(root: Place, pointer: string): Place {
+  let place = root;
+  for (const step of pointer.split('/').slice(1)) {
+    const child = place.children.get(step) ?? emptyPlace();
+    place.children.set(step, child);
+    place = child;
+  }
+  return place;
 }
 
 class ValueLocator {
-  readonly offsets = new Map<string, number>();
   readonly #text: string;
   #at = 0;
 
@@ -93,20 +115,20 @@ class ValueLocator {
     if (this.#at < this.#text.length) throw this.#unexpected();
   }
 
-  value(pointer: string, depth: number): void {
+  value(place: Place | undefined, depth: number): void {
     if (depth > MAX_DEPTH) throw new JsonTextError('nested too deeply', this.#at);
     this.#skip(WHITE);
-    this.offsets.set(pointer, this.#at);
+    if (place !== undefined) place.offset = this.#at;
     const first = this.#text[this.#at];
-    if (first === '{') this.#object(pointer, depth);
-    else if (first === '[') this.#list(pointer, depth);
+    if (first === '{') this.#object(place, depth);
+    else if (first === '[') this.#list(place, depth);
     else if (!(this.#string() || this.#skip(NUMBER) || this.#skip(WORD))) throw this.#unexpected();
   }
 
-  #object(pointer: string, depth: number): void {
-    const names = new Set<string>();
+  #object(place: Place | undefined, depth: number): void {
     this.#at += 1;
     if (this.#take('}')) return;
+    const names = new Set<string>();
     do {
       this.#skip(WHITE);
       const start = this.#at;
@@ -115,17 +137,17 @@ class ValueLocator {
       if (names.has(name)) throw new JsonTextError(`member ${JSON.stringify(name)} occurs twice`, start, true);
       names.add(name);
       if (!this.#take(':')) throw this.#unexpected();
-      this.value(`${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1);
+      this.value(place?.children.get(name.replaceAll('~', '~0').replaceAll('/', '~1')), depth + 1);
     } while (this.#take(','));
     if (!this.#take('}')) throw this.#unexpected();
   }
 
-  #list(pointer: string, depth: number): void {
+  #list(place: Place | undefined, depth: number): void {
     this.#at += 1;
     if (this.#take(']')) return;
     let index = 0;
     do {
-      this.value(`${pointer}/${index}`, depth + 1);
+      this.value(place?.children.get(String(index)), depth + 1);
       index += 1;
     } while (this.#take(','));
     if (!this.#take(']')) throw this.#unexpected();

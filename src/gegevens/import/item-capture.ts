@@ -10,8 +10,9 @@ export class CutError extends Error {
   }
 }
 
-const MAX_ITEM_BYTES = 16 * 1024 * 1024;
-const MAX_DEPTH = 100;
+/** A trajectory with three thousand debts. A validator may find a fault in every second byte, each of some hundred bytes. */
+const MAX_ITEM_BYTES = 1024 * 1024;
+export const MAX_DEPTH = 100;
 
 /** One value, as written in the file. The bytes are valid only until the next ones are read. */
 export interface CapturedItem {

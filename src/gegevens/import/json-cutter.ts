@@ -4,7 +4,7 @@
  */
 
 import type { ItemList, Mapping } from '../model/mapping.ts';
-import { type CapturedItem, CutError, ItemCapture, type Skeleton, SkeletonBuilder } from './item-capture.ts';
+import { type CapturedItem, CutError, ItemCapture, MAX_DEPTH, type Skeleton, SkeletonBuilder } from './item-capture.ts';
 
 interface CutHandler {
   /** @param levering index of the levering, from 0; @param index of the item in its list, from 0 */
@@ -12,7 +12,7 @@ interface CutHandler {
   levering(levering: number, skeleton: Skeleton): void;
 }
 
-const MAX_SKELETON_BYTES = 4 * 1024 * 1024;
+const MAX_SKELETON_BYTES = 1024 * 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -170,12 +170,12 @@ export class JsonCutter {
         break;
       case OPEN_OBJECT:
         if (frame === undefined && this.#ended) throw this.#unexpected(byte);
-        this.#frames.push(openObject(frame === undefined ? this.#plan.envelop : memberOf(frame)));
+        this.#open(openObject(frame === undefined ? this.#plan.envelop : memberOf(frame)));
         break;
       case OPEN_LIST: {
         if (frame === undefined && this.#ended) throw this.#unexpected(byte);
         const list = frame === undefined ? undefined : memberOf(frame)?.list;
-        this.#frames.push(list === undefined ? { kind: 'list' } : { kind: 'cut', list, state: 'first' });
+        this.#open(list === undefined ? { kind: 'list' } : { kind: 'cut', list, state: 'first' });
         return list !== undefined;
       }
       case CLOSE_OBJECT:
@@ -188,6 +188,11 @@ export class JsonCutter {
         if (frame === undefined && byte > 0x20) throw this.#unexpected(byte);
     }
     return false;
+  }
+
+  #open(frame: Frame): void {
+    if (this.#frames.length >= MAX_DEPTH) throw new CutError(`more than ${MAX_DEPTH} levels deep`, this.#line);
+    this.#frames.push(frame);
   }
 
   #readString(byte: number): void {

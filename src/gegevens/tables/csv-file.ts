@@ -8,9 +8,11 @@ import { UnreadableTable } from './table-faults.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
-/** A quote that is never closed would make one cell of the rest of the file. */
+/** A quote that is never closed would make one cell of the rest of the file; a line of delimiters a cell of each byte. */
 const MAX_ROW_BYTES = 1024 * 1024;
 const MAX_COLUMNS = 16_384;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 const ROWS_AT_ONCE = 200;
 const DELIMITERS = [';', ',', '\t', '|'];
 /** A first line by which spreadsheet programs recognise the delimiter. */
@@ -40,14 +42,16 @@ export async function openCsv(path: string, { csv, header, signal, onBytes }: Cs
     date1904: false,
     async *rows() {
       const source = createReadStream(path, { highWaterMark: CHUNK_BYTES, signal });
-      const counted = Readable.from(decoded(source, encoding, onBytes), { objectMode: false });
+      const rowBytes = { areTooMany: false };
+      const bounded = withinRows(decoded(source, encoding, onBytes), quote, rowBytes);
+      const counted = Readable.from(bounded, { objectMode: false });
       const parser = parse({
         ...{ delimiter, quote, bom: true, relax_column_count: true, skip_empty_lines: false },
         max_record_size: MAX_ROW_BYTES,
       });
       counted.on('error', (error) => parser.destroy(error)).pipe(parser);
       try {
-        yield* batches(parser, isSeparatorLine, readAs);
+        yield* batches(parser, { isSeparatorLine, readAs, rowBytes });
       } finally {
         source.destroy();
         counted.destroy();
@@ -58,8 +62,19 @@ export async function openCsv(path: string, { csv, header, signal, onBytes }: Cs
   };
 }
 
+/** Whether the file was cut off in a row of too many bytes. */
+interface RowBytes {
+  areTooMany: boolean;
+}
+
+interface BatchOptions {
+  readonly isSeparatorLine: boolean;
+  readonly readAs: string;
+  readonly rowBytes: RowBytes;
+}
+
 /** The rows of a parser. @throws {UnreadableTable} where it cannot go on */
-async function* batches(parser: Parser, isSeparatorLine: boolean, readAs: string): AsyncGenerator<Row[]> {
+async function* batches(parser: Parser, { isSeparatorLine, readAs, rowBytes }: BatchOptions): AsyncGenerator<Row[]> {
   let number = 0;
   let batch: Row[] = [];
   try {
@@ -78,23 +93,44 @@ async function* batches(parser: Parser, isSeparatorLine: boolean, readAs: string
     yield batch;
     const { records, lines } = error;
     const at = typeof lines === 'number' ? ` (line ${lines} of the file)` : '';
-    const message = `${csvMessage(error.code)}${at}; the file was read as ${readAs}`;
+    const code = rowBytes.areTooMany ? TOO_LONG : error.code;
+    const message = `${csvMessage(code)}${at}; the file was read as ${readAs}`;
     throw new UnreadableTable(message, { row: (typeof records === 'number' ? records : number) + 1 });
   }
+  if (rowBytes.areTooMany) throw new UnreadableTable(csvMessage(TOO_LONG), { row: number });
   yield batch;
 }
+
+const TOO_LONG = 'CSV_MAX_RECORD_SIZE';
 
 function csvMessage(code: string): string {
   switch (code) {
     case 'CSV_QUOTE_NOT_CLOSED':
       return 'a quote that is opened in this row is never closed: is the file truncated?';
-    case 'CSV_MAX_RECORD_SIZE':
+    case TOO_LONG:
       return `the row has more than ${MAX_ROW_BYTES} bytes: is a quote opened in it and not closed?`;
     case 'CSV_INVALID_CLOSING_QUOTE':
     case 'INVALID_OPENING_QUOTE':
       return 'a quote within a cell: a cell with quotes is itself in quotes, and they are doubled in it';
     default:
       return `this row cannot be read as CSV (${code})`;
+  }
+}
+
+/** Ends where a row has too many bytes: the parser counts those of the cells only, not their delimiters. */
+async function* withinRows(source: AsyncIterable<Buffer>, quote: string, rowBytes: RowBytes): AsyncGenerator<Buffer> {
+  const quoteByte = quote.charCodeAt(0);
+  let inQuotes = false;
+  let bytes = 0;
+  for await (const chunk of source) {
+    for (const byte of chunk) {
+      if (byte === quoteByte) inQuotes = !inQuotes;
+      bytes = !inQuotes && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? 0 : bytes + 1;
+      if (bytes <= MAX_ROW_BYTES) continue;
+      rowBytes.areTooMany = true;
+      return;
+    }
+    yield chunk;
   }
 }
 
