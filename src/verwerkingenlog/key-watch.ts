@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type { Db } from '../kernel/database/transaction.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { type IdentityKeys, UnknownKeyError } from './domain/identity-keys.ts';
-import { endOfLife, namesIn, openIdentityKeys, otherKeysInUse, readKeyState, signOfLife } from './store/keys.ts';
+import {
+  endOfLife,
+  type KeyState,
+  namesIn,
+  openIdentityKeys,
+  otherKeysInUse,
+  readKeyState,
+  signOfLife,
+} from './store/keys.ts';
 
 export interface KeyWatch {
   /** Their names change when versions may be stored without a key from now on, or no longer. */
@@ -19,6 +27,8 @@ export interface KeyWatch {
 }
 
 const LOOK_MS = 5000;
+const SPELLED =
+  'what earlier releases stored is found only by the kind and number as they were written then: run `koppelvlak log rotate-key`';
 
 /** @throws {ConfigError} when the configured keys are not those that the log was written with */
 export async function watchKeys({ pool, config, log }: Platform): Promise<KeyWatch> {
@@ -49,6 +59,9 @@ export async function watchKeys({ pool, config, log }: Platform): Promise<KeyWat
     ...every,
     get names() {
       return namesIn(state, every);
+    },
+    get spelled() {
+      return state.spelled;
     },
   };
   return {
@@ -83,10 +96,10 @@ export async function requireAllKeys(db: Db, { names }: IdentityKeys): Promise<v
   if (other !== undefined) throw new UnknownKeyError(other);
 }
 
-function readinessOf({ faults, isForgotten }: Awaited<ReturnType<typeof readKeyState>>, keys: IdentityKeys) {
+function readinessOf({ faults, isForgotten, spelled }: KeyState, keys: IdentityKeys): ReadinessResult {
   const wrong = faults.map(({ variable, wrong }) => `${variable} ${wrong}`);
   const forgotten = `the log has forgotten the key ${keys.current}, and stores nothing that is written with it`;
   const found = [...wrong, ...(isForgotten ? [forgotten] : [])];
-  const result: ReadinessResult = found.length === 0 ? { ok: true } : { ok: false, detail: found.join('; ') };
-  return result;
+  if (found.length > 0) return { ok: false, detail: found.join('; ') };
+  return spelled.length === 0 ? { ok: true } : { ok: true, warning: SPELLED };
 }

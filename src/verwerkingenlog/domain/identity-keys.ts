@@ -10,6 +10,7 @@ import {
 } from 'node:crypto';
 import { Problem } from '../../kernel/problem.ts';
 import { verwerkingenlogProblems } from '../problems.ts';
+import { normalPerson, type Person, personText } from './person.ts';
 
 /** Names a key of the configuration; `null`: no key, identifiers are stored in plain text. */
 export type KeyName = string | null;
@@ -21,8 +22,12 @@ export interface IdentityKeys {
   readonly names: readonly KeyName[];
   /** Whether a version of this key can be read. */
   has(name: KeyName): boolean;
-  /** The keyed hash of a person's identity, in the form of a UUID. */
+  /** Keys under which persons may be stored by the spelling that they were logged with; those are `hashAsSpelled`. */
+  readonly spelled: readonly KeyName[];
+  /** The keyed hash of a person, in the form of a UUID: the same however kind and number are written. */
   hash(name: KeyName, soortObjectId: string, objectId: string): string;
+  /** The keyed hash of a person as the kind and number are written: what earlier releases stored. */
+  hashAsSpelled(name: KeyName, person: Person): string;
   /** The keyed hash of a text that belongs to an idempotency key, in the form of a UUID. Nobody can guess the text from it. */
   hashIdempotency(name: KeyName, text: string): string;
   /** Recognises a key without giving it away. @throws {UnknownKeyError} */
@@ -75,13 +80,16 @@ export function createIdentityKeys(setting: string | undefined): IdentityKeys {
     if (key === undefined) throw new UnknownKeyError(name);
     return key;
   };
+  // 128 bits are enough to search by; what is found is compared with the identity itself.
+  const hashAsSpelled = (name: KeyName, person: Person): string =>
+    hmacUuid(name === null ? '' : find(name).hash, `persoon\n${personText(person)}`);
   return {
     current,
     names: [...keys.keys(), null],
+    spelled: [],
     has: (name) => name === null || keys.has(name),
-    hash: (name, soortObjectId, objectId) =>
-      // 128 bits are enough to search by; what is found is compared with the identity itself.
-      hmacUuid(name === null ? '' : find(name).hash, `persoon\n${personText({ soortObjectId, objectId })}`),
+    hash: (name, soortObjectId, objectId) => hashAsSpelled(name, normalPerson({ soortObjectId, objectId })),
+    hashAsSpelled,
     hashIdempotency: (name, text) => hmacUuid(name === null ? '' : find(name).idempotency, text),
     checkValue: (name) => createHmac('sha256', find(name).check).update(name).digest('base64'),
     encrypt: (name, actieId, plain) => (name === null ? plain : encrypt(find(name).cipher(actieId), actieId, plain)),
@@ -143,12 +151,4 @@ function decrypt(key: KeyObject, actieId: string, stored: Buffer): string {
     .setAAD(Buffer.from(actieId))
     .setAuthTag(stored.subarray(-TAG_BYTES));
   return decipher.update(stored.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-}
-
-/** A person's identity as one text, different for any two identities whatever is in them. */
-export function personText({ soortObjectId, objectId }: { soortObjectId: string; objectId: string }): string {
-  // A kind is never empty, so nothing else begins with a line break.
-  return soortObjectId.includes('\n')
-    ? `\n${JSON.stringify([soortObjectId, objectId])}`
-    : `${soortObjectId}\n${objectId}`;
 }

@@ -2,6 +2,7 @@ import type { components } from '../../contracts/verwerkingenlog.ts';
 import { isRecord } from '../../kernel/json-value.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
 import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/time.ts';
+import { bsnDigits, isBsnKind } from './person.ts';
 import {
   type Actie,
   offsetOf,
@@ -170,7 +171,7 @@ function bsnFaults({ soortAfnemerId, afnemerId, verwerkteObjecten }: Identified)
 }
 
 function isWrong(kind: unknown, id: unknown): boolean {
-  return isBsnKind(kind) && typeof id === 'string' && !isBsn(id);
+  return isBsnKind(kind) && typeof id === 'string' && !isBsn(bsnDigits(id) ?? id);
 }
 
 /** Read-only members: in a request they are skipped, and can be anything of any depth. No other member has these names. */
@@ -219,18 +220,4 @@ export function isBsn(text: string): boolean {
   if (!/^\d{9}$/.test(text) || text === '000000000') return false;
   const sum = WEIGHTS.reduce((total, weight, i) => total + weight * Number(text[i]), 0);
   return sum % 11 === 0;
-}
-
-/**
- * Whether a kind of identification means a citizen service number. The standard has no closed list of kinds, and callers write it in many
- * ways: ` bsn`, `B.S.N.`, `BSN:`.
- */
-export function isBsnKind(kind: unknown): boolean {
-  return (
-    typeof kind === 'string' &&
-    kind
-      .normalize('NFKC')
-      .replaceAll(/[^\p{L}\p{N}]/gu, '')
-      .toLowerCase() === 'bsn'
-  );
 }

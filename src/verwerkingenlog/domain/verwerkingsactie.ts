@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { components } from '../../contracts/verwerkingenlog.ts';
 import type { ProcessingEntry } from '../../kernel/processing-log.ts';
-import { personText } from './identity-keys.ts';
+import { personKey } from './person.ts';
 
 type Invoer = components['schemas']['VerwerkingsactieInvoer'];
 
@@ -137,13 +137,13 @@ function renumber(
 ): GenummerdObject[] {
   const free = new Map<string, number[]>();
   for (const object of known) {
-    const numbers = free.get(personText(object));
-    if (numbers === undefined) free.set(personText(object), [object.nummer]);
+    const numbers = free.get(personKey(object));
+    if (numbers === undefined) free.set(personKey(object), [object.nummer]);
     else numbers.push(object.nummer);
   }
   let last = lastNumber;
   return objects.map((object) => {
-    const nummer = free.get(personText(object))?.shift() ?? ++last;
+    const nummer = free.get(personKey(object))?.shift() ?? ++last;
     if (nummer > MAX_OBJECTS) throw new TooManyObjectsError();
     return { ...object, nummer };
   });

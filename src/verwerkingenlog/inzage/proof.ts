@@ -6,6 +6,7 @@ import { heading, link, type Page, paragraph } from '../../http/html/page.ts';
 import { html } from '../../http/html/template.ts';
 import type { ProofWriter } from '../../kernel/proof-log.ts';
 import { categorieOf } from '../domain/access.ts';
+import { isSamePerson } from '../domain/person.ts';
 import { BASIS, objectPart, proofRecordOf } from '../domain/proof-parts.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import type { ActieLog, LoggedRead } from '../processing-log.ts';
@@ -102,7 +103,7 @@ async function readProof(
 /** The parts of this person's objects; none when the action names another person as who received the data. */
 function ownObjects(versie: Versie, bsn: string): string[] {
   if (namesAnother(versie, bsn)) return [];
-  const own = versie.objecten.filter(({ soortObjectId, objectId }) => soortObjectId === 'BSN' && objectId === bsn);
+  const own = versie.objecten.filter((object) => isSamePerson(object, { soortObjectId: 'BSN', objectId: bsn }));
   return own.map(({ nummer }) => objectPart(versie.actieId, nummer));
 }
 

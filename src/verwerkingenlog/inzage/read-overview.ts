@@ -4,7 +4,7 @@ import { requestClosedSignal } from '../../http/connections.ts';
 import { traceOf } from '../../http/headers.ts';
 import type { Config } from '../../kernel/config/read-config.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
-import { isBsnKind } from '../domain/read-actie.ts';
+import { isBsnKind, isSamePerson } from '../domain/person.ts';
 import { type Versie, withOffset } from '../domain/verwerkingsactie.ts';
 import type { Activiteit } from '../domain/verwerkingsactiviteit.ts';
 import type { ActieLog, LoggedRead } from '../processing-log.ts';
@@ -188,7 +188,8 @@ function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: Over
 
 /** Whether an action names another person, by number, as who received the data: that is not for this citizen to see. */
 export function namesAnother({ soortAfnemerId, afnemerId }: Versie, bsn: string): boolean {
-  return afnemerId !== null && isBsnKind(soortAfnemerId) && afnemerId !== bsn;
+  if (afnemerId === null || !isBsnKind(soortAfnemerId)) return false;
+  return !isSamePerson({ soortObjectId: 'BSN', objectId: afnemerId }, { soortObjectId: 'BSN', objectId: bsn });
 }
 
 /** Who received the data: another person is not named by number. */

@@ -6,7 +6,7 @@ import type { Contract } from '../../http/contract.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { CATEGORIEEN, type Categorie, categorieOf } from '../domain/access.ts';
-import { personText } from '../domain/identity-keys.ts';
+import { isSamePerson, personKey } from '../domain/person.ts';
 import type { GenummerdObject, Versie, VerwerktObject } from '../domain/verwerkingsactie.ts';
 import { hashesOf } from '../routes/person-page.ts';
 import { type RouteNeeds, readerOf, refuse } from '../routes/request-reply.ts';
@@ -115,7 +115,7 @@ async function findLines(db: Db, query: LineQuery, view: View, needs: ReadNeeds)
       const { spans, objects } = await linesOfPart(part, query, needs);
       if (spans.length === 0) continue;
       if (categorie === 'vertrouwelijk') confidential = true;
-      for (const one of objects) persons.set(personText(one), one);
+      for (const one of objects) persons.set(personKey(one), one);
       truncated ||= hashes === undefined && part.objects > objects.length;
       for (const span of spans) lines.push(answerOf(span, view.limited.includes(categorie)));
       if (lines.length > MAX_LINES) break;
@@ -172,9 +172,8 @@ async function* candidates(
 /** The lines of an action that are asked for. */
 async function linesOfPart({ stored, objects }: PartOfVersie, query: LineQuery, { log, base }: ReadNeeds) {
   const versie = await revealWithinBudget(stored, log.keys);
-  const isAsked = ({ soortObjectId, objectId }: VerwerktObject): boolean =>
-    query.persons.length === 0 ||
-    query.persons.some((one) => one.soortObjectId === soortObjectId && one.objectId === objectId);
+  const isAsked = (object: VerwerktObject): boolean =>
+    query.persons.length === 0 || query.persons.some((one) => isSamePerson(one, object));
   const objecten = versie.objecten.filter(isAsked);
   if (query.persons.length > 0 && objecten.length === 0) return { spans: [], objects: [] };
   const made = ldvLinesOf({ ...versie, objecten }, base());

@@ -1,5 +1,6 @@
 /** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
-import { isBsn, isBsnKind } from '../domain/read-actie.ts';
+import { bsnDigits, isBsnKind } from '../domain/person.ts';
+import { isBsn } from '../domain/read-actie.ts';
 import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
 import { DPL, hasLargeInteger, isTime, type Span } from './span.ts';
 
@@ -99,10 +100,10 @@ function subjectFault(span: Span, { plainBsn, checkBsn }: LineRules): string | u
   const dropped = droppedFault(span);
   if (dropped !== undefined || subject === undefined) return dropped;
   const { soortObjectId, objectId } = subject;
-  const isPlain = isBsnKind(soortObjectId)
-    ? /^\d{8,9}$/.test(objectId)
-    : soortObjectId === UNKNOWN_KIND && isBsn(objectId);
+  const digits = bsnDigits(objectId);
+  const isPlain =
+    digits !== undefined && (isBsnKind(soortObjectId) || (soortObjectId === UNKNOWN_KIND && isBsn(digits)));
   if (isPlain && plainBsn === 'refuse') return `${DPL.subject} is een BSN en geen pseudoniem`;
-  if (isPlain && checkBsn && !isBsn(objectId)) return `${DPL.subject} is geen burgerservicenummer (elfproef)`;
+  if (isPlain && checkBsn && !isBsn(digits)) return `${DPL.subject} is geen burgerservicenummer (elfproef)`;
   return undefined;
 }

@@ -6,6 +6,7 @@ import type { InvalidParam } from '../../kernel/problem.ts';
 import type { Categorie } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { type Cursor, pageOf, readCursor, writeCursor } from '../domain/page.ts';
+import { isSamePerson, type Person } from '../domain/person.ts';
 import { toUtc, type Versie } from '../domain/verwerkingsactie.ts';
 import type { Reading } from '../processing-log.ts';
 import { countLocations, findLocations, type Location, type PersonFilter, readVersionsAt } from '../store/find.ts';
@@ -62,11 +63,8 @@ export function preparePersonPage(
 }
 
 /** The index finds by a hash of 128 bits; the identity itself decides. */
-function onlyPerson(versie: Versie, { soortObjectId, objectId }: PersonQuery): Versie {
-  const objecten = versie.objecten.filter(
-    (object) => object.soortObjectId === soortObjectId && object.objectId === objectId,
-  );
-  return { ...versie, objecten };
+function onlyPerson(versie: Versie, person: PersonQuery): Versie {
+  return { ...versie, objecten: versie.objecten.filter((object) => isSamePerson(object, person)) };
 }
 
 /** The query of a person's list. */
@@ -104,14 +102,10 @@ export function namedPerson({ objecttype, soortObjectId, objectId }: AskedPerson
   return { soortObjectId, objectId };
 }
 
-/** A person's hashes, one for each key that the log may have been written with. */
-export function hashesOf({ soortObjectId, objectId }: Person, keys: IdentityKeys): string[] {
-  return keys.names.map((name) => keys.hash(name, soortObjectId, objectId));
-}
-
-interface Person {
-  readonly soortObjectId: string;
-  readonly objectId: string;
+/** A person's hashes: one for each key that the log may have been written with, and for some the one by the spelling. */
+export function hashesOf(person: Person, keys: IdentityKeys): string[] {
+  const normal = keys.names.map((name) => keys.hash(name, person.soortObjectId, person.objectId));
+  return [...new Set([...normal, ...keys.spelled.map((name) => keys.hashAsSpelled(name, person))])];
 }
 
 const ACTIE_PARTS = [

@@ -4,7 +4,7 @@ import { callerOf } from '../../http/auth.ts';
 import { platformProblems } from '../../http/problems.ts';
 import { type InvalidParam, Problem } from '../../kernel/problem.ts';
 import { type Categorie, categorieOf } from '../domain/access.ts';
-import { personText } from '../domain/identity-keys.ts';
+import { personKey } from '../domain/person.ts';
 import { readVertrouwelijkheid } from '../domain/read-actie.ts';
 import { parseVerwerktObjectId, type VerwerktObject } from '../domain/verwerkingsactie.ts';
 import { readCurrentPart, reveal, revealWithinBudget } from '../store/versions.ts';
@@ -69,7 +69,7 @@ export function personRequired(): InvalidParam[] {
 
 /** Each person once, even with several objects. */
 export function distinctPersons(objects: readonly VerwerktObject[]): VerwerktObject[] {
-  return [...new Map(objects.map((object) => [personText(object), object])).values()];
+  return [...new Map(objects.map((object) => [personKey(object), object])).values()];
 }
 
 /**

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { ConfigError, type ConfigFault } from '../../kernel/config/read-config.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
-import { createIdentityKeys, type IdentityKeys } from '../domain/identity-keys.ts';
+import { createIdentityKeys, type IdentityKeys, type KeyName } from '../domain/identity-keys.ts';
 import { fromRow, reveal, SELECT_VERSIE, type VersieRow } from './versions.ts';
 
 const UNDEFINED_TABLE = '42P01';
@@ -34,7 +34,7 @@ export async function openIdentityKeys(
     // Once more: of two instances that start with different keys under one new name, the first decides.
     state = await checked(db, keys);
   }
-  return { ...keys, names: namesIn(state, keys) };
+  return { ...keys, names: namesIn(state, keys), spelled: state.spelled };
 }
 
 async function checked(db: Db, keys: IdentityKeys): Promise<KeyState> {
@@ -54,6 +54,8 @@ export interface KeyState {
   readonly withoutKey: boolean;
   /** Whether the log has forgotten the key that new versions are written with: it refuses them. */
   readonly isForgotten: boolean;
+  /** Keys under which persons may be stored by the spelling that they were logged with. */
+  readonly spelled: readonly KeyName[];
 }
 
 export async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState> {
@@ -67,11 +69,15 @@ export async function readKeyState(db: Db, keys: IdentityKeys): Promise<KeyState
       faults.push(missing(known.naam));
     }
   }
+  const spelled = await db.query<{ sleutel: string }>('select sleutel from verwerkingenlog.schrijfwijzen');
   const names = new Set(rows.map(({ naam }) => naam));
   return {
     faults,
     withoutKey: names.has(WITHOUT_KEY),
     isForgotten: keys.current !== null && !names.has(keys.current),
+    spelled: spelled.rows
+      .map(({ sleutel }) => (sleutel === WITHOUT_KEY ? null : sleutel))
+      .filter((name) => keys.has(name)),
   };
 }
 

@@ -1,8 +1,7 @@
 /** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
-import type { IdentityKeys, KeyName } from '../domain/identity-keys.ts';
-import { UnknownKeyError } from '../domain/identity-keys.ts';
+import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { readLdvOf } from '../ldv/kept.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
@@ -63,6 +62,7 @@ export async function rotateKeys(options: RotateOptions): Promise<Rotated> {
     rewritten += round.rewritten;
     const { unreadable } = round;
     const staying = [keys.current, ...unreadable.map(({ key }) => key)].filter((name) => name !== null);
+    if (round.rewritten === 0) await forgetSpelling(pool, keys.current);
     const inUse = await keysOfInstances(pool, staying);
     if (round.rewritten > 0 && inUse.length === 0) continue;
     const forgotten = await forgetKeys(pool, [...staying, ...inUse]);
@@ -110,10 +110,16 @@ async function forgetKeys(pool: Pool, needed: readonly string[]): Promise<string
     if (names.some((name) => name !== WITHOUT_KEY && isLeft.has(name))) return undefined;
     const free = names.filter((name) => !isLeft.has(name));
     await db.query('delete from verwerkingenlog.sleutels where naam = any($1::text[])', [free]);
+    await db.query('delete from verwerkingenlog.schrijfwijzen where sleutel = any($1::text[])', [free]);
     // Idempotency keys were hashed without a key too: a BSN can be guessed from those hashes.
     if (free.includes(WITHOUT_KEY)) await db.query('delete from verwerkingenlog.idempotentie');
     return free.filter((name) => name !== WITHOUT_KEY);
   });
+}
+
+/** Everything under this key is found by the normal form of its persons now. */
+async function forgetSpelling(db: Db, name: KeyName): Promise<void> {
+  await db.query('delete from verwerkingenlog.schrijfwijzen where sleutel = $1::text', [name ?? WITHOUT_KEY]);
 }
 
 async function rewriteAll(
@@ -127,13 +133,14 @@ async function rewriteAll(
     let writing = Promise.resolve();
     for (let after: readonly [string, number] = [month.from, 0]; ; ) {
       signal.throwIfAborted();
-      const versions = await readOthers(pool, keys.current, month, after);
+      const versions = await readBatch(pool, keys, month, after);
       const last = versions.at(-1);
       if (last === undefined) break;
       after = [last.actieId, last.versie];
       const batch: Rewritten[] = [];
       for (const version of versions) {
         const made = rewrite(version, keys);
+        if (made === undefined) continue;
         if ('reason' in made) unreadable.push(made);
         else batch.push(made);
       }
@@ -150,18 +157,21 @@ async function rewriteAll(
   return { rewritten, unreadable };
 }
 
-/** Versions of other keys in the order of their identity, so that one that cannot be read does not block the rest. */
-async function readOthers(
+/**
+ * Versions of other keys, or all when those of the current key may have to be hashed anew too; in the order of their identity, so that one
+ * that cannot be read does not block the rest.
+ */
+async function readBatch(
   db: Db,
-  current: KeyName,
+  { current, spelled }: IdentityKeys,
   { to }: Month,
   [actieId, versie]: readonly [string, number],
 ): Promise<StoredVersie[]> {
   const { rows } = await db.query<VersieRow>(
     `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
-     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and v.sleutelnaam is distinct from $4::text
+     where (v.actie_id, v.versie) > ($1::uuid, $2::integer) and v.actie_id < $3::uuid and ($6::boolean or v.sleutelnaam is distinct from $4::text)
      order by v.actie_id, v.versie limit $5::integer`,
-    [actieId, versie, to, current, BATCH],
+    [actieId, versie, to, current, BATCH, spelled.includes(current)],
   );
   return rows.map(fromRow);
 }
@@ -174,16 +184,24 @@ interface Rewritten {
   readonly line: NewLineKey | undefined;
 }
 
-function rewrite(old: StoredVersie, keys: IdentityKeys): Rewritten | Unreadable {
+/** @returns undefined when the version is as it should be */
+function rewrite(old: StoredVersie, keys: IdentityKeys): Rewritten | Unreadable | undefined {
   const { actieId, versie, sleutelnaam } = old;
   const read = readWithAny(old, keys);
   if ('reason' in read) return { actieId, versie, key: sleutelnaam, reason: read.reason };
+  if (sleutelnaam === keys.current && read.key === keys.current && hasHashes(old, read.versie, keys)) return undefined;
   const line = versie === 1 ? read.line : undefined;
   return {
     old,
     fresh: { ...protect(read.versie, keys), zaad: rotatedSeed(old, read.key, keys) },
     line: line === undefined ? undefined : { ...lineKeyOf(line, keys, keys.current), actieId },
   };
+}
+
+function hasHashes(old: StoredVersie, { objecten }: Versie, keys: IdentityKeys): boolean {
+  return objecten.every(
+    ({ soortObjectId, objectId }, i) => old.objecten[i]?.sleutel === keys.hash(keys.current, soortObjectId, objectId),
+  );
 }
 
 /** Reads with the key that the version names, else with any other: the name may have had the wrong key when it was written. */
