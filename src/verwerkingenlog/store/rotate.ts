@@ -48,7 +48,7 @@ interface Rotated {
 }
 
 /** Versions in one transaction. */
-const BATCH = 500;
+const BATCH = 1000;
 
 /**
  * Encrypts and hashes with the current key everything stored with another key, or with none, while the service runs. It repeats until
@@ -240,7 +240,9 @@ async function write(pool: Pool, keys: IdentityKeys, batch: readonly Rewritten[]
   if (batch.length === 0) return;
   await transaction(pool, async (db) => {
     // Not acknowledged to anybody: what makes a key unnecessary is committed to disk after it, and so with it.
-    await db.query(`select set_config('synchronous_commit', 'off', true)`);
+    await db.query(
+      `select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`,
+    );
     // A change copies identifiers and looks up locations: not while both are rewritten.
     await lockChanges(db, {
       acties: batch.map(({ old }) => old.actieId),
@@ -266,14 +268,15 @@ function nameOf({ actieId, versie }: Pick<StoredVersie, 'actieId' | 'versie'>): 
 /** @returns the versions that are there */
 async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten[]): Promise<Set<string>> {
   const fresh = batch.map((one) => one.fresh);
-  const { rows } = await db.query<Pick<StoredVersie, 'actieId' | 'versie'>>(
-    `update verwerkingenlog.versies v
+  const { rows } = await db.query<Pick<StoredVersie, 'actieId' | 'versie'>>({
+    name: 'verwerkingenlog-rotate-versions',
+    text: `update verwerkingenlog.versies v
      set sleutelnaam = $1::text, afnemer_id = n.afnemer_id, objecten = n.objecten, ldv = n.ldv, zaad = n.zaad
      from unnest($2::uuid[], $3::integer[], $4::text[], $5::json[], $6::text[], $7::text[])
        as n(actie_id, versie, afnemer_id, objecten, ldv, zaad)
      where v.actie_id = n.actie_id and v.versie = n.versie and v.actie_id >= $8::uuid and v.actie_id <= $9::uuid
      returning v.actie_id as "actieId", v.versie`,
-    [
+    values: [
       current,
       arrayOf.uuid(fresh.map(({ actieId }) => actieId)),
       arrayOf.integer(fresh.map(({ versie }) => versie)),
@@ -284,7 +287,7 @@ async function updateVersies(db: Db, current: KeyName, batch: readonly Rewritten
       fresh[0]?.actieId,
       fresh.at(-1)?.actieId,
     ],
-  );
+  });
   return new Set(rows.map(nameOf));
 }
 
@@ -298,19 +301,20 @@ interface PlaceRow {
 async function moveLocations(db: Db, batch: readonly Rewritten[]): Promise<void> {
   const before = batch.flatMap(({ old }) => [...positionsByPerson(old).keys()].map((hash) => ({ ...old, hash })));
   if (before.length === 0) return;
-  const { rows } = await db.query<PlaceRow>(
-    `delete from verwerkingenlog.vindplaatsen p
+  const { rows } = await db.query<PlaceRow>({
+    name: 'verwerkingenlog-rotate-remove-places',
+    text: `delete from verwerkingenlog.vindplaatsen p
      using unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::integer[]) as s(sleutel, tijdstip, actie_id, versie)
      where p.sleutel = s.sleutel and p.tijdstip = s.tijdstip and p.actie_id = s.actie_id and p.versie = s.versie
        and p.sleutel = any($1::uuid[])
      returning p.actie_id as "actieId", p.categorie, p.verwerkingsactiviteit_id as activiteit`,
-    [
+    values: [
       arrayOf.uuid(before.map(({ hash }) => hash)),
       arrayOf.timestamptz(before.map(({ tijdstip }) => tijdstip)),
       arrayOf.uuid(before.map(({ actieId }) => actieId)),
       arrayOf.integer(before.map(({ versie }) => versie)),
     ],
-  );
+  });
   const removed = new Map(rows.map((row) => [row.actieId, row]));
   const current = batch.filter(({ old }, i) => batch[i + 1]?.old.actieId !== old.actieId);
   const after = current.flatMap(({ fresh }) => {

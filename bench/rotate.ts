@@ -1,0 +1,46 @@
+/** How many versions a second `koppelvlak log rotate-key` encrypts anew, one machine for it and its database: `node bench/rotate.ts [versions]`. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import pg from 'pg';
+import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
+import { createPool } from '../src/kernel/database/pool.ts';
+import { createLogger } from '../src/kernel/log.ts';
+import { openIdentityKeys } from '../src/verwerkingenlog/store/keys.ts';
+import { rotateKeys } from '../src/verwerkingenlog/store/rotate.ts';
+import { generateLog } from './support/generate-log.ts';
+
+const versions = Number(process.argv[2] ?? 300_000);
+const [first, second] = ['eerste', 'tweede'].map((name, i) => `${name}:${Buffer.alloc(32, i + 1).toString('base64')}`);
+const log = createLogger('error');
+const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
+const postgres = await startEmbedded({ dir, log });
+try {
+  await migrate({ url: postgres.url, dir: MIGRATIONS, log });
+  const db = new pg.Client(postgres.url);
+  await db.connect();
+  await generateLog(db, versions);
+  await db.end();
+  const pool = createPool({
+    ...{ url: postgres.url, size: 4, connectTimeoutMs: 5000, statementTimeoutMs: 0 },
+    ...{ pooler: 'none', applicationName: 'bench', log },
+  });
+  for (const [name, setting] of [
+    ['from no key to the first', first],
+    ['from the first key to the second', `${second},${first}`],
+  ] as const) {
+    const keys = await openIdentityKeys(pool, setting, 'write');
+    const started = performance.now();
+    const { rewritten } = await rotateKeys({ pool, keys, signal: new AbortController().signal });
+    const seconds = (performance.now() - started) / 1000;
+    console.log(
+      `${name}: ${rewritten} versions in ${seconds.toFixed(1)} s, ${(rewritten / seconds).toFixed(0)} a second`,
+    );
+  }
+  await pool.end();
+} finally {
+  await postgres.stop();
+  await rm(dir, { recursive: true, force: true });
+}
