@@ -1,6 +1,6 @@
 /**
  * Sessions in encrypted cookies: each instance that has the key reads them, and nothing about a citizen is kept on the server. Only that a session
- * was ended is kept, until it would have ended by itself. See docs/decisions/0508-a-session-is-an-encrypted-cookie.md.
+ * was ended is kept, until it would have ended by itself. See docs/decisions/0030-citizens-and-operators-pages.md.
  */
 import { hkdfSync, randomUUID } from 'node:crypto';
 import type { CookieSerializeOptions } from '@fastify/cookie';
