@@ -6,7 +6,7 @@ import type { CallSlot, CallSlots } from '../notubiz/call-limiter.ts';
 /** Seconds after which the slot of a process that died is free again. */
 const SLOT_SECONDS = 30;
 
-/** The call slots of a supplier, kept in the database. Times are the database's own. @see docs/decisions/0312-shared-call-slots.md */
+/** The call slots of a supplier, kept in the database. Times are the database's own. @see docs/decisions/0025-one-reader-for-each-source.md */
 export function createCallSlots(db: Db, leverancier: string, log: Logger): CallSlots {
   const holder = randomUUID();
   let held = 0;
