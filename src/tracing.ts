@@ -1,7 +1,7 @@
 /**
  * Tracing with OpenTelemetry, for operators: each request of the public listener as a trace, down to its SQL statements. Loaded only when
  * `TRACING_ENDPOINT` is set. It has nothing to do with LDV, whose lines are spans too: those are entries of the processing log.
- * @see docs/decisions/0017-traces-hold-what-is-listed.md
+ * @see docs/decisions/0010-traces-hold-what-is-listed.md
  */
 import { FastifyOtelInstrumentation } from '@fastify/otel';
 import {
