@@ -24,6 +24,7 @@ interface RedactOptions {
   readonly resource: NamedResource[];
   readonly reden: Verwijderreden;
   readonly toelichting?: string;
+  readonly wait: number;
   readonly json?: boolean;
 }
 
@@ -37,6 +38,7 @@ function feedRedactCommand(terminal: Terminal): Command {
     )
     .addOption(new Option('--reden <reden>', 'verwijderreden').choices(VERWIJDERREDENEN).makeOptionMandatory())
     .option('--toelichting <text>', 'toelichting; needed with overig')
+    .option('--wait <seconds>', 'how long to wait until it is gone from extensions too', parseWait, 60)
     .option('--json', 'one machine-readable result')
     .addHelpText(
       'after',
@@ -54,7 +56,7 @@ function feedRedactCommand(terminal: Terminal): Command {
         );
         const outcomes = await createPublisher(platform).publish(changes);
         await vacuumFeed(ownerUrl);
-        const waiting = await awaitContentTables(platform.pool, interrupted);
+        const waiting = await awaitContentTables(platform.pool, options.wait * 1000, interrupted);
         const results = changes.map(({ resourceType, resource }, i) => {
           const outcome = outcomes[i] ?? 'no-op';
           const name = `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
@@ -78,6 +80,11 @@ function feedRedactCommand(terminal: Terminal): Command {
         });
       }),
     );
+}
+
+function parseWait(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('A number of seconds is expected, such as 60.');
+  return Number(text);
 }
 
 interface PruneOptions {

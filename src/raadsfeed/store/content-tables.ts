@@ -43,18 +43,17 @@ async function rewriteTable(pool: Pool, schema: string, name: string): Promise<s
   });
 }
 
-/** How often a command looks whether an extension has followed the feed, and for how long it waits. */
+/** How often a command looks whether an extension has followed the feed. */
 const POLL_MS = 500;
-const WAIT_MS = 60_000;
 
 /**
- * Waits until no table of an extension holds redacted content any more, for at most a minute.
- * @returns the tables that may still hold it
+ * Waits until no table of an extension holds redacted content any more.
+ * @returns the tables that may still hold it after so many milliseconds
  */
-export async function awaitContentTables(pool: Pool, signal: AbortSignal): Promise<string[]> {
+export async function awaitContentTables(pool: Pool, waitMs: number, signal: AbortSignal): Promise<string[]> {
   for (let waited = 0; ; waited += POLL_MS) {
     const waiting = await rewriteContentTables(pool);
-    if (waiting.length === 0 || waited >= WAIT_MS || signal.aborted) return waiting;
+    if (waiting.length === 0 || waited >= waitMs || signal.aborted) return waiting;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
