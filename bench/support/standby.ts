@@ -67,7 +67,9 @@ export async function startPair(dir: string, replication: Replication): Promise<
       await primary.exited;
     },
     async promote() {
-      await query(standby.url, 'select pg_promote()');
+      // Not waited for by the statement itself: it holds a snapshot, and what is replayed meanwhile may cancel it.
+      await query(standby.url, 'select pg_promote(false)');
+      while ((await query(standby.url, 'select pg_is_in_recovery() as standby'))[0]?.standby === true) await sleep(50);
     },
     async stop() {
       await standby.stop();

@@ -7,6 +7,7 @@ import { isRecord } from '../../src/kernel/json-value.ts';
 import { deriveSealingKey } from '../../src/proof/keys.ts';
 import { createProofWriters } from '../../src/proof/writer.ts';
 import { prune } from '../../src/verwerkingenlog/store/retention.ts';
+import { filesWith } from '../raadsfeed/database-files.ts';
 import { quiet, vergadering } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { koppelvlak } from '../verwerkingenlog/cli.ts';
@@ -122,9 +123,12 @@ it('holds for redactions and pruning of the feed', async () => {
   await feed.prove([vergadering('r0', { naam: 'Anders' }), vergadering('r1', { naam: 'Anders' })]);
   const resource = { organisatiecode: 'gm9901', bronidentificatie: 'r2' };
   const redact = { op: 'redact', resourceType: 'Vergadering', resource, verwijderreden: 'persoonsgegevens' };
+  await feed.prove([vergadering('r2', { naam: 'Zwetsgeheim' })]);
+  expect(await filesWith(feed.databaseUrl, 'Zwetsgeheim')).not.toEqual([]);
   await feed.prove([redact]);
+  await expect.poll(() => filesWith(feed.databaseUrl, 'Zwetsgeheim'), { timeout: 30_000, interval: 500 }).toEqual([]);
   expect(await verify(feed.databaseUrl, 'raadsfeed', env)).toMatchObject(WELL);
-  await hasLeaves(address, 9);
+  await hasLeaves(address, 10);
   expect(await verify(feed.databaseUrl, 'raadsfeed', env)).toMatchObject(WELL);
   const before = new Date(Date.now() - 1).toISOString();
   const pruned = await koppelvlak(feed.databaseUrl, ['feed', 'prune', '--before', before], {
