@@ -4,11 +4,12 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../kernel/log.ts';
 import type { MemoryPermit } from '../../kernel/scheduling.ts';
 import { joinRecord, type RecordText } from '../domain/record-text.ts';
 import type { FeedHead } from '../store/feed-row.ts';
-import { type OctetLimits, type Read, readEvents, readPart, type StoredEvent } from '../store/read-log.ts';
+import { type OctetLimits, type Read, readEvents, type StoredEvent } from '../store/read-log.ts';
 import { type RecordFilter, readFiltered } from '../store/read-texts.ts';
 import { type FeedReader, type HeadCache, isSameHistory } from './head.ts';
 import { type OpenStream, openStream } from './stream-connection.ts';
@@ -52,6 +53,9 @@ const READ_LIMIT = 500;
 const CATCH_UP_LIMIT = 50;
 /** Octets that one stream reads at once; a larger record goes out in parts of `record`. */
 const CATCH_UP: OctetLimits = { page: 64 * 1024, record: 192 * 1024 };
+/** Large records are read whole, and kept for the streams that send them in parts for as long as one of them goes on. */
+const WHOLE: OctetLimits = { page: 2 ** 30, record: 2 ** 30 };
+const LARGE_RECORDS = { maxSize: 32 * 1024 * 1024, ttl: 2000, updateAgeOnGet: true, ttlAutopurge: true };
 /** Milliseconds before a read that failed, or that brought nothing, is tried again. */
 const RETRY_MS = 500;
 const NOTHING_NEW_MS = 250;
@@ -75,11 +79,20 @@ export function createStreams(options: StreamsOptions): Streams {
   let known: FeedHead | undefined;
   /** Known once the server listens. */
   let mountUrl = '';
+  const largeRecords = new LRUCache<number, Read & { readonly bytes: Buffer }>({
+    ...LARGE_RECORDS,
+    sizeCalculation: ({ bytes }) => bytes.length,
+    fetchMethod: async (number) => {
+      const { head, events } = await reader.read((db) => readEvents(db, number - 1, 1, WHOLE), number);
+      return { head, bytes: Buffer.from(events.map((event) => eventText(event, mountUrl)).join('')) };
+    },
+  });
 
   const unsubscribe = heads.onChange((head) => {
     const before = known;
     known = head;
     if (before !== undefined && !isSameHistory(before, head)) {
+      largeRecords.clear();
       // What waits for a client may hold what was redacted.
       for (const stream of [...open]) if (stream.unread() > 0 || stream.isAmidRecord) stream.cut();
     }
@@ -240,21 +253,19 @@ export function createStreams(options: StreamsOptions): Streams {
     return { ...read, end: Math.max(after, last) };
   };
 
-  /** Sends one record as its client reads: each part is read from the database when the one before was taken. */
+  /** Sends one record as its client reads: the next part once the one before was taken. A part is a copy: it does not hold the whole record. */
   const sendInParts = async (stream: OpenStream, number: number, permit: MemoryPermit): Promise<void> => {
     const octets = CATCH_UP.record;
     for (let from = 0, isEnd = false; !isEnd; from += octets) {
       permit.resize(octets);
-      const part = { number, from, octets, mountUrl };
-      const read = await memory.read(stream, () => reader.read((db) => readPart(db, part), number));
+      const record = largeRecords.get(number) ?? (await memory.read(stream, () => largeRecords.fetch(number)));
       if (stream.ended.aborted) return;
       // Its client drops an incomplete event, and resumes before it.
-      if (!(await isCurrent(read))) return from === 0 ? undefined : stream.cut();
-      isEnd = read.part.length < octets;
-      const begin = from === 0 ? eventStart(number) : '';
+      if (record === undefined || !(await isCurrent(record))) return from === 0 ? undefined : stream.cut();
+      isEnd = from + octets >= record.bytes.length;
       stream.isAmidRecord = !isEnd;
       if (isEnd) stream.position = number;
-      stream.send(Buffer.concat([Buffer.from(begin), read.part, Buffer.from(isEnd ? END_OF_EVENT : '')]));
+      stream.send(Buffer.copyBytesFrom(record.bytes, from, octets));
       await stream.flushed();
       if (stream.ended.aborted) return;
     }
@@ -274,6 +285,7 @@ export function createStreams(options: StreamsOptions): Streams {
       unsubscribe();
       clearInterval(heartbeat);
       clearInterval(watch);
+      largeRecords.clear();
       for (const stream of [...open]) stream.end();
     },
   };

@@ -174,24 +174,6 @@ export async function readEvents(db: Db, after: number, limit: number, octets: O
   return { head, events, large: firstLarge === -1 ? undefined : after + firstLarge + 1 };
 }
 
-/** Some octets of one record, complete with the address of the mount: fewer than asked for at its end. */
-export async function readPart(
-  db: Db,
-  { number, from, octets, mountUrl }: { number: number; from: number; octets: number; mountUrl: string },
-): Promise<Read & { part: Buffer }> {
-  const { rows } = await db.query<{ head: string; part: Buffer | null }>({
-    name: 'raadsfeed-part',
-    text: `select ${FEED_HEAD} as head,
-                  (select substring(convert_to(kop || coalesce($4::text || rest, ''), 'UTF8') from $2::integer + 1 for $3::integer)
-                     from raadsfeed.tekst where sequence_number = $1::bigint) as part
-             from raadsfeed.feed`,
-    values: [number, from, octets, mountUrl],
-  });
-  const [row] = rows;
-  if (row?.part === null) throw new MissingNumberError(number);
-  return { head: toFeedHead(row?.head), part: row?.part ?? Buffer.alloc(0) };
-}
-
 /** @throws {MissingNumberError} unless these are the numbers after one, up to and including the last */
 function assertNoGap(numbers: readonly (number | null)[], after: number, last: number): void {
   const gap = numbers.findIndex((number, i) => number !== after + i + 1);
