@@ -16,7 +16,7 @@ const every = {
 } as const;
 
 /** They mock modules, send signals to their own process, or measure how soon it cuts a connection. */
-const ISOLATED = ['aggregator/notubiz/retry', 'gegevens/keys', 'http/limits', 'http/client-limits'].map(
+const ISOLATED = ['extensions/aggregator/notubiz/retry', 'gegevens/keys', 'http/limits', 'http/client-limits'].map(
   (file) => `test/${file}.test.ts`,
 );
 

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addSource } from '../src/aggregator/store/sources.ts';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { addSource } from '../src/extensions/aggregator/store/sources.ts';
 import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createPool, type Pool } from '../src/kernel/database/pool.ts';
 import { createLogger } from '../src/kernel/log.ts';
@@ -25,7 +25,7 @@ const log = createLogger('error');
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
 const postgres = await startEmbedded({ dir: join(dir, 'pg'), log });
 const env = { SOURCES: String(sources), RECORDS: String(records), DATABASE_URL: postgres.url };
-const many = await startChild(new URL('./support/many-sources.ts', import.meta.url), env);
+const many = await startChild(new URL('support/many-sources.ts', import.meta.url), env);
 let aggregator: Child | undefined;
 let pool: Pool | undefined;
 try {
@@ -53,7 +53,7 @@ try {
     await addSource(pool, { adres: `${base}/${i}`, soort: 'feed', organisatiecodes: [] });
 
   const startedAt = performance.now();
-  aggregator = await startChild(new URL('./support/aggregator-server.ts', import.meta.url), env);
+  aggregator = await startChild(new URL('support/aggregator-server.ts', import.meta.url), env);
   while ((await caughtUp(pool)) < sources) await sleep(100);
   const took = (performance.now() - startedAt) / 1000;
   const { rows } = await pool.query('select head from raadsfeed.feed');

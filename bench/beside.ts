@@ -41,7 +41,7 @@ interface Figures {
 
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-beside-'));
 const tokens = await startTokens();
-const load = await startChild(new URL('./support/load-process.ts', import.meta.url));
+const load = await startChild(new URL('support/load-process.ts', import.meta.url));
 const sides: Side[] = [];
 try {
   for (const root of [HERE, resolve(other)]) sides.push(await startSide(root, join(dir, String(sides.length))));

@@ -25,14 +25,14 @@ const KEYS = ['oud', 'nieuw'].map((name, i) => `${name}:${Buffer.alloc(32, i + 1
 
 const tokens = await startTokens();
 const { authorization } = await tokens.bearer(['create:normal', 'read:normal', 'update:confidential']);
-const client = await startChild(new URL('./support/load-process.ts', import.meta.url));
+const client = await startChild(new URL('support/load-process.ts', import.meta.url));
 const log = createLogger('error');
 
 /** Milliseconds or actions a second, by what was measured. */
 async function measure(url: string, title: string): Promise<void> {
   const figures: [string, string][] = [];
   const env = { DATABASE_URL: url, NODE_ENV: 'test', OVERLOAD_EVENT_LOOP_DELAY_MS: '0', ...tokens.env };
-  const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
+  const server = await startChild(new URL('support/log-server.ts', import.meta.url), {
     ...env,
     VERWERKINGENLOG_KEY: KEYS[0] ?? '',
   });

@@ -62,7 +62,7 @@ async function drill(): Promise<boolean> {
   const tokens = await startTokens();
   closing.push(tokens.close);
   const server = await startChild(
-    new URL('./support/hostile-server.ts', import.meta.url),
+    new URL('support/hostile-server.ts', import.meta.url),
     {
       ...tokens.env,
       NODE_ENV: 'test',
@@ -81,9 +81,9 @@ async function drill(): Promise<boolean> {
     [`--max-old-space-size=${heapMb}`],
   );
   closing.push(() => server.stop());
-  const hostile = await startChild(new URL('./support/hostile-client.ts', import.meta.url));
+  const hostile = await startChild(new URL('support/hostile-client.ts', import.meta.url));
   closing.push(() => hostile.stop());
-  const bare = await startChild(new URL('./floors/http.ts', import.meta.url));
+  const bare = await startChild(new URL('floors/http.ts', import.meta.url));
   closing.push(() => bare.stop());
 
   const SCOPES = ['create:normal', 'update:normal', 'update:confidential', 'read:confidential', 'read'];

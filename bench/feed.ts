@@ -83,5 +83,5 @@ async function besideShort(long: number): Promise<void> {
 
 /** A server that starts migrates its database. */
 async function migrate(databaseUrl: string): Promise<void> {
-  await (await startChild(new URL('./support/feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl })).stop();
+  await (await startChild(new URL('support/feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl })).stop();
 }

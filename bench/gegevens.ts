@@ -22,7 +22,7 @@ import { createSignedClient, type Taken } from './support/signed-client.ts';
 
 const rounds = Number(process.argv[2] ?? 15);
 const RECORDS = { shv: 25_000, vs: 50_000 } as const;
-const SERVER = new URL('./support/gegevens-server.ts', import.meta.url);
+const SERVER = new URL('support/gegevens-server.ts', import.meta.url);
 
 const log = createLogger('error');
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));

@@ -21,7 +21,7 @@ const RECORD_BYTES = 1450;
 const megabytes = Number(process.argv[2] ?? 200);
 const records = Math.ceil((megabytes * 1024 * 1024) / RECORD_BYTES);
 const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
-const FLOOR = fileURLToPath(new URL('./floors/import.ts', import.meta.url));
+const FLOOR = fileURLToPath(new URL('floors/import.ts', import.meta.url));
 
 const log = createLogger('error');
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));

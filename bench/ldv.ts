@@ -28,8 +28,8 @@ const FEW_CONNECTIONS = 4;
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
 const postgres = await startEmbedded({ dir, log: createLogger('error'), settings: { max_connections: '400' } });
 const tokens = await startTokens();
-const actions = await startChild(new URL('./support/load-process.ts', import.meta.url));
-const lines = await startChild(new URL('./support/ldv-load.ts', import.meta.url));
+const actions = await startChild(new URL('support/load-process.ts', import.meta.url));
+const lines = await startChild(new URL('support/ldv-load.ts', import.meta.url));
 const settings = {
   VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
   NODE_ENV: 'test',
@@ -37,7 +37,7 @@ const settings = {
   LDV_UNKNOWN_ACTIVITY: 'normaal',
   ...tokens.env,
 };
-const logServer = new URL('./support/log-server.ts', import.meta.url);
+const logServer = new URL('support/log-server.ts', import.meta.url);
 const server = await startChild(logServer, { ...settings, DATABASE_URL: postgres.url });
 
 /** Another logbook that takes everything. */

@@ -21,7 +21,7 @@ const turns = Number(process.argv[3] ?? 5);
 const SMALL = 10_000;
 const ASKED = 500;
 const tokens = await startTokens();
-const client = await startChild(new URL('./support/load-process.ts', import.meta.url));
+const client = await startChild(new URL('support/load-process.ts', import.meta.url));
 const { authorization } = await tokens.bearer(['read:normal']);
 const HEADERS = {
   authorization,
@@ -44,7 +44,7 @@ async function openLog(objects: number) {
   const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
   const postgres = await startEmbedded({ dir, log: createLogger('error'), settings: { shared_buffers: '1GB' } });
   const start = (logReads: boolean) =>
-    startChild(new URL('./support/log-server.ts', import.meta.url), {
+    startChild(new URL('support/log-server.ts', import.meta.url), {
       DATABASE_URL: postgres.url,
       VERWERKINGENLOG_LOG_READS: String(logReads),
       NODE_ENV: 'test',

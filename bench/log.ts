@@ -27,7 +27,7 @@ const WARM_UP_TURNS = 5;
 const dir = await mkdtemp(join(tmpdir(), 'koppelvlak-bench-'));
 const postgres = await startEmbedded({ dir, log: createLogger('error'), settings: { max_connections: '400' } });
 const tokens = await startTokens();
-const client = await startChild(new URL('./support/load-process.ts', import.meta.url));
+const client = await startChild(new URL('support/load-process.ts', import.meta.url));
 const { authorization } = await tokens.bearer(['create:normal']);
 const bodies = sampleActies(2000);
 const servers: Child[] = [];
@@ -35,7 +35,7 @@ const servers: Child[] = [];
 type Way = (connections: number) => Promise<LoadResult | undefined>;
 
 async function overHttp(env: Record<string, string>): Promise<Way> {
-  const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
+  const server = await startChild(new URL('support/log-server.ts', import.meta.url), {
     DATABASE_URL: postgres.url,
     VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
     NODE_ENV: 'test',

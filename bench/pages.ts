@@ -59,7 +59,7 @@ try {
 }
 
 async function startServer(env: Record<string, string>) {
-  return startChild(new URL('./support/feed-server.ts', import.meta.url), { DATABASE_URL: postgres.url, ...env });
+  return startChild(new URL('support/feed-server.ts', import.meta.url), { DATABASE_URL: postgres.url, ...env });
 }
 
 function perSecond(count: number, ms: number): number {

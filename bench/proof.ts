@@ -9,16 +9,16 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startEmbedded } from '../src/embedded-postgres/start.ts';
+import { createSequencer } from '../src/extensions/proof/sequencer.ts';
+import { openPublishedCheckpoints } from '../src/extensions/proof/state.ts';
+import { appendLeaves, ENTRY_BYTES, tileReader } from '../src/extensions/proof/store/leaves.ts';
+import { lockLog, moveLog, readLog, readQueue } from '../src/extensions/proof/store/logs.ts';
 import { MIGRATIONS, migrate } from '../src/kernel/database/migrate.ts';
 import { createPool, type Pool } from '../src/kernel/database/pool.ts';
 import { transaction } from '../src/kernel/database/transaction.ts';
 import { createLogger } from '../src/kernel/log.ts';
-import { createSequencer } from '../src/proof/sequencer.ts';
-import { openPublishedCheckpoints } from '../src/proof/state.ts';
-import { appendLeaves, ENTRY_BYTES, tileReader } from '../src/proof/store/leaves.ts';
-import { lockLog, moveLog, readLog, readQueue } from '../src/proof/store/logs.ts';
-import { Frontier, proveInclusion } from '../src/proof/tree/merkle.ts';
-import { readHashesFromTiles } from '../src/proof/tree/tiles.ts';
+import { Frontier, proveInclusion } from '../src/lib/tlog/merkle.ts';
+import { readHashesFromTiles } from '../src/lib/tlog/tiles.ts';
 import { startTokens } from '../test/support/tokens.ts';
 import { type Child, childrenClock, startChild } from './support/children.ts';
 import type { Load, LoadResult } from './support/raw-client.ts';
@@ -57,14 +57,14 @@ interface Cost {
 async function measureAppends(): Promise<void> {
   const pool = servicePool();
   const tokens = await startTokens();
-  const client = await startChild(new URL('./support/load-process.ts', import.meta.url));
+  const client = await startChild(new URL('support/load-process.ts', import.meta.url));
   const { authorization } = await tokens.bearer(['create:normal']);
   const bodies = sampleActies(2000);
   const servers: Child[] = [];
   const [postmaster] = (await readFile(join(dir, 'postgres', 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
   const database = childrenClock(Number(postmaster));
   const way = async (env: Record<string, string>): Promise<() => Promise<Cost>> => {
-    const server = await startChild(new URL('./support/log-server.ts', import.meta.url), {
+    const server = await startChild(new URL('support/log-server.ts', import.meta.url), {
       DATABASE_URL: postgres.url,
       VERWERKINGENLOG_KEY: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
       NODE_ENV: 'test',

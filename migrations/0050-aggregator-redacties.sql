@@ -13,7 +13,7 @@ alter table aggregator.bron
   add column historie_sluit_aan boolean,
   -- It does not: what disappears in the comparison that runs is taken out of our own history too.
   add column historie_gemist boolean not null default false,
-  -- See `ReadingProgress` in src/feed-client/progress.ts.
+  -- See `ReadingProgress` in src/lib/feed-client/progress.ts.
   add column voortgang jsonb,
   -- A hash of this source was the one that we would make; then one that is not is wrong.
   add column hash_klopt boolean not null default false,

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isRecord } from '../src/kernel/json-value.ts';
+import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** What the client and the plugin import; an application has its own Fastify. */

@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createDemoClient, type DemoFile, processingHeaders, readDemoFile } from '../src/demo/demo-client.ts';
 import { signMessage } from '../src/demo/signed-message.ts';
 import { readEvents } from '../src/demo/tour/tour-feed.ts';
-import { isRecord } from '../src/kernel/json-value.ts';
+import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'src/cli/main.ts');

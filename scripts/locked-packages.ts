@@ -1,5 +1,5 @@
 /** The lock file as scripts read it: which packages are shipped, and where they lie. */
-import { isRecord } from '../src/kernel/json-value.ts';
+import { isRecord } from '../src/lib/json/json-value.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 

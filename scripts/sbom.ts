@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRecord } from '../src/kernel/json-value.ts';
+import { isRecord } from '../src/lib/json/json-value.ts';
 import { readLock, withoutDevelopment } from './locked-packages.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -11,9 +11,9 @@ import { createDemoClient } from '../src/demo/demo-client.ts';
 import { raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
 import { loadExampleData, publish } from '../src/demo/load-example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
+import { followStep } from '../src/extensions/pages/search/follow-feed.ts';
+import { createProofWriters } from '../src/extensions/proof/writer.ts';
 import { openPlatform } from '../src/kernel/platform.ts';
-import { createProofWriters } from '../src/proof/writer.ts';
-import { followStep } from '../src/raadsfeed/search/follow-feed.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -1,10 +1,10 @@
 /** Registers the three interfaces and the proof logs with what they need. Each is loaded where it is served only: that is half the memory of an idle process. */
 import type { FastifyInstance } from 'fastify';
+import { proof } from './extensions/proof/area.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import type { PoolShare } from './kernel/database/open-database.ts';
-import { createOutboundFetch } from './kernel/outbound/outbound-client.ts';
 import type { Platform } from './kernel/platform.ts';
-import { proof } from './proof/area.ts';
+import { createOutboundFetch } from './lib/outbound/outbound-client.ts';
 
 /** @throws {Error} when keys or certificates cannot be used; closing the server gives back what was opened */
 export async function registerAreas(app: FastifyInstance, platform: Platform): Promise<void> {

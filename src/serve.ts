@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { registerAreas } from './areas.ts';
+import { createProofWriters } from './extensions/proof/writer.ts';
 import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
 import { buildServer } from './http/server.ts';
@@ -10,8 +11,7 @@ import { slowStatements } from './kernel/database/slow-statements.ts';
 import { type Logger, portError } from './kernel/log.ts';
 import { measureProcess, type OpenPlatform, openPlatform, type Platform } from './kernel/platform.ts';
 import type { Terminal } from './kernel/terminal.ts';
-import type { Clock } from './kernel/time.ts';
-import { createProofWriters } from './proof/writer.ts';
+import type { Clock } from './lib/time.ts';
 import type { Tracing } from './tracing.ts';
 
 /** How long (milliseconds) an idle connection of a proxy stays open while draining; see `deploy/nginx`. */

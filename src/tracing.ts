@@ -31,7 +31,7 @@ import pg from 'pg';
 import { traceOf } from './http/headers.ts';
 import type { Config } from './kernel/config/read-config.ts';
 import type { Logger } from './kernel/log.ts';
-import { readTraceContext } from './kernel/trace-context.ts';
+import { readTraceContext } from './lib/trace-context.ts';
 
 export interface Tracing {
   /** Traces every request of a server; to be called before anything else is registered. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { settings } from '../src/kernel/config/read-config.ts';
-import { isRecord } from '../src/kernel/json-value.ts';
+import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const composeText = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');

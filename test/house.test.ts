@@ -60,9 +60,23 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/contracts\//, /^$/)).toEqual([]);
   });
 
-  it('lets the kernel import only the types of a contract, and the embedded Postgres in one file', () => {
-    expect(strays(/^src\/kernel\/(?!database\/open-database\.ts)/, /^src\/(kernel|contracts)\//)).toEqual([]);
-    const may = /^src\/(kernel\/|embedded-postgres\/(connect|start)\.ts)/;
+  it('lets a library import other libraries only: no Fastify, no Postgres, no settings', () => {
+    expect(strays(/^src\/lib\//, /^src\/lib\//)).toEqual([]);
+    expect(users(/^src\/lib\//, /^(fastify|@fastify\/|pg)/)).toEqual([]);
+  });
+
+  it("lets the tree and the signatures import nothing of ours but themselves, and the tree's packages are Node's own", () => {
+    expect(strays(/^src\/lib\/tlog\//, /^src\/lib\/tlog\//)).toEqual([]);
+    expect(strays(/^src\/lib\/jades\//, /^src\/lib\/jades\//)).toEqual([]);
+    const pure = source.filter(({ path }) => path.startsWith('src/lib/tlog/'));
+    // `Buffer.from('30…')` reads like an import: what is no name of a package does not count.
+    const packages = pure.flatMap(({ packages: used }) => used.filter((name) => /^[@a-z]/.test(name)));
+    expect(new Set(packages)).toEqual(new Set(['node:crypto']));
+  });
+
+  it('lets the kernel import libraries and the types of a contract, and the embedded Postgres in one file', () => {
+    expect(strays(/^src\/kernel\/(?!database\/open-database\.ts)/, /^src\/(kernel|lib|contracts)\//)).toEqual([]);
+    const may = /^src\/(kernel\/|lib\/|embedded-postgres\/(connect|start)\.ts)/;
     expect(strays(/^src\/kernel\/database\/open-database\.ts/, may)).toEqual([]);
   });
 
@@ -70,119 +84,47 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/embedded-postgres\//, /^src\/(embedded-postgres\/|kernel\/log\.ts)/)).toEqual([]);
   });
 
-  it('lets the http layer import the kernel only', () => {
-    expect(strays(/^src\/http\//, /^src\/(http|kernel)\//)).toEqual([]);
+  it('lets the http layer import the kernel and libraries only', () => {
+    expect(strays(/^src\/http\//, /^src\/(http|kernel|lib)\//)).toEqual([]);
   });
 
-  it('lets the search index import the kernel, and of the feed its domain, store and head', () => {
-    expect(
-      strays(
-        /^src\/raadsfeed\/search\//,
-        /^src\/(kernel\/|raadsfeed\/(search|domain|store)\/|raadsfeed\/feed\/head\.ts)/,
-      ),
-    ).toEqual([]);
-  });
-
-  it('lets only the area import the pages', () => {
-    expect(strays(/^src\/(?!raadsfeed\/(area\.ts|pages\/))/, /^src\/(?!raadsfeed\/pages\/)/)).toEqual([]);
-  });
-
-  it('lets the reader of feeds import the kernel and the domain of the feed only', () => {
-    expect(strays(/^src\/feed-client\//, /^src\/(feed-client|kernel|raadsfeed\/domain)\//)).toEqual([]);
-  });
-
-  it("lets the proof's tree import nothing of ours, and the proof import http and the kernel only", () => {
-    expect(strays(/^src\/proof\/tree\//, /^src\/proof\/tree\//)).toEqual([]);
-    const pure = source.filter(({ path }) => path.startsWith('src/proof/tree/'));
-    // `Buffer.from('30…')` reads like an import: what is no name of a package does not count.
-    const packages = pure.flatMap(({ packages: used }) => used.filter((name) => /^[@a-z]/.test(name)));
-    expect(new Set(packages)).toEqual(new Set(['node:crypto']));
-    expect(
-      strays(/^src\/proof\/record\.ts/, /^src\/(proof\/tree\/|kernel\/(canonical-json|json-value|scheduling)\.ts)/),
-    ).toEqual([]);
-    expect(strays(/^src\/proof\//, /^src\/(proof|http|kernel)\//)).toEqual([]);
-  });
-
-  it('lets the signature library import nothing of ours', () => {
-    expect(strays(/^src\/gegevens\/jades\//, /^src\/gegevens\/jades\//)).toEqual([]);
-  });
-
-  it.each(AREAS)('lets area %s import only itself, http and the kernel', (area) => {
-    expect(
-      strays(
-        new RegExp(`^src/${area}/`),
-        new RegExp(
-          `^src/((${area}|http|kernel${area === 'raadsfeed' ? '|feed-client' : ''})/|contracts/(${area}${area === 'verwerkingenlog' ? '|ldv(-lezen)?' : ''})\\.ts$${area === 'raadsfeed' ? '|aggregator/aggregator\\.ts$' : ''})`,
-        ),
-      ),
-    ).toEqual([]);
-  });
-
-  it('lets what is offered to DiWoo import the feed that it follows, and no pages or search', () => {
-    const may = /^src\/(http|kernel|raadsfeed\/(diwoo|domain|feed|store))\//;
-    expect(strays(/^src\/raadsfeed\/diwoo\//, may)).toEqual([]);
-    // What decides is pure.
-    expect(strays(/^src\/raadsfeed\/diwoo\/place-documents\.ts/, /^src\/raadsfeed\/diwoo\/offer\.ts/)).toEqual([]);
-  });
-
-  it('lets the aggregator import the kernel, the reader of feeds, and of the feed what publishes to it', () => {
-    const may = /^src\/(aggregator|kernel|feed-client|raadsfeed\/(domain|writer|store))\//;
-    expect(strays(/^src\/aggregator\//, may)).toEqual([]);
-    // It is started where the feed is: nothing else of the feed knows of it.
-    expect(strays(/^src\/raadsfeed\/(?!area\.ts)/, /^src\/(?!aggregator\/)/)).toEqual([]);
-  });
-
-  it('keeps the stores of the aggregator free of what reads sources', () => {
-    const shapes = /source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage)\.ts|notubiz\/call-limiter\.ts/;
-    const may = new RegExp(
-      `^src/(kernel/|feed-client/|raadsfeed/(domain|store)/|aggregator/(store/|${shapes.source}))`,
-    );
-    expect(strays(/^src\/aggregator\/store\//, may)).toEqual([]);
-  });
-
-  it("keeps a supplier's adapter free of the database and of feeds", () => {
-    const may =
-      /^src\/(kernel\/(?!database\/)|aggregator\/(notubiz\/|resource-key\.ts|supplier\/(source-adapter|windows)\.ts))/;
-    expect(strays(/^src\/aggregator\/notubiz\//, may)).toEqual([]);
+  it.each(AREAS)('lets interface %s import only itself, http, the kernel, libraries and its contract', (area) => {
+    const contracts = area === 'verwerkingenlog' ? `${area}|ldv(-lezen)?` : area;
+    const may = new RegExp(`^src/((${area}|http|kernel|lib)/|contracts/(${contracts})\\.ts$)`);
+    const plugin = new RegExp(`^src/${area}/(?!area\\.ts)`);
+    expect(strays(plugin, new RegExp(`${may.source}|^src/extensions/(delivery-tools|ldv)/`))).toEqual([]);
   });
 
   it.each(AREAS)('keeps the stores of %s away from its routes and from http', (area) => {
-    const may = new RegExp(`^src/(kernel/|feed-client/|contracts/|${area}/(?!routes/|exchange/|plugin|area\\.ts))`);
+    const may = new RegExp(`^src/(kernel/|lib/|contracts/|extensions/|${area}/(?!routes/|exchange/|plugin|area\\.ts))`);
     expect(strays(new RegExp(`^src/${area}/store/`), may)).toEqual([]);
   });
 
   it.each(AREAS)('keeps the domain of %s free of stores, routes and http', (area) => {
-    // In area A the domain has three folders: what the models say, how a file is read, and how it is judged.
-    const domain = area === 'gegevens' ? '(model|import|check)' : 'domain';
-    const may = new RegExp(`^src/(contracts/|kernel/(?!database/)|${area}/(${domain}/|jades/|problems\\.ts))`);
+    // In area A the domain has two folders: what the models say, and how a file is read.
+    const domain = area === 'gegevens' ? '(model|import)' : 'domain';
+    const may = new RegExp(`^src/(contracts/|lib/|kernel/(?!database/)|${area}/(${domain}/|problems\\.ts))`);
     expect(source.some(({ path }) => new RegExp(`^src/${area}/${domain}/`).test(path))).toBe(true);
     expect(strays(new RegExp(`^src/${area}/${domain}/`), may)).toEqual([]);
   });
 
   it('lets the models of deliveries know nothing of how a file is read', () => {
-    expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|kernel|gegevens\/model)\//)).toEqual([]);
-  });
-
-  it('keeps the pages for citizens to themselves: they read the log as the API does, and nothing of the area needs them', () => {
-    const may =
-      /^src\/(http|kernel|verwerkingenlog\/(inzage|domain|store))\/|verwerkingenlog\/(processing-log|routes\/person-page)\.ts$/;
-    expect(strays(/^src\/verwerkingenlog\/inzage\//, may)).toEqual([]);
-    expect(strays(/^src\/verwerkingenlog\/(?!inzage\/|area\.ts)/, /^src\/(?!verwerkingenlog\/inzage\/)/)).toEqual([]);
-    expect(users(/^src\/(?!verwerkingenlog\/inzage\/)/, /^(openid-client|@fastify\/cookie)/)).toEqual([]);
+    expect(strays(/^src\/gegevens\/model\//, /^src\/(contracts|kernel|lib|gegevens\/model)\//)).toEqual([]);
   });
 
   it('lets the catalogues of problems import the kind of a problem only', () => {
     expect(strays(/^src\/\w+\/problems\.ts$/, /^src\/kernel\/problem\.ts$/)).toEqual([]);
   });
 
-  it('lets the package for other applications import the kernel, the contracts, the writer of the feed and its seal only', () => {
+  it('lets the package for other applications import the kernel, libraries, the contracts, the writer of the feed and its seal only', () => {
     // Publishing to the feed is the area's own writer, made available: it needs no server. Nor does sealing, which signs nothing.
-    const may = /^src\/((client|kernel|contracts|raadsfeed\/(domain|store|writer))\/|proof\/(keys|writer)\.ts$)/;
+    const may =
+      /^src\/((client|kernel|lib|contracts|raadsfeed\/(domain|store|writer))\/|extensions\/proof\/(keys|writer)\.ts$)/;
     expect(strays(/^src\/client\//, may)).toEqual([]);
   });
 
   it('keeps the server free of areas by name, and of the command line', () => {
-    expect(strays(/^src\/http\/server\.ts$/, /^src\/(http|kernel)\//)).toEqual([]);
+    expect(strays(/^src\/http\/server\.ts$/, /^src\/(http|kernel|lib)\//)).toEqual([]);
     expect(strays(/^src\/[^/]+\.ts$/, /^src\/(?!cli\/|demo\/)/)).toEqual([]);
   });
 
@@ -190,15 +132,16 @@ describe('the direction of imports', () => {
     expect(strays(/^src\/(?!cli\/|demo\/)/, /^src\/(?!demo\/)/)).toEqual([]);
   });
 
-  it('lets nothing import the command line', () => {
-    expect(strays(/^src\/(?!cli\/)/, /^src\/(?!cli\/)/)).toEqual([]);
+  it('lets nothing import the command line but the commands of the extensions', () => {
+    const mayNot = /^src\/(?!cli\/|extensions\/[^/]+\/commands(\.ts|\/))/;
+    expect(strays(mayNot, /^src\/(?!cli\/)/)).toEqual([]);
   });
 
   it('lets only the tracing import OpenTelemetry, and loads that only when it is asked for', () => {
     const tracer = /^(@opentelemetry\/|@fastify\/otel$)/;
     expect(users(/^src\/(?!tracing\.ts)/, tracer)).toEqual([]);
     expect(users(/^src\/tracing\.ts/, tracer)).not.toEqual([]);
-    expect(strays(/^src\/tracing\.ts/, /^src\/(kernel|http)\//)).toEqual([]);
+    expect(strays(/^src\/tracing\.ts/, /^src\/(kernel|http|lib)\//)).toEqual([]);
     const importers = source.filter(({ ours }) => ours.includes('src/tracing.ts'));
     expect(importers.map(({ path }) => path)).toEqual(['src/serve.ts']);
     const imports = importers[0]?.text.match(/^.*'\.\/tracing\.ts'.*$/gm) ?? [];
@@ -210,9 +153,47 @@ describe('the direction of imports', () => {
   });
 
   it('keeps web and database libraries out of domains, and web libraries out of kernel and stores', () => {
-    const domains = /\/domain\/|^src\/gegevens\/(model|import|check)\//;
+    const domains = /\/domain\/|^src\/gegevens\/(model|import)\/|^src\/extensions\/delivery-tools\/check\/(?!check-d)/;
     expect(users(domains, /^(fastify|@fastify\/|pg|undici)/)).toEqual([]);
     expect(users(/^src\/kernel\/|\/store\//, /^(fastify|@fastify\/)/)).toEqual([]);
+  });
+});
+
+describe('the extensions', () => {
+  const folders = [...new Set(source.flatMap(({ path }) => /^src\/extensions\/([^/]+)\//.exec(path)?.[1] ?? []))];
+
+  it.each(folders)('lets %s import no other extension', (folder) => {
+    const others = new RegExp(`^src/(?!extensions/)|^src/extensions/${folder}/`);
+    expect(strays(new RegExp(`^src/extensions/${folder}/`), others)).toEqual([]);
+  });
+
+  it('keeps the search index of the pages free of pages', () => {
+    const may =
+      /^src\/(kernel\/|lib\/|extensions\/pages\/search\/|raadsfeed\/(domain|store)\/|raadsfeed\/feed\/head\.ts)/;
+    expect(strays(/^src\/extensions\/pages\/search\//, may)).toEqual([]);
+  });
+
+  it('keeps what decides on a place in DiWoo, and a leaf of a proof, pure', () => {
+    expect(strays(/^src\/extensions\/diwoo\/place-documents\.ts/, /^src\/extensions\/diwoo\/offer\.ts/)).toEqual([]);
+    expect(strays(/^src\/extensions\/proof\/record\.ts/, /^src\/(lib\/(tlog|json)\/|kernel\/scheduling\.ts)/)).toEqual(
+      [],
+    );
+  });
+
+  it('keeps the stores of the aggregator free of what reads sources', () => {
+    const own = /store\/|source\.ts|resource-key\.ts|supplier\/(source-adapter|coverage)\.ts|notubiz\/call-limiter\.ts/;
+    const may = new RegExp(`^src/(kernel/|lib/|raadsfeed/(domain|store)/|extensions/aggregator/(${own.source}))`);
+    expect(strays(/^src\/extensions\/aggregator\/store\//, may)).toEqual([]);
+  });
+
+  it("keeps a supplier's adapter free of the database and of feeds", () => {
+    const own = /notubiz\/|resource-key\.ts|supplier\/(source-adapter|windows)\.ts/;
+    const may = new RegExp(`^src/(kernel/(?!database/)|lib/|extensions/aggregator/(${own.source}))`);
+    expect(strays(/^src\/extensions\/aggregator\/notubiz\//, may)).toEqual([]);
+  });
+
+  it('signs people in on the pages for citizens only', () => {
+    expect(users(/^src\/(?!extensions\/inzage\/)/, /^(openid-client|@fastify\/cookie)/)).toEqual([]);
   });
 });
 
@@ -239,7 +220,7 @@ describe('one place for each thing', () => {
     const statement = /`\s*(select|insert into|update|delete from)\s/i;
     const found = source.filter(
       ({ path, text }) =>
-        /\/(routes|domain|inzage)\/|^src\/(http|gegevens\/(model|import|check|exchange))\//.test(path) &&
+        /\/(routes|domain|inzage)\/|^src\/(http|lib|gegevens\/(model|import|exchange))\//.test(path) &&
         statement.test(text),
     );
     expect(found.map(({ path }) => path)).toEqual([]);

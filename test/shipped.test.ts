@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { licencesTable, licenceTexts, readShipped } from '../scripts/licences.ts';
 import { createSbom } from '../scripts/sbom.ts';
-import { isRecord } from '../src/kernel/json-value.ts';
+import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Licences that a product under the EUPL 1.2 may contain, and that ask for no more than that their text goes along. */

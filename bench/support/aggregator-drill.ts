@@ -1,10 +1,10 @@
 /** Kills an aggregator at moments of chance while its sources publish; at the end its feed must be the merge of theirs. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addSource } from '../../src/aggregator/store/sources.ts';
+import { addSource } from '../../src/extensions/aggregator/store/sources.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
@@ -29,8 +29,8 @@ export interface DrillResult {
   readonly faults: readonly string[];
 }
 
-const AGGREGATOR = new URL('./aggregator-server.ts', import.meta.url);
-const SOURCE = new URL('./feed-server.ts', import.meta.url);
+const AGGREGATOR = new URL('aggregator-server.ts', import.meta.url);
+const SOURCE = new URL('feed-server.ts', import.meta.url);
 const QUICK = {
   NODE_ENV: 'test',
   AGGREGATOR_POLL_MS: '50',

@@ -60,7 +60,7 @@ const HEAD_KNOWN_MS = 1100;
 export async function runFailoverDrill(options: FailoverOptions): Promise<FailoverResult> {
   const tokens = await startTokens();
   const pair = await startPair(options.dir, options.replication);
-  const service = await startChild(new URL('./hostile-server.ts', import.meta.url), {
+  const service = await startChild(new URL('hostile-server.ts', import.meta.url), {
     ...tokens.env,
     NODE_ENV: 'test',
     AREAS: 'verwerkingenlog,raadsfeed',

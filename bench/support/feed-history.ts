@@ -13,7 +13,7 @@ const NO_CACHE = { RAADSFEED_CACHE_MB: '0' };
 
 export async function measureHistory({ databaseUrl, loader, seconds, rounds }: PagesOptions): Promise<void> {
   const env = { DATABASE_URL: databaseUrl, ...NO_CACHE };
-  const server = await startChild(new URL('./feed-server.ts', import.meta.url), env);
+  const server = await startChild(new URL('feed-server.ts', import.meta.url), env);
   const floor = await startChild(new URL('../floors/feed-rows.ts', import.meta.url), env);
   try {
     const { url } = Object(await server.ask({}));
@@ -60,7 +60,7 @@ export async function measureLength(
 ): Promise<void> {
   const open = async ({ databaseUrl, records }: { databaseUrl: string; records: number }) => {
     const env = { DATABASE_URL: databaseUrl, ...NO_CACHE };
-    const child = await startChild(new URL('./feed-server.ts', import.meta.url), env);
+    const child = await startChild(new URL('feed-server.ts', import.meta.url), env);
     const { url } = Object(await child.ask({}));
     const { cursor } = Object(await (await request(`${url}/ori/v1/feed?limit=1`)).body.json());
     return { child, url, databaseUrl, cursor: middleCursor(String(cursor), Math.floor(records / 2)), records };

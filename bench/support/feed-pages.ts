@@ -58,7 +58,7 @@ export async function measurePages(options: PagesOptions): Promise<void> {
 }
 
 async function startPair(databaseUrl: string): Promise<Pair> {
-  const server = await startChild(new URL('./feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl });
+  const server = await startChild(new URL('feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl });
   const floor = await startChild(new URL('../floors/feed-bytes.ts', import.meta.url));
   return { server, url: Object(await server.ask({})).url, floor };
 }

@@ -38,7 +38,7 @@ class Waits {
  * @param records in the feed before the first redaction
  */
 export async function measureRedaction(databaseUrl: string, records: number): Promise<void> {
-  const server = await startChild(new URL('./feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl });
+  const server = await startChild(new URL('feed-server.ts', import.meta.url), { DATABASE_URL: databaseUrl });
   const { url } = Object(await server.ask({}));
   const publishers = Array.from({ length: WRITERS + 1 }, () => createFeedPublisher({ databaseUrl }));
   const [redactor, ...writers] = publishers;

@@ -6,10 +6,10 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { JsonObject } from '../../src/kernel/json-value.ts';
+import { toEntry } from '../../src/extensions/pages/search/entry.ts';
+import { WORDS } from '../../src/extensions/pages/search/write-index.ts';
+import type { JsonObject } from '../../src/lib/json/json-value.ts';
 import type { Resource, ResourceType } from '../../src/raadsfeed/domain/resource.ts';
-import { toEntry } from '../../src/raadsfeed/search/entry.ts';
-import { WORDS } from '../../src/raadsfeed/search/write-index.ts';
 import { DAYS, documentData, meetingData, ORGANISATIONS, PER_MEETING } from './council-texts.ts';
 
 /** Numbers of filled rows: no feed of a bench publishes as many. */

@@ -134,7 +134,7 @@ export async function runKillDrill(options: DrillOptions): Promise<DrillResult> 
 }
 
 function startServer(postgres: EmbeddedPostgres, env: Readonly<Record<string, string>>): Promise<Child> {
-  return startChild(new URL('./log-server.ts', import.meta.url), {
+  return startChild(new URL('log-server.ts', import.meta.url), {
     ...env,
     NODE_ENV: 'test',
     OVERLOAD_EVENT_LOOP_DELAY_MS: '0',

@@ -25,7 +25,7 @@ export async function createLoader(): Promise<Loader> {
     () => true,
     () => false,
   );
-  return hasWrk ? wrk() : own(await startChild(new URL('./load-process.ts', import.meta.url)));
+  return hasWrk ? wrk() : own(await startChild(new URL('load-process.ts', import.meta.url)));
 }
 
 function wrk(): Loader {

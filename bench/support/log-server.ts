@@ -1,13 +1,13 @@
 /** A server with only the processing log, as in production; with `BENCH_MEMORY` the same, but that it keeps nothing. */
 import process from 'node:process';
 import fp from 'fastify-plugin';
+import { proof } from '../../src/extensions/proof/area.ts';
+import { createProofWriters } from '../../src/extensions/proof/writer.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { tokens } from '../../src/http/tokens.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { openPlatform } from '../../src/kernel/platform.ts';
-import { proof } from '../../src/proof/area.ts';
-import { createProofWriters } from '../../src/proof/writer.ts';
 import { verwerkingenlog } from '../../src/verwerkingenlog/area.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';

@@ -1,10 +1,10 @@
 /** Documents that are published and indexed as in life, and how large the index is. */
 import pg from 'pg';
+import { followStep } from '../../src/extensions/pages/search/follow-feed.ts';
 import { createPool, type Pool } from '../../src/kernel/database/pool.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { prepareChange } from '../../src/raadsfeed/domain/change.ts';
-import { followStep } from '../../src/raadsfeed/search/follow-feed.ts';
 import { createLineValidator } from '../../src/raadsfeed/writer/line-validator.ts';
 import { createPublisher } from '../../src/raadsfeed/writer/publisher.ts';
 import { documentData, meetingData, PER_MEETING } from './council-texts.ts';

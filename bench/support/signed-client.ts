@@ -1,8 +1,8 @@
 /** Sends signed requests and reads their answers to the end, without looking at them. */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { loadPemKey } from '../../src/gegevens/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../src/gegevens/jades/signature.ts';
+import { loadPemKey } from '../../src/lib/jades/own-key.ts';
+import { createSigner, plainStyles } from '../../src/lib/jades/signature.ts';
 
 /** A request as it goes out. */
 export interface SignedRequest {

@@ -176,7 +176,7 @@ function feedReindexCommand(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ koppelvlak feed reindex')
     .action((options: { json?: boolean }) =>
       runCommand(terminal, options, async ({ platform, output, interrupted }) => {
-        const { followStep, readIndexState, startReindex } = await import('../raadsfeed/search/follow-feed.ts');
+        const { followStep, readIndexState, startReindex } = await import('../extensions/pages/search/follow-feed.ts');
         await startReindex(platform.pool);
         const progress = createProgress(terminal, 'indexed', undefined);
         for (;;) {

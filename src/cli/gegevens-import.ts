@@ -1,15 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import type { CheckReport } from '../gegevens/check/delivery-check.ts';
-import type { ImportFault } from '../gegevens/import/faults.ts';
-import type { Change, Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
-import type { Variant } from '../gegevens/model/mapping.ts';
-import type { Model } from '../gegevens/model/model.ts';
-import type { Plan } from '../gegevens/tables/plan.ts';
-import type { ReadTables } from '../gegevens/tables/read-tables.ts';
-import type { TableFault } from '../gegevens/tables/table-faults.ts';
-import type { Config } from '../kernel/config/read-config.ts';
-import type { Terminal } from '../kernel/terminal.ts';
+import type { CheckReport } from '../extensions/delivery-tools/check/delivery-check.ts';
 import {
   addTableOptions,
   dryRun,
@@ -19,7 +10,16 @@ import {
   readMapping,
   readTableFile,
   type TableOptions,
-} from './gegevens-import-tables.ts';
+} from '../extensions/delivery-tools/commands/import-tables.ts';
+import type { Plan } from '../extensions/delivery-tools/tables/plan.ts';
+import type { ReadTables } from '../extensions/delivery-tools/tables/read-tables.ts';
+import type { TableFault } from '../extensions/delivery-tools/tables/table-faults.ts';
+import type { ImportFault } from '../gegevens/import/faults.ts';
+import type { Change, Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
+import type { Variant } from '../gegevens/model/mapping.ts';
+import type { Model } from '../gegevens/model/model.ts';
+import type { Config } from '../kernel/config/read-config.ts';
+import type { Terminal } from '../kernel/terminal.ts';
 import { createProgress, table } from './output.ts';
 import { type CommandContext, CommandError, runCommand, runTool, UsageError } from './run-command.ts';
 
@@ -86,7 +86,9 @@ Example:
       const plan = await readMapping(options, model);
       const results: FileResult[] = [];
       for (const file of files) results.push(await importOne(context, { ...options, loaded: model, plan }, file));
-      const { countFindings, reportJson, reportText } = await import('../gegevens/check/report-text.ts');
+      const { countFindings, reportJson, reportText } = await import(
+        '../extensions/delivery-tools/check/report-text.ts'
+      );
       const asJson = results.map(({ check, ...result }) =>
         check === undefined ? result : { ...result, check: reportJson(check) },
       );
@@ -122,7 +124,7 @@ async function importOne(
   const { loaded: model, model: named, replace = false, check = false, plan } = options;
   const { FaultyFile, importFile, recogniseModel } = await import('../gegevens/store/import-file.ts');
   const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
-  const { DeliveryCheck } = await import('../gegevens/check/delivery-check.ts');
+  const { DeliveryCheck } = await import('../extensions/delivery-tools/check/delivery-check.ts');
   const judge = check ? new DeliveryCheck({ model, now: platform.clock.now() }) : undefined;
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { checkCommand, showEntry } from '../extensions/delivery-tools/commands/check.ts';
+import { convertCommand } from '../extensions/delivery-tools/commands/convert.ts';
+import { preflightCommand } from '../extensions/delivery-tools/commands/preflight.ts';
+import { requestCommand } from '../extensions/delivery-tools/commands/request.ts';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Journalled } from '../gegevens/store/journal.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { checkCommand, showEntry } from './gegevens-check.ts';
-import { convertCommand } from './gegevens-convert.ts';
 import { importCommand } from './gegevens-import.ts';
-import { preflightCommand } from './gegevens-preflight.ts';
-import { requestCommand } from './gegevens-request.ts';
 import { table } from './output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
 

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
+import { logForwardIssuesCommand } from '../extensions/ldv/commands.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import type { LogFault } from '../verwerkingenlog/store/verify.ts';
 import { logExportCommand } from './log-export.ts';
-import { logForwardIssuesCommand } from './log-forward.ts';
 import { table } from './output.ts';
 import { parseUuid } from './parse-arguments.ts';
 import { CommandError, runCommand } from './run-command.ts';

@@ -1,14 +1,14 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { isRecord } from '../kernel/json-value.ts';
+import { bronCommand } from '../extensions/aggregator/commands/bron.ts';
+import { diwooCommand } from '../extensions/diwoo/commands.ts';
+import { proofCommand } from '../extensions/proof/commands/proof.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { bronCommand } from './bron.ts';
-import { diwooCommand } from './diwoo.ts';
+import { isRecord } from '../lib/json/json-value.ts';
 import { feedCommand } from './feed.ts';
 import { gegevensCommand } from './gegevens.ts';
 import { verwerkingenlogCommand } from './log.ts';
-import { proofCommand } from './proof.ts';
 import { registerCommand } from './register.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
 

@@ -1,3 +1,5 @@
+import { requireRightKey } from '../extensions/proof/keys.ts';
+import { createProofWriters } from '../extensions/proof/writer.ts';
 import {
   type Config,
   ConfigError,
@@ -9,8 +11,6 @@ import {
 import { createLogger, type Logger, reasonOf } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { requireRightKey } from '../proof/keys.ts';
-import { createProofWriters } from '../proof/writer.ts';
 import { createOutput, type Output } from './output.ts';
 
 /** A command failed; the message says why, for people. */

@@ -1,10 +1,10 @@
 /** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
 
+import { faultOfKey, parseSealingKey, sealingKeyOf } from '../extensions/proof/keys.ts';
+import { createProofWriter } from '../extensions/proof/writer.ts';
 import { createPool } from '../kernel/database/pool.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
-import { type Clock, systemClock } from '../kernel/time.ts';
-import { faultOfKey, parseSealingKey, sealingKeyOf } from '../proof/keys.ts';
-import { createProofWriter } from '../proof/writer.ts';
+import { type Clock, systemClock } from '../lib/time.ts';
 import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
 import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';

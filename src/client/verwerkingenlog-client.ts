@@ -8,8 +8,8 @@ import {
   TokenFetchError,
   type TokenWish,
 } from '../kernel/oauth/client-credentials.ts';
-import { retryAfterMs } from '../kernel/outbound/outbound-client.ts';
 import type { ProcessingContext } from '../kernel/processing-log.ts';
+import { retryAfterMs } from '../lib/outbound/outbound-client.ts';
 
 export interface VerwerkingenlogClientOptions {
   /** Address of the log, such as `https://logging.example/verwerkingenlog/v1`. */

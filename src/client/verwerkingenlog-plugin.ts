@@ -8,7 +8,7 @@ import {
   type ProcessingHeader,
   readProcessingHeaders,
 } from '../kernel/processing-log.ts';
-import { isDuration } from '../kernel/time.ts';
+import { isDuration } from '../lib/time.ts';
 import {
   type LogOptions,
   type NieuweVerwerkingsactie,

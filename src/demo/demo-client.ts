@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { isRecord } from '../kernel/json-value.ts';
+import { isRecord } from '../lib/json/json-value.ts';
 import { readSavedJson, saveJson } from './saved-secrets.ts';
 
 interface DemoClientEntry {

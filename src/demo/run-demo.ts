@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
+import { createProofWriters } from '../extensions/proof/writer.ts';
 import { readConfig } from '../kernel/config/read-config.ts';
 import { openPlatform, type Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { createProofWriters } from '../proof/writer.ts';
 import { stopOnSignals } from '../serve.ts';
 import { createDemoClient, type DemoClient } from './demo-client.ts';
 import { loadExampleData } from './load-example-data.ts';

@@ -2,7 +2,7 @@
 // does not check the service with the service's code.
 // @see RFC 7515 appendix F, RFC 7797, ETSI TS 119 182-1 clause 5.2.8.2, RFC 3230
 import { constants, createHash, sign, verify, X509Certificate } from 'node:crypto';
-import { isRecord } from '../kernel/json-value.ts';
+import { isRecord } from '../lib/json/json-value.ts';
 
 export type SignatureForm = 'body' | 'digest';
 

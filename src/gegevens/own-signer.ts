@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Platform, ReadinessCheck } from '../kernel/platform.ts';
 import { watchFiles } from '../kernel/watch-files.ts';
-import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from './jades/own-key.ts';
-import { createSigner, type Signer } from './jades/signature.ts';
+import { daysToExpiry, loadPemKey, loadPkcs12Key, type OwnKey } from '../lib/jades/own-key.ts';
+import { createSigner, type Signer } from '../lib/jades/signature.ts';
 
 const WARNING_DAYS = 30;
 /** How often the log is warned of a certificate that expires soon. */

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Negotiator } from 'negotiator';
 import { Problem } from '../kernel/problem.ts';
-import { readTraceContext, type TraceContext, type TraceIds, traceIds } from '../kernel/trace-context.ts';
+import { readTraceContext, type TraceContext, type TraceIds, traceIds } from '../lib/trace-context.ts';
 import { PAGE_STYLE } from './pages.ts';
 import { platformProblems } from './problems.ts';
 

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../kernel/log.ts';
 import type { OperatorSection, ReadinessCheck } from '../kernel/platform.ts';
-import type { Clock } from '../kernel/time.ts';
+import type { Clock } from '../lib/time.ts';
 import { createConditions } from './operator/conditions.ts';
 import { operatorPage } from './operator/page.ts';
 import { createSamples, SAMPLE_MS } from './operator/samples.ts';

@@ -4,8 +4,8 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifyRequest } from 'fastify';
 import { addStandardFormats } from '../kernel/formats.ts';
-import { isRecord, type SchemaVerdict, schemaCheck } from '../kernel/json-value.ts';
 import { type InvalidParam, Problem } from '../kernel/problem.ts';
+import { isRecord, type SchemaVerdict, schemaCheck } from '../lib/json/json-value.ts';
 import type { OpenapiDocument, OpenapiOperation } from './openapi-document.ts';
 import { platformProblems } from './problems.ts';
 

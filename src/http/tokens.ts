@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Counter, Gauge } from 'prom-client';
-import type { FetchJson } from '../kernel/oauth/remote-keys.ts';
 import { createTokenVerifier, type TokenVerifier } from '../kernel/oauth/token-verifier.ts';
 import type { Platform } from '../kernel/platform.ts';
+import type { FetchJson } from '../lib/outbound/outbound-client.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { type Clock, systemClock } from '../lib/time.ts';
 import type { Config } from './config/read-config.ts';
 import { type DatabasePools, openDatabase } from './database/open-database.ts';
 import type { Logger } from './log.ts';
 import type { ProofWriters } from './proof-log.ts';
-import { type Clock, systemClock } from './time.ts';
 
 /** What every part of the program may depend on. */
 export interface Platform extends DatabasePools {

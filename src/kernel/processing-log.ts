@@ -5,9 +5,9 @@
  */
 
 import type { components } from '../contracts/verwerkingenlog.ts';
+import { isTerm, longerDuration, shorterDuration } from '../lib/time.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
 import type { InvalidParam } from './problem.ts';
-import { isTerm, longerDuration, shorterDuration } from './time.ts';
-import type { TraceContext } from './trace-context.ts';
 
 const PROCESSING_HEADERS = [
   'OIN',

@@ -1,5 +1,5 @@
 /**
- * Logs that prove what was recorded and when. An area says "this entry, in my transaction"; `src/proof` gives it a place in a tree,
+ * Logs that prove what was recorded and when. An area says "this entry, in my transaction"; `src/extensions/proof` gives it a place in a tree,
  * publishes signed checkpoints and makes the proofs. @see docs/proof.md
  */
 import type { Db } from './database/transaction.ts';

@@ -2,6 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
+import { followStep } from '../extensions/diwoo/follow-feed.ts';
+import { serveDiwoo } from '../extensions/diwoo/routes.ts';
+import { createSite, HOME, type PagesContext } from '../extensions/pages/context.ts';
+import { createPageMemory } from '../extensions/pages/page-memory.ts';
+import { pagesRoutes } from '../extensions/pages/routes.ts';
+import { followStep as followSearchStep } from '../extensions/pages/search/follow-feed.ts';
 import { createContract } from '../http/contract.ts';
 import { openToOrigins } from '../http/headers.ts';
 import { mountPages } from '../http/html/mount.ts';
@@ -9,24 +15,17 @@ import { buildStylesheet } from '../http/html/style.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { followStep } from './diwoo/follow-feed.ts';
-import { serveDiwoo } from './diwoo/routes.ts';
 import { createFollower, type Follower } from './feed/follower.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
-
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
 import { feedSections } from './operator-sections.ts';
-import { createSite, HOME, type PagesContext } from './pages/context.ts';
-import { createPageMemory } from './pages/page-memory.ts';
-import { pagesRoutes } from './pages/routes.ts';
 import { raadsfeedProblems } from './problems.ts';
 import { createRegister } from './register/register.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute, snapshotRoute } from './routes/feed.ts';
 import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
-import { followStep as followSearchStep } from './search/follow-feed.ts';
 import type { RaadsfeedServices } from './services.ts';
 import { rewriteContentTables } from './store/content-tables.ts';
 import { rewritePartitions } from './store/text-partitions.ts';
@@ -73,7 +72,7 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
   });
   const aggregator =
     settings.rol === 'aggregator'
-      ? (await import('../aggregator/aggregator.ts')).createAggregator(platform)
+      ? (await import('../extensions/aggregator/aggregator.ts')).createAggregator(platform)
       : undefined;
   const register = settings.register ? createRegister(platform) : undefined;
   const routes = (scope: FastifyInstance): void => {

@@ -1,11 +1,12 @@
 /** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { forwardPolicy } from '../extensions/ldv/face.ts';
 import { isConflict, isLockTimeout } from '../kernel/database/database-unavailable.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { ProofWriter } from '../kernel/proof-log.ts';
 import { mapWithinBudget, type OneAtATime } from '../kernel/scheduling.ts';
-import type { TraceContext } from '../kernel/trace-context.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
 import type { IdentityKeys, KeyName } from './domain/identity-keys.ts';
 import {
   type Aanroep,
@@ -16,7 +17,6 @@ import {
   type Versie,
 } from './domain/verwerkingsactie.ts';
 import { createGroupCommit } from './group-commit.ts';
-import { forwardPolicy } from './ldv/face.ts';
 import { logFull, unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog } from './processing-log.ts';
 import { type Append, type Appended, appendCommitted, isFaultOfValue, readIdempotency } from './store/append.ts';

@@ -3,6 +3,11 @@ import fp from 'fastify-plugin';
 import type { operations as LdvOperations } from '../contracts/ldv.ts';
 import type { operations as LdvReadOperations } from '../contracts/ldv-lezen.ts';
 import type { operations } from '../contracts/verwerkingenlog.ts';
+import { createForwarder } from '../extensions/ldv/forward.ts';
+import { createIntake } from '../extensions/ldv/intake.ts';
+import { createLineStore } from '../extensions/ldv/lines.ts';
+import { readLines } from '../extensions/ldv/read-route.ts';
+import { OTLP_ERRORS, postTraces } from '../extensions/ldv/traces-route.ts';
 import { authenticate, processingHeaders } from '../http/auth.ts';
 import { createContract } from '../http/contract.ts';
 import { createClientShare } from '../http/limits.ts';
@@ -11,11 +16,6 @@ import { apiDocs } from '../http/pages.ts';
 import { type ProblemStyle, sendProblem } from '../http/problem-reply.ts';
 import { logRequests, mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createForwarder } from './ldv/forward.ts';
-import { createIntake } from './ldv/intake.ts';
-import { createLineStore } from './ldv/lines.ts';
-import { readLines } from './ldv/read-route.ts';
-import { OTLP_ERRORS, postTraces } from './ldv/traces-route.ts';
 import { verwerkingenlogProblems } from './problems.ts';
 import { createLoggedRead } from './processing-log.ts';
 import { proofRoutes } from './routes/proof.ts';
@@ -79,7 +79,7 @@ async function serveVerwerkingenlog(
   }
   // Loaded where it is on only: it brings a library for logging in.
   if (platform.config.inzage.pages) {
-    const { serveInzage } = await import('./inzage/routes.ts');
+    const { serveInzage } = await import('../extensions/inzage/routes.ts');
     await serveInzage(app, platform, { log, loggedRead: routeNeeds.loggedRead });
   }
   const lines = createLineStore(platform, log);

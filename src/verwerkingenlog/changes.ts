@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { forwardPolicy } from '../extensions/ldv/face.ts';
 import type { Pool } from '../kernel/database/pool.ts';
 import { type Db, transaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
@@ -11,7 +12,6 @@ import { Problem } from '../kernel/problem.ts';
 import type { OneAtATime } from '../kernel/scheduling.ts';
 import { LARGE_OBJECTS } from './append.ts';
 import { TooManyObjectsError, type Versie } from './domain/verwerkingsactie.ts';
-import { forwardPolicy } from './ldv/face.ts';
 import { unknownActivityProblem, verwerkingenlogProblems } from './problems.ts';
 import type { ActieLog } from './processing-log.ts';
 import { lastObjectNumber, lockOfActie, lockOfVerwerking, replaceVersie, tryLockChanges } from './store/changes.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Platform } from '../kernel/platform.ts';
 import { requireProofWriter } from '../kernel/proof-log.ts';
 import { createOneAtATime } from '../kernel/scheduling.ts';
-import { newTraceContext } from '../kernel/trace-context.ts';
+import { newTraceContext } from '../lib/trace-context.ts';
 import { createAppender } from './append.ts';
 import { requireAllKeys } from './key-watch.ts';
 import { recordOwn } from './processing-log.ts';

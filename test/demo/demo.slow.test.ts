@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/json-value.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import { startProgram } from '../support/program.ts';
 import { freePorts, hasPostgres, temporaryHome, waitForDemo, waitForText } from './support.ts';
 

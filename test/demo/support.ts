@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { isRecord } from '../../src/kernel/json-value.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import type { Running } from '../support/program.ts';
 
 /** A directory of its own for a program under test. */

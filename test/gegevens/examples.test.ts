@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainStyles } from '../../src/gegevens/jades/signature.ts';
 import { checkWhole, loadModel } from '../../src/gegevens/model/model.ts';
+import { plainStyles } from '../../src/lib/jades/signature.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 
 /** Published examples of both variants, where they stand beside the checkout; the project does not carry them. */

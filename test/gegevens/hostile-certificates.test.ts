@@ -17,9 +17,9 @@ import {
   leafExtensions,
   mintAuthority,
 } from '../../src/demo/authority/profiles.ts';
+import { craft, type Kit, leafFor, pemToDer, revoke } from '../lib/jades/support/kit.ts';
 import type { CrlBehaviour, OcspBehaviour } from '../support/authority/behaviour.ts';
 import { nameConstraints, subjectAltName } from '../support/authority/name-extensions.ts';
-import { craft, type Kit, leafFor, pemToDer, revoke } from './jades/support/kit.ts';
 import { FIXTURES } from './support/supplier.ts';
 import { openTarget, statusOf, type Target } from './support/target.ts';
 

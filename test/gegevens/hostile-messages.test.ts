@@ -3,9 +3,9 @@ import { createHash, createHmac, createSign, generateKeyPairSync, sign } from 'n
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf } from '../../src/gegevens/jades/signature.ts';
-import type { SignedMessage } from '../../src/gegevens/jades/verify.ts';
-import { type Craft, craft, craftDigest, digestForm, type Kit } from './jades/support/kit.ts';
+import { digestOf } from '../../src/lib/jades/signature.ts';
+import type { SignedMessage } from '../../src/lib/jades/verify.ts';
+import { type Craft, craft, craftDigest, digestForm, type Kit } from '../lib/jades/support/kit.ts';
 import { FIXTURES } from './support/supplier.ts';
 import { openTarget, statusOf, type Target } from './support/target.ts';
 

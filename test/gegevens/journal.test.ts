@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { plainStyles } from '../../src/gegevens/jades/signature.ts';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
+import { plainStyles } from '../../src/lib/jades/signature.ts';
 import { messageFile, shvMessage, vsMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 

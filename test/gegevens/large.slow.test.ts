@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { plainStyles } from '../../src/gegevens/jades/signature.ts';
 import { readJournal } from '../../src/gegevens/store/journal.ts';
+import { plainStyles } from '../../src/lib/jades/signature.ts';
 import { messageFile, shvMessage } from './support/messages.ts';
 import { openSupplier, type Supplier } from './support/supplier.ts';
 

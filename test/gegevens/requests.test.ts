@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { servicesPolicy } from '../../src/demo/authority/profiles.ts';
-import { plainStyles } from '../../src/gegevens/jades/signature.ts';
+import { plainStyles } from '../../src/lib/jades/signature.ts';
 import type { RawAnswer } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 

@@ -3,11 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadPemKey } from '../../src/gegevens/jades/own-key.ts';
-import { createSigner, plainStyles } from '../../src/gegevens/jades/signature.ts';
 import { ConfigError, readConfig } from '../../src/kernel/config/read-config.ts';
+import { loadPemKey } from '../../src/lib/jades/own-key.ts';
+import { createSigner, plainStyles } from '../../src/lib/jades/signature.ts';
+import { craft, kitOf } from '../lib/jades/support/kit.ts';
 import type { TestServer } from '../support/server.ts';
-import { craft, kitOf } from './jades/support/kit.ts';
 import { type RawAnswer, type RawHeaders, send } from './support/requester.ts';
 import { FIXTURES, openSupplier, type Supplier } from './support/supplier.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardedFetch } from '../../src/kernel/outbound/guarded-fetch.ts';
-import { createOutboundClient } from '../../src/kernel/outbound/outbound-client.ts';
-import { systemClock } from '../../src/kernel/time.ts';
+import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts';
+import { createOutboundClient } from '../../src/lib/outbound/outbound-client.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { openSupplier } from '../gegevens/support/supplier.ts';
 
 /** What the proxy was asked for, with what the caller said about itself. */

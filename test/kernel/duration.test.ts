@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addDuration, isDuration, isTerm, longerDuration, shorterDuration } from '../../src/kernel/time.ts';
+import { addDuration, isDuration, isTerm, longerDuration, shorterDuration } from '../../src/lib/time.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

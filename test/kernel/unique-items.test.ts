@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
-import { useLinearUniqueItems } from '../../src/kernel/json-value.ts';
+import { useLinearUniqueItems } from '../../src/lib/json/json-value.ts';
 
 const ajv = new Ajv2020({ allErrors: true });
 useLinearUniqueItems(ajv);

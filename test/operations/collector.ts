@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { decodeRequest } from '../../src/verwerkingenlog/ldv/otlp.ts';
-import type { Span } from '../../src/verwerkingenlog/ldv/span.ts';
+import { decodeRequest } from '../../src/extensions/ldv/otlp.ts';
+import type { Span } from '../../src/extensions/ldv/span.ts';
 
 export interface Collector {
   readonly url: string;

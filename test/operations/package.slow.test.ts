@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { isRecord } from '../../src/kernel/json-value.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startCollector } from './collector.ts';
 

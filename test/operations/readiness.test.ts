@@ -1,7 +1,7 @@
 /** Each condition that stops work is listed; only what leaves nothing to serve takes the instance out of service. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
 import { startTokens, type TestTokens } from '../support/tokens.ts';

@@ -1,7 +1,14 @@
 /** With a publication for all tables, which is how a server is upgraded without downtime, everything that writes goes on. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually, expectMerged, follow, SOURCE_ENV, sourceState, startAggregator } from '../aggregator/support.ts';
+import {
+  eventually,
+  expectMerged,
+  follow,
+  SOURCE_ENV,
+  sourceState,
+  startAggregator,
+} from '../extensions/aggregator/support.ts';
 import { SOON_PRUNED } from '../raadsfeed/cli.ts';
 import { document, type FeedServer, removal, startFeed, vergadering } from '../raadsfeed/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 /** Records so large that a page of as many as were asked for would be more than a service can hold. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { openStream } from './stream-client.ts';
 import { asPage, document, type FeedServer, startFeed, vergadering } from './support.ts';

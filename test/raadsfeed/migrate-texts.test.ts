@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { MIGRATIONS, migrate } from '../../src/kernel/database/migrate.ts';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { readRange } from '../../src/raadsfeed/store/read-log.ts';
 import { createDatabase } from '../support/database.ts';
 import { publishLines, quiet, servicePool, vergadering } from './support.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/time.ts';
-import { contentHash } from '../../src/raadsfeed/domain/json.ts';
+import { contentHash } from '../../src/lib/json/resource-json.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { pruneHistory } from '../../src/raadsfeed/store/prune.ts';
 import { rewritePartitions } from '../../src/raadsfeed/store/text-partitions.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';

@@ -1,6 +1,6 @@
 /** Redactions while others read, write and redact. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/time.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { verifyFeed } from '../../src/raadsfeed/verify/verify-feed.ts';
 import { filesWith } from './database-files.ts';
 import {

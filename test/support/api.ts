@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import { expect } from 'vitest';
 import { type OpenapiDocument, readOpenapi } from '../../src/http/openapi-document.ts';
-import { isRecord } from '../../src/kernel/json-value.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 
 export interface Answer {
   readonly status: number;

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { isRecord } from '../../src/kernel/json-value.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 
 /** Below what Linux gives to whoever asks for any port, which could take it before the test does; above 10080, which `fetch` refuses. */
 const [LOWEST, HIGHEST] = [11_000, 32_000] as const;

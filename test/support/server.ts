@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
-import type { Clock } from '../../src/kernel/time.ts';
+import type { Clock } from '../../src/lib/time.ts';
 import { type ServeOptions, type Service, serve } from '../../src/serve.ts';
 import { createDatabase } from './database.ts';
 

@@ -10,8 +10,8 @@ import type {
 } from '../../src/client/verwerkingenlog.ts';
 import type { components } from '../../src/contracts/verwerkingenlog.ts';
 import { readOpenapi } from '../../src/http/openapi-document.ts';
-import { isRecord } from '../../src/kernel/json-value.ts';
 import type { ProcessedPerson, ProcessingEntry } from '../../src/kernel/processing-log.ts';
+import { isRecord } from '../../src/lib/json/json-value.ts';
 import {
   type Actie,
   moment,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../../src/kernel/platform.ts';
-import { newTraceContext } from '../../src/kernel/trace-context.ts';
+import { newTraceContext } from '../../src/lib/trace-context.ts';
 import { type Actie, actieOf } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

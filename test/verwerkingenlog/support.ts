@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Clock } from '../../src/kernel/time.ts';
+import type { Clock } from '../../src/lib/time.ts';
 import { type Answer, type Api, createApi } from '../support/api.ts';
 import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';

@@ -1,21 +1,27 @@
 /** What a service with this database would show somebody outside: leaves, tiles, records and proofs, as they are stored now. */
 import pg from 'pg';
+import { checkpointIn } from '../../../src/extensions/proof/state.ts';
+import {
+  ENTRY_BYTES,
+  findLeaves,
+  MissingTileError,
+  readBundles,
+  tileReader,
+} from '../../../src/extensions/proof/store/leaves.ts';
+import { readLog, readOrigins } from '../../../src/extensions/proof/store/logs.ts';
+import { readRemovals } from '../../../src/extensions/proof/store/removals.ts';
+import { feedPlace, removalEntry } from '../../../src/extensions/proof/writer.ts';
 import { readJournalAfter } from '../../../src/gegevens/store/journal.ts';
 import {
   proofRecordOf as deliveryRecordOf,
   proveDelivery,
   storedDeliveries,
 } from '../../../src/gegevens/store/proof.ts';
-import { canonicalJson } from '../../../src/kernel/canonical-json.ts';
 import type { Db } from '../../../src/kernel/database/transaction.ts';
-import { isRecord } from '../../../src/kernel/json-value.ts';
 import type { ProofLogName, ProofRecord, ProofWriter, StoredProof } from '../../../src/kernel/proof-log.ts';
-import { checkpointIn } from '../../../src/proof/state.ts';
-import { ENTRY_BYTES, findLeaves, MissingTileError, readBundles, tileReader } from '../../../src/proof/store/leaves.ts';
-import { readLog, readOrigins } from '../../../src/proof/store/logs.ts';
-import { readRemovals } from '../../../src/proof/store/removals.ts';
-import { tilePath, tilesOf } from '../../../src/proof/tree/tiles.ts';
-import { feedPlace, removalEntry } from '../../../src/proof/writer.ts';
+import { canonicalJson } from '../../../src/lib/json/canonical-json.ts';
+import { isRecord } from '../../../src/lib/json/json-value.ts';
+import { tilePath, tilesOf } from '../../../src/lib/tlog/tiles.ts';
 import { RECORD_PART, readRecordProof, storedRecords } from '../../../src/raadsfeed/store/proof.ts';
 import type { IdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
 import { provenVersions, storedVersions } from '../../../src/verwerkingenlog/store/proof.ts';

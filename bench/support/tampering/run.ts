@@ -3,9 +3,9 @@
  * named by `proof verify`, and refused by somebody outside who has the last published checkpoint.
  */
 import type pg from 'pg';
+import { verifyLog } from '../../../src/extensions/proof/verify.ts';
+import type { ProofFault } from '../../../src/extensions/proof/verify-tiles.ts';
 import type { ProofLogName, StoredProof } from '../../../src/kernel/proof-log.ts';
-import { verifyLog } from '../../../src/proof/verify.ts';
-import type { ProofFault } from '../../../src/proof/verify-tiles.ts';
 import { anyLogTries } from './any-log.ts';
 import type { Tampered, Try } from './common.ts';
 import { DELIVERIES, DELIVERY_TRIES } from './deliveries.ts';

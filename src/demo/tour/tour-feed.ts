@@ -1,5 +1,5 @@
 import { createFeedPublisher, type Outcome } from '../../client/raadsfeed.ts';
-import { isRecord } from '../../kernel/json-value.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 import type { DemoClient, DemoFile } from '../demo-client.ts';
 import { raden, vergadering } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';

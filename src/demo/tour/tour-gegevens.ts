@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { municipalityText, summary } from '../../gegevens/check/report-text.ts';
+import { municipalityText, summary } from '../../extensions/delivery-tools/check/report-text.ts';
 import { loadModel } from '../../gegevens/model/model.ts';
 import { checkStored } from '../../gegevens/store/check-deliveries.ts';
-import { isRecord } from '../../kernel/json-value.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 import type { DemoAnswer } from '../demo-client.ts';
 import { processingHeaders } from '../demo-client.ts';
 import { period } from '../example-data.ts';

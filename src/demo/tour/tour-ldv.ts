@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isRecord } from '../../kernel/json-value.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 import { processingHeaders } from '../demo-client.ts';
 import { persons, uitvoerder } from '../example-data.ts';
 import type { TourNeeds } from '../run-demo.ts';

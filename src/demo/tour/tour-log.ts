@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isRecord } from '../../kernel/json-value.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 import type { DemoAnswer } from '../demo-client.ts';
 import { processingHeaders } from '../demo-client.ts';
 import { persons, persoon, uitvoerder } from '../example-data.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { sheetLines } from '../../gegevens/preflight/data-sheet.ts';
-import { preflight } from '../../gegevens/preflight/preflight.ts';
+import { sheetLines } from '../../extensions/delivery-tools/preflight/data-sheet.ts';
+import { preflight } from '../../extensions/delivery-tools/preflight/preflight.ts';
 import { readConfig } from '../../kernel/config/read-config.ts';
 import { mintFscToken } from '../fsc-manager.ts';
 import type { TourNeeds } from '../run-demo.ts';

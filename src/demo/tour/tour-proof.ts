@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { checkRecord } from '../../extensions/proof/check.ts';
+import { openPublishedCheckpoints, statePath } from '../../extensions/proof/state.ts';
+import { verifyLog } from '../../extensions/proof/verify.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
-import { checkRecord } from '../../proof/check.ts';
-import { openPublishedCheckpoints, statePath } from '../../proof/state.ts';
-import { parseVerifierKey } from '../../proof/tree/note.ts';
-import { policyForLog } from '../../proof/tree/policy.ts';
-import { verifyLog } from '../../proof/verify.ts';
+import { parseVerifierKey } from '../../lib/tlog/note.ts';
+import { policyForLog } from '../../lib/tlog/policy.ts';
 import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
 import { storedVersions } from '../../verwerkingenlog/store/proof.ts';
 import { processingHeaders } from '../demo-client.ts';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type Pool, withAbort } from '../../kernel/database/pool.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createMemorySemaphore, type MemoryPermit, type MemorySemaphore } from '../../kernel/scheduling.ts';
-import type { Clock } from '../../kernel/time.ts';
+import type { Clock } from '../../lib/time.ts';
 import type { Model } from '../model/model.ts';
 import {
   type ChosenLevering,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
-import { isRecord, type JsonObject, toPointer, valueAt } from '../../kernel/json-value.ts';
+import { isRecord, type JsonObject, toPointer, valueAt } from '../../lib/json/json-value.ts';
 import type { ItemList } from '../model/mapping.ts';
 import type { ListBounds, Model, PartCheck } from '../model/model.ts';
 import { type Organisation, organisationOf } from '../model/selection.ts';

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { isRecord } from '../../kernel/json-value.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 
 /** One thing that is wrong with a file. Values are never repeated: they may be personal. */
 export interface ImportFault {

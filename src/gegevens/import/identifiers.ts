@@ -1,4 +1,4 @@
-import { isRecord, valueAt } from '../../kernel/json-value.ts';
+import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import type { Mapping } from '../model/mapping.ts';
 
 const EMPTY = -1;

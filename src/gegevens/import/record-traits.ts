@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import { isRecord, valueAt } from '../../kernel/json-value.ts';
+import { isRecord, valueAt } from '../../lib/json/json-value.ts';
 import type { Mapping, PersonenMapping } from '../model/mapping.ts';
 import { municipalityKey } from '../model/selection.ts';
 

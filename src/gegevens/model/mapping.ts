@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { addStandardFormats } from '../../kernel/formats.ts';
-import { pointerSteps, valueAt } from '../../kernel/json-value.ts';
+import { pointerSteps, valueAt } from '../../lib/json/json-value.ts';
 import { type CheckPlaces, readCheckPlaces } from './check-places.ts';
 
 export type Variant = 'shv' | 'vs';

@@ -12,7 +12,7 @@ import {
   toPointer,
   useLinearUniqueItems,
   valueAt,
-} from '../../kernel/json-value.ts';
+} from '../../lib/json/json-value.ts';
 import { type Mapping, readMapping, type Variant } from './mapping.ts';
 
 /** A check of one part of a message. */

@@ -1,12 +1,12 @@
 /** Runs the check over files, over what is stored, and over an answer that was delivered. */
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { type CheckReport, DeliveryCheck } from '../../extensions/delivery-tools/check/delivery-check.ts';
 import { type Pool, withAbort } from '../../kernel/database/pool.ts';
-import { isRecord, pointerSteps, toPointer, valueAt, withValueAt } from '../../kernel/json-value.ts';
-import { type CheckReport, DeliveryCheck } from '../check/delivery-check.ts';
+import type { JsonObject } from '../../lib/jades/protected-header.ts';
+import { isRecord, pointerSteps, toPointer, valueAt, withValueAt } from '../../lib/json/json-value.ts';
 import { DeliveryReader } from '../import/delivery-reader.ts';
 import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
-import type { JsonObject } from '../jades/protected-header.ts';
 import type { ItemList, Variant } from '../model/mapping.ts';
 import { builtInVersions, loadModel, type Model } from '../model/model.ts';
 import {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { reasonOf } from '../../kernel/log.ts';
 import type { OperatorCell, OperatorSection } from '../../kernel/platform.ts';
-import type { Clock } from '../../kernel/time.ts';
+import type { Clock } from '../../lib/time.ts';
 import { type Html, type HtmlValue, html, trusted } from '../html/template.ts';
 import type { Conditions, DatedCondition } from './conditions.ts';
 import { SAMPLE_MS, type Samples, type Series } from './samples.ts';

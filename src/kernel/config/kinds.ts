@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../../lib/time.ts';
 import { readAddresses } from '../database/addresses.ts';
-import { addDuration, isDuration, isTerm, LONGEST_TERM } from '../time.ts';
 
 /**
  * The kinds of setting. A setting is read from one environment variable; `parse` throws a plain `Error` whose message says

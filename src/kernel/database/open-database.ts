@@ -1,8 +1,8 @@
 import pg from 'pg';
+import type { Clock } from '../../lib/time.ts';
 import type { Config } from '../config/read-config.ts';
 import type { Logger } from '../log.ts';
 import type { ReadinessCheck, ReadinessResult } from '../platform.ts';
-import type { Clock } from '../time.ts';
 import { readAddresses } from './addresses.ts';
 import { createListener, type Listener } from './listen.ts';
 import { MIGRATIONS, migrate, migrationState, requireMigrations } from './migrate.ts';

@@ -1,6 +1,6 @@
 /** Access tokens of our own, for calls to other services: by client credentials (RFC 6749 section 4.4). */
 import { type Dispatcher, request } from 'undici';
-import { readBody } from '../outbound/guarded-fetch.ts';
+import { readBody } from '../../lib/outbound/guarded-fetch.ts';
 
 export interface ClientCredentials {
   /** The `token` endpoint of the authorization server. */

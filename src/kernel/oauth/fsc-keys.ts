@@ -1,11 +1,12 @@
 /** The certificates that the own FSC Manager signs tokens with: from a file, reloaded when it changes, or from its published key set. */
 import { createPublicKey, hash, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { isRecord } from '../json-value.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
+import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
+import type { Clock } from '../../lib/time.ts';
 import type { ReadinessCheck } from '../platform.ts';
-import type { Clock } from '../time.ts';
 import { watchFiles } from '../watch-files.ts';
-import { createRemoteKeys, type FetchJson, fetchJson, type VerifierLog } from './remote-keys.ts';
+import { createRemoteKeys, fetchJson, type VerifierLog } from './remote-keys.ts';
 import { type KeySource, TokenError } from './token.ts';
 
 /** A key that may sign FSC access tokens. Times are epoch milliseconds; a bare key has no end. */

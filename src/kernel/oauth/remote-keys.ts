@@ -1,21 +1,13 @@
 /** Keys that another service publishes: fetched, cached, and served from memory while that service is unavailable. */
 import { hash } from 'node:crypto';
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type LocalJWKSet } from 'jose';
-import { isRecord } from '../json-value.ts';
-import type { Clock } from '../time.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
+import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
+import type { Clock } from '../../lib/time.ts';
 import { type KeySource, TokenError } from './token.ts';
 
 /** Logs problems with the issuer's keys, never a token. A pino logger fits. */
 export type VerifierLog = { warn(fields: object, message: string): void };
-
-/** The part of `fetch` that is used here. */
-export type FetchJson = (
-  url: URL,
-  init: { headers: Record<string, string>; redirect: 'error'; signal: AbortSignal },
-) => Promise<{
-  readonly status: number;
-  readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
-}>;
 
 /** How a document of the issuer is fetched. */
 type FetchJsonOptions = { fetch: FetchJson; signal: AbortSignal };

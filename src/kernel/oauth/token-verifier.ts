@@ -1,9 +1,10 @@
 /** Verifies the access token of a request: who is calling? @see RFC 6750, RFC 8725, RFC 9068, FSC Core 1.1 */
 import { hash } from 'node:crypto';
+import type { FetchJson } from '../../lib/outbound/outbound-client.ts';
+import { type Clock, systemClock } from '../../lib/time.ts';
 import type { ReadinessCheck } from '../platform.ts';
-import { type Clock, systemClock } from '../time.ts';
 import { createFscKeys, fscKeysCheck } from './fsc-keys.ts';
-import { createKeySet, type FetchJson, type KeySet, type VerifierLog } from './remote-keys.ts';
+import { createKeySet, type KeySet, type VerifierLog } from './remote-keys.ts';
 import {
   type Caller,
   clientCertificateThumbprint,

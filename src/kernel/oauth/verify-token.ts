@@ -1,6 +1,6 @@
 /** Verifies access tokens of an OAuth 2.0 authorization server and of the own FSC Manager. */
 import { type CompactVerifyResult, type CryptoKey, compactVerify, errors } from 'jose';
-import { isRecord } from '../json-value.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 import type { FscKeys } from './fsc-keys.ts';
 import type { KeySet } from './remote-keys.ts';
 import { type ProtectedHeader, TokenError, type VerifiedToken } from './token.ts';

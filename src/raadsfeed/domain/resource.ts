@@ -6,14 +6,6 @@ export interface Resource {
   readonly bronidentificatie: string;
 }
 
-const ORGANISATIECODE = /^(gm[0-9]{4}|pv[0-9]{2}|ws[0-9]{4})$/;
-
-/** The code in lower case, or `undefined` when it is none. */
-export function normaliseOrganisatiecode(text: string): string | undefined {
-  const code = text.toLowerCase();
-  return ORGANISATIECODE.test(code) ? code : undefined;
-}
-
 /** The address of a resource below the mount of the feed. */
 export function resourcePath(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
   return `/organisaties/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;

@@ -9,9 +9,9 @@ import { LRUCache } from 'lru-cache';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { acceptedEncoding, acceptedTypes } from '../../http/headers.ts';
 import { platformProblems } from '../../http/problems.ts';
-import { isRecord } from '../../kernel/json-value.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createMemorySemaphore, type MemoryPermit } from '../../kernel/scheduling.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
 import { RESOURCE_TYPES } from '../domain/resource.ts';
 import type { FeedHead, FeedPosition } from '../store/feed-row.ts';
 import {

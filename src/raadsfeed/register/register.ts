@@ -1,10 +1,11 @@
 /** The register: where other feeds are, refreshed daily. */
-import { discover, FeedFault, readServiceDocument } from '../../feed-client/client.ts';
+
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
-import { createOutboundClient, type OutboundClient } from '../../kernel/outbound/outbound-client.ts';
-import { OutboundError } from '../../kernel/outbound/outbound-error.ts';
 import type { Platform } from '../../kernel/platform.ts';
+import { discover, FeedFault, readServiceDocument } from '../../lib/feed-client/client.ts';
+import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
+import { OutboundError } from '../../lib/outbound/outbound-error.ts';
 import {
   type DiscoveredFeed,
   findEntryOfFeed,

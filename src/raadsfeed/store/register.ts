@@ -1,8 +1,8 @@
 /** The register: where feeds are, and nothing of their content. */
 
 import type { components } from '../../contracts/raadsfeed.ts';
-import type { ServiceDocument } from '../../feed-client/client.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
+import type { ServiceDocument } from '../../lib/feed-client/client.ts';
 
 /** A feed that a register knows: only where it is, nothing of its content. */
 export type RegisterFeed = components['schemas']['RegisterFeed'];

@@ -1,6 +1,7 @@
-import { contentHash } from '../domain/json.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { contentHash } from '../../lib/json/resource-json.ts';
 import { dataOf } from '../domain/record-text.ts';
-import { isResourceType, normaliseOrganisatiecode, resourceKey } from '../domain/resource.ts';
+import { isResourceType, resourceKey } from '../domain/resource.ts';
 import type { StoredNumber } from '../store/verify.ts';
 
 /** A stored record, for checks that compare several. */

@@ -1,7 +1,7 @@
 /** Checks the promises of the log on what is stored. It reads only, beside a running service. */
 
 import type { Db } from '../../kernel/database/transaction.ts';
-import type { Clock } from '../../kernel/time.ts';
+import type { Clock } from '../../lib/time.ts';
 import { type FeedRow, readFeedRow } from '../store/feed-row.ts';
 import {
   endOfRead,

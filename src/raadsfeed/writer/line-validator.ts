@@ -2,9 +2,9 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readOpenapi } from '../../http/openapi-document.ts';
 import { addStandardFormats } from '../../kernel/formats.ts';
-import { schemaCheck, useLinearUniqueItems } from '../../kernel/json-value.ts';
+import { schemaCheck, useLinearUniqueItems } from '../../lib/json/json-value.ts';
+import { hasDoubleNames, unwritable } from '../../lib/json/resource-json.ts';
 import type { PubliceerRegel } from '../domain/change.ts';
-import { hasDoubleNames, unwritable } from '../domain/json.ts';
 
 const CONTRACT = new URL('../../../openapi/raadsfeed.yaml', import.meta.url);
 

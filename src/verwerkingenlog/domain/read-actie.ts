@@ -1,7 +1,7 @@
 import type { components } from '../../contracts/verwerkingenlog.ts';
-import { isRecord } from '../../kernel/json-value.ts';
 import type { InvalidParam } from '../../kernel/problem.ts';
-import { isDuration, isTerm, LONGEST_TERM } from '../../kernel/time.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
+import { isDuration, isTerm, LONGEST_TERM } from '../../lib/time.ts';
 import { bsnDigits, isBsnKind } from './person.ts';
 import {
   type Actie,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { forwardPolicy } from '../../extensions/ldv/face.ts';
 import { callerOf } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { traceOf } from '../../http/headers.ts';
@@ -15,7 +16,6 @@ import {
   termFaults,
 } from '../domain/read-actie.ts';
 import { type Actie, ended, replaced } from '../domain/verwerkingsactie.ts';
-import { forwardPolicy } from '../ldv/face.ts';
 import { lockOfVerwerking, patchVerwerking, readCategorieen } from '../store/changes.ts';
 import {
   actieAnswer,

@@ -5,7 +5,7 @@ import { isRefusedValue } from '../../kernel/database/database-unavailable.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
-import { type TraceContext, traceHeaders } from '../../kernel/trace-context.ts';
+import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { appendDistributed, KEY_WAIT_MS, keyTransaction, TAKE_OVER } from './distributed.ts';
 import { isMissingMonth } from './months.ts';
 import { positionsByPerson, type StoredVersie, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';

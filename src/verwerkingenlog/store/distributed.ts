@@ -3,7 +3,7 @@ import { isConflict } from '../../kernel/database/database-unavailable.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
-import { traceHeaders } from '../../kernel/trace-context.ts';
+import { traceHeaders } from '../../lib/trace-context.ts';
 import type { Append, Appended, ForwardPolicy } from './append.ts';
 import { writeWithKeys } from './keys.ts';
 import { positionsByPerson, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { isRecord } from '../../../src/kernel/json-value.ts';
+import { isRecord } from '../../../src/lib/json/json-value.ts';
 
 export interface Reply {
   readonly status: number;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../../src/kernel/time.ts';
+import { systemClock } from '../../../src/lib/time.ts';
 import { createPublisher, findMissing, publishRemovals } from '../../../src/raadsfeed/writer/publisher.ts';
 import { type FeedServer, readRecords, startFeed, vergadering } from '../support.ts';
 

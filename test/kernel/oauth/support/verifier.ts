@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { TokenError } from '../../../../src/kernel/oauth/token.ts';
 import { createTokenVerifier, type TokenVerifierOptions } from '../../../../src/kernel/oauth/token-verifier.ts';
-import type { Clock } from '../../../../src/kernel/time.ts';
+import type { Clock } from '../../../../src/lib/time.ts';
 
 /** A clock that the test moves. */
 export function movableClock(): Clock & { forward(seconds: number): void } {

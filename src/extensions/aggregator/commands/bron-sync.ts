@@ -1,0 +1,235 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Output, table } from '../../../cli/output.ts';
+import { CommandError, runCommand, UsageError } from '../../../cli/run-command.ts';
+import type { Pool } from '../../../kernel/database/pool.ts';
+import type { Terminal } from '../../../kernel/terminal.ts';
+import { parseSourceAddress, type Source, type SourceAddress } from '../source.ts';
+import type { Coverage } from '../supplier/coverage.ts';
+
+/** The days to read. */
+interface Period {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+interface SyncOptions extends Period {
+  readonly allowMassDelete?: boolean;
+  readonly json?: boolean;
+}
+
+/** What `<source>` is for a command on a source that was added before. */
+export const ADDED_SOURCE = 'address under which the source was added';
+
+/** A day, as an option of a command. */
+function parseDay(text: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text))) {
+    throw new InvalidArgumentError('A day is YYYY-MM-DD.');
+  }
+  return text;
+}
+
+const FROM = new Option('--from <date>', "first day to read from a supplier's API").argParser(parseDay);
+const TO = new Option('--to <date>', "last day to read from a supplier's API").argParser(parseDay);
+
+export function bronSyncCommand(terminal: Terminal): Command {
+  return new Command('sync')
+    .description('read a source now, publish what changed and report what was done')
+    .argument('<source>', ADDED_SOURCE)
+    .addOption(FROM)
+    .addOption(TO)
+    .option('--allow-mass-delete', 'delete even when more than a tenth of an organisation is gone')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak bron sync notubiz:281 --from 2024-01-01 --to 2024-12-31')
+    .action((text: string, options: SyncOptions) =>
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+        const { syncSource } = await import('../sync-source.ts');
+        const { id } = await requireSource(platform.pool, text);
+        const outcome = await syncSource(platform, id, {
+          from: options.from,
+          to: options.to,
+          allowMassDelete: options.allowMassDelete === true,
+          signal: interrupted,
+          progress: (line) => output.progress(line),
+        });
+        const { complete, read, published, deleted, withheld, refused, issues } = outcome;
+        output.result(outcome, () => {
+          output.line(
+            `${read} read, ${published} recorded, ${deleted} deleted, ${withheld} deletes withheld, ${refused} refused, ` +
+              `${issues} issues: ${complete ? 'complete' : 'not complete'}.`,
+          );
+        });
+        if (!complete)
+          throw new CommandError(outcome.reason ?? 'the source was not read completely; see koppelvlak bron issues');
+      }),
+    );
+}
+
+interface CheckOptions extends Period {
+  readonly last?: boolean;
+  readonly json?: boolean;
+}
+
+export function bronCheckCommand(terminal: Terminal): Command {
+  return new Command('check')
+    .description('count per month what the supplier shows and what the feed holds, and name what is missing')
+    .argument('<source>', "a supplier's API: notubiz:<organisation id>")
+    .addOption(FROM)
+    .addOption(TO)
+    .option('--last', 'show the last measurement of each month, without asking the supplier')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak bron check notubiz:281 --from 2024-01-01 --to 2024-12-31')
+    .action((text: string, options: CheckOptions) =>
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+        const { checkCoverage } = await import('../check-coverage.ts');
+        const source = await requireSource(platform.pool, text);
+        if (source.soort === 'feed') {
+          throw new UsageError('a feed is followed record by record; use bron sync to compare it');
+        }
+        if (options.last === true) {
+          if (options.from !== undefined || options.to !== undefined) throw new UsageError('--last takes no days');
+          return await showLast(platform.pool, source, output);
+        }
+        const coverage = await checkCoverage(platform, source, {
+          from: options.from,
+          to: options.to,
+          signal: interrupted,
+          progress: (line) => output.progress(line),
+        });
+        output.result(coverage, () =>
+          show(coverage, output, coverage.complete ? '' : '; not everything could be read'),
+        );
+        if (!coverage.complete)
+          throw new CommandError('not everything could be read; see koppelvlak bron issues after a bron sync');
+        if (coverage.percentage < 100) throw new CommandError(`${coverage.percentage} % is covered`);
+      }),
+    );
+}
+
+/** Shows what earlier syncs and checks measured. */
+async function showLast(pool: Pool, { id, adres }: Source, output: Output): Promise<void> {
+  const { readCoverage } = await import('../store/windows.ts');
+  const { totalCoverage } = await import('../supplier/coverage.ts');
+  const months = await readCoverage(pool, id);
+  if (months.length === 0) throw new CommandError(`${adres} has not been measured yet`);
+  const coverage = { ...totalCoverage(months), months };
+  const measured = months.map((month) => month.measured.toISOString()).toSorted();
+  output.result(coverage, () => show(coverage, output, `; measured ${measured[0]} to ${measured.at(-1)}`));
+  if (coverage.percentage < 100) throw new CommandError(`${coverage.percentage} % is covered`);
+}
+
+function show({ months, percentage, shown }: Coverage, output: Output, remark: string): void {
+  const rows = months.map((month) => [
+    month.month,
+    String(month.shown),
+    String(month.held),
+    String(month.shown - month.held),
+    String(month.unnamed),
+  ]);
+  output.line(table(['month', 'shown', 'held', 'missing', 'of which unnamed'], rows));
+  for (const { missing } of months) for (const key of missing) output.line(`missing: ${key}`);
+  output.line(`${percentage} % of ${shown}${remark}`);
+}
+
+export function bronIssuesCommand(terminal: Terminal): Command {
+  return new Command('issues')
+    .description('what is wrong with a source: what, where, since when and how often')
+    .argument('<source>', ADDED_SOURCE)
+    .option('--all', 'resolved issues too')
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak bron issues notubiz:281')
+    .action((text: string, options: { all?: boolean; json?: boolean }) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { MAX_ISSUES, readIssues } = await import('../store/issues.ts');
+        const { readSourceStates } = await import('../store/sources.ts');
+        const { id } = await requireSource(platform.pool, text);
+        const every = await readIssues(platform.pool, id, MAX_ISSUES);
+        const issues = every.filter(({ resolved }) => options.all === true || resolved === null);
+        output.result(issues, () => {
+          if (issues.length === 0) output.line('No issues.');
+          else {
+            const rows = issues.map(({ what, where, detail, times, since, lastSeen, resolved, blocking }) => [
+              what,
+              where,
+              String(times),
+              since,
+              lastSeen,
+              resolved ?? (blocking ? 'open, keeps the source incomplete' : 'open'),
+              detail,
+            ]);
+            output.line(table(['what', 'where', 'times', 'since', 'last', 'resolved', 'detail'], rows));
+          }
+        });
+        const dropped =
+          (await readSourceStates(platform.pool)).find((state) => state.id === id)?.meldingenWeggelaten ?? 0;
+        if (dropped > 0)
+          output.progress(`${dropped} more were dropped: at most ${MAX_ISSUES} are kept, open and newest ones first.`);
+      }),
+    );
+}
+
+interface SwitchOptions {
+  readonly allowMassDelete?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** How many resources are named. */
+const SHOWN = 20;
+
+export function bronSwitchCommand(terminal: Terminal): Command {
+  return new Command('switch')
+    .description(
+      "take a source's organisations from a feed of their own instead; what both have is not published again",
+    )
+    .argument('<source>', 'address of the source that is followed now')
+    .argument('<feed>', 'address of the service document of the feed')
+    .option('--dry-run', 'only show what would be deleted and added')
+    .option('--allow-mass-delete', 'switch even when more than a tenth of an organisation would be deleted')
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ koppelvlak bron switch notubiz:281 https://raad.voorbeeldstad.example/ori/v1 --dry-run',
+    )
+    .action((text: string, feed: string, options: SwitchOptions) =>
+      runCommand(terminal, options, async ({ platform, output, interrupted }) => {
+        const { carryOutSwitch, planSwitch } = await import('../switch-source.ts');
+        const to = readSourceAddress(feed);
+        if (to.kind !== 'feed') throw new UsageError('only a feed can replace another source');
+        const from = await requireSource(platform.pool, text);
+        if (from.adres === to.adres) throw new UsageError('that is the same source');
+        const allowMassDelete = options.allowMassDelete === true;
+        const plan = await planSwitch(platform, from, to.adres, interrupted);
+        const refused = plan.isMassDelete && !allowMassDelete;
+        const switched = !refused && options.dryRun !== true;
+        if (switched) await carryOutSwitch(platform, { from, to: to.adres, plan, allowMassDelete });
+        output.result({ ...plan, switched }, () => {
+          for (const { organisatiecode, same, deleted, added } of plan.organisations) {
+            output.line(`${organisatiecode}: ${same} the same, ${deleted.length} to delete, ${added.length} to add`);
+            for (const key of deleted.slice(0, SHOWN)) output.line(`  - ${key}`);
+            for (const key of added.slice(0, SHOWN)) output.line(`  + ${key}`);
+          }
+          if (switched) output.line(`Switched to ${to.adres}.`);
+        });
+        if (refused)
+          throw new CommandError('more than a tenth would be deleted; use --allow-mass-delete to switch anyway');
+      }),
+    );
+}
+
+/** The address of a source, as an argument of a command. @throws {UsageError} */
+export function readSourceAddress(text: string): SourceAddress {
+  const address = parseSourceAddress(text);
+  if (address === undefined) {
+    throw new UsageError(`${text} is no source: give the address of a service document, or notubiz:<organisation id>`);
+  }
+  return address;
+}
+
+/** The source that a command names. @throws {UsageError} {CommandError} */
+export async function requireSource(pool: Pool, text: string): Promise<Source> {
+  const { findSource } = await import('../store/sources.ts');
+  const { adres } = readSourceAddress(text);
+  const source = await findSource(pool, adres);
+  if (source === undefined) throw new CommandError(`${adres} is not among the sources; see koppelvlak bron list`);
+  return source;
+}

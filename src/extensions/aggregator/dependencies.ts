@@ -1,0 +1,80 @@
+/** What following sources takes, made from the configuration: for the service and for commands beside it. */
+
+import type { Pool } from '../../kernel/database/pool.ts';
+import type { Logger } from '../../kernel/log.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import type { ProofWriter } from '../../kernel/proof-log.ts';
+import { createOutboundClient, type OutboundClient } from '../../lib/outbound/outbound-client.ts';
+import type { Clock } from '../../lib/time.ts';
+import { createLineValidator, type LineValidator } from '../../raadsfeed/writer/line-validator.ts';
+import { openNotubiz } from './notubiz/adapter.ts';
+import { createCallSlots } from './store/call-slots.ts';
+import type { SourceAdapter } from './supplier/source-adapter.ts';
+
+export interface AggregatorDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The proof log of the feed, when there is one. */
+  readonly proof?: ProofWriter | undefined;
+  readonly client: OutboundClient;
+  readonly validate: LineValidator;
+  /** By the published draft instead of our contract: for records of other feeds. */
+  readonly validateDraft: LineValidator;
+  /** Address of this feed: records that came from it are not taken back. */
+  readonly ownFeedUrl: () => string;
+  /** Whether records get an `aggregatorId`. */
+  readonly ids: boolean;
+  /** Bytes of a response at most: pages do not grow beyond what fits. */
+  readonly maxAnswerBytes: number;
+  /** Records of one snapshot at most: one without an end is a fault of its source. */
+  readonly maxSnapshotRecords: number;
+  /** Milliseconds between reads of a source that was read to its end. */
+  readonly pollMs: number;
+  /** Milliseconds at least between two snapshots that are started without an operator's consent. */
+  readonly restartMs: number;
+}
+
+export interface SupplierDependencies extends AggregatorDependencies {
+  readonly adapters: readonly SourceAdapter[];
+  /** Milliseconds between quick readings of the current windows. */
+  readonly quickAgainMs: number;
+  /** Milliseconds in which all of history is read again. */
+  readonly fullAgainMs: number;
+}
+
+export function openDependencies(platform: Platform): SupplierDependencies {
+  const { config, pool, clock, log, publicBaseUrl } = platform;
+  const { raadsfeed } = config;
+  return {
+    pool,
+    clock,
+    log,
+    proof: platform.proof('raadsfeed'),
+    client: createOutboundClient({
+      clock,
+      timeoutMs: raadsfeed.aggregatorTimeoutMs,
+      maxBytes: raadsfeed.aggregatorMaxAnswerBytes,
+      connections: 4,
+      proxy: config.server,
+      allowPrivate: raadsfeed.aggregatorAllowPrivate,
+      traceContextTo: config.server.traceContextTo,
+    }),
+    validate: createLineValidator(),
+    validateDraft: createLineValidator('draft'),
+    ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
+    ids: raadsfeed.aggregatorIds,
+    adapters: [openNotubiz(config, clock, createCallSlots(pool, 'notubiz', log))],
+    quickAgainMs: raadsfeed.notubizQuickMinutes * 60_000,
+    fullAgainMs: raadsfeed.notubizFullHours * 3_600_000,
+    maxAnswerBytes: raadsfeed.aggregatorMaxAnswerBytes,
+    maxSnapshotRecords: raadsfeed.aggregatorMaxSnapshotRecords,
+    pollMs: raadsfeed.aggregatorPollMs,
+    restartMs: raadsfeed.aggregatorBackoffMaxMs,
+  };
+}
+
+/** Closes the connections to sources. */
+export async function closeDependencies({ client, adapters }: SupplierDependencies): Promise<void> {
+  await Promise.all([client.close(), ...adapters.map((adapter) => adapter.close())]);
+}

@@ -1,0 +1,225 @@
+/**
+ * Checks single records of a source by the published draft, not by our stricter contract: whatever the draft allows passes unchanged, and
+ * an invalid record is refused alone.
+ */
+
+import { normaliseOrganisatiecode } from '../../../lib/feed-client/organisatiecode.ts';
+import { judgeHash } from '../../../lib/feed-client/page.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { unwritable } from '../../../lib/json/resource-json.ts';
+import { type Change, type Origin, prepareChange, VERWIJDERREDENEN } from '../../../raadsfeed/domain/change.ts';
+import { isResourceType, type Resource } from '../../../raadsfeed/domain/resource.ts';
+import type { LineValidator } from '../../../raadsfeed/writer/line-validator.ts';
+import { aggregatorId } from '../resource-key.ts';
+
+/** How an organisation is taken from a source. `unnamed`: its document does not name it; `elsewhere`: another source has it. */
+export type Ownership = 'yes' | 'unnamed' | 'elsewhere';
+
+export interface RecordContext {
+  /** `feedUrl` of the source: with the number it is the origin of what is published. */
+  readonly feedUrl: string;
+  /** Of this feed itself. */
+  readonly ownFeedUrl: string;
+  /** By the draft: see `createLineValidator`. */
+  readonly validate: LineValidator;
+  /** Whether records get an identifier of this aggregator. */
+  readonly ids: boolean;
+  readonly takes: (organisatiecode: string) => Ownership;
+}
+
+/** The result of checking one record of a source. */
+export type CheckedRecord =
+  /** `hash`: what that of an upsert says of its data. */
+  | { readonly kind: 'change'; readonly change: Change; readonly hash?: 'matches' | 'differs' | 'absent' | undefined }
+  /** It is from this feed itself, or of an organisation that is taken from another source. */
+  | { readonly kind: 'passed-over'; readonly why: 'loop' | 'organisation' }
+  | { readonly kind: 'refused'; readonly faults: readonly string[] };
+
+type SourceRecord = Readonly<Record<string, unknown>>;
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+
+/** Checks an upsert or a delete; redactions are carried out unchecked (`redactions.ts`). */
+export function checkRecord(record: SourceRecord, sequenceNumber: number, context: RecordContext): CheckedRecord {
+  const { op, resourceType, gewijzigdOp } = record;
+  if (cameFrom(record, context.ownFeedUrl)) return { kind: 'passed-over', why: 'loop' };
+  const resource = resourceOf(record);
+  if (resource === undefined) return refused('resource is no identity of an organisation and a resource');
+  const taken = context.takes(resource.organisatiecode);
+  if (taken === 'elsewhere') return { kind: 'passed-over', why: 'organisation' };
+  if (taken === 'unnamed') return refused(`${resource.organisatiecode} is not named in the service document`);
+  if (!isResourceType(resourceType)) return refused('resourceType is none that is known');
+  if (op !== 'upsert' && op !== 'delete') return refused('op is none that is known');
+  if (gewijzigdOp !== undefined && gewijzigdOp !== null && !isMoment(gewijzigdOp)) {
+    return refused('gewijzigdOp is no date and time');
+  }
+  if (!isMoment(record.storedAt)) return refused('storedAt is no date and time');
+  const other = otherMembers(record);
+  const origin: Origin = {
+    herkomst: { feedUrl: context.feedUrl, sequenceNumber },
+    ...(typeof gewijzigdOp === 'string' ? { gewijzigdOp } : {}),
+    ...(context.ids ? { aggregatorId: aggregatorId(resourceType, resource) } : {}),
+    other: other.members,
+  };
+  if (op === 'delete') {
+    return { kind: 'change', change: { op, resourceType, resource, ...reasonOf(record), ...origin } };
+  }
+  if (other.fault !== undefined) return refused(`what it has besides the members that are known ${other.fault}`);
+  return checkUpsert(record, resource, origin, context);
+}
+
+function checkUpsert(
+  record: SourceRecord,
+  resource: Resource,
+  origin: Origin,
+  { validate }: RecordContext,
+): CheckedRecord {
+  if (!isRecord(record.data)) return refused('an upsert has no data');
+  const fault = unwritable(record.data);
+  if (fault !== undefined) return refused(`data ${fault}`);
+  const data = withLowerCodes(record.data);
+  const address = invalidAddress(data);
+  if (address !== undefined) return refused(`${address} is no address of the web (http or https)`);
+  const checked = validate({ op: 'upsert', resourceType: record.resourceType, data });
+  if ('faults' in checked) return { kind: 'refused', faults: checked.faults };
+  // Of the data as the source wrote it, before its codes were changed.
+  const hash = judgeHash(record);
+  const foreign = hash === 'differs' && typeof record.contentHash === 'string' ? record.contentHash : undefined;
+  if (foreign !== undefined && !isPrintable(foreign)) return refused('contentHash is no hash');
+  const change = prepareChange(checked.line, { ...origin, ...(foreign === undefined ? {} : { sourceHash: foreign }) });
+  const { organisatiecode, bronidentificatie } = change.resource;
+  if (organisatiecode !== resource.organisatiecode || bronidentificatie !== resource.bronidentificatie) {
+    return refused('data is of another resource than resource names');
+  }
+  return { kind: 'change', change, hash };
+}
+
+function refused(fault: string): CheckedRecord {
+  return { kind: 'refused', faults: [fault] };
+}
+
+function isMoment(value: unknown): boolean {
+  return typeof value === 'string' && MOMENT.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+/** Longest hash of another form that is passed on. */
+const MAX_HASH = 200;
+
+function isPrintable(hash: string): boolean {
+  return hash.length <= MAX_HASH && /^[!-~]+$/.test(hash);
+}
+
+/** Whether an aggregator has this record from the feed at an address. */
+export function cameFrom({ herkomst }: SourceRecord, feedUrl: string): boolean {
+  return isRecord(herkomst) && herkomst.feedUrl === feedUrl;
+}
+
+/** The identity that a record names, with its code in lower case. */
+export function resourceOf({ resource }: SourceRecord): Resource | undefined {
+  if (!isRecord(resource) || typeof resource.organisatiecode !== 'string') return undefined;
+  const organisatiecode = normaliseOrganisatiecode(resource.organisatiecode);
+  const { bronidentificatie } = resource;
+  if (organisatiecode === undefined || typeof bronidentificatie !== 'string') return undefined;
+  const isUsable = bronidentificatie !== '' && bronidentificatie.length <= MAX_NAME && isStorable(bronidentificatie);
+  return isUsable ? { organisatiecode, bronidentificatie } : undefined;
+}
+
+/** Longest `bronidentificatie` that our addresses take. */
+const MAX_NAME = 500;
+const MAX_REASON = 2000;
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+const KNOWN_MEMBERS = new Set([
+  ...['sequenceNumber', 'op', 'resourceType', 'resource', 'resourceUrl', 'contentHash', 'storedAt', 'gewijzigdOp'],
+  ...['herkomst', 'aggregatorId', 'data', 'verwijderreden', 'toelichting', 'geredigeerdeSequenceNumbers'],
+]);
+
+/** Bytes of the members of a record that we do not know, as JSON: they are in every response with the record. */
+const MAX_OTHER_BYTES = 65_536;
+
+/** The members that we do not know, if the database can hold them; `fault`: why they cannot be published as they are. */
+export function otherMembers(record: SourceRecord): {
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly fault?: string;
+} {
+  const members = Object.fromEntries(Object.entries(record).filter(([name]) => !KNOWN_MEMBERS.has(name)));
+  if (Object.keys(members).length === 0) return {};
+  const fault = unwritable(members);
+  if (fault !== undefined) return { fault };
+  const text = JSON.stringify(members);
+  if (Buffer.byteLength(text) > MAX_OTHER_BYTES) return { fault: `takes more than ${MAX_OTHER_BYTES} bytes` };
+  return /\\u(0000|[dD][89a-fA-F])/.test(text) ? {} : { members };
+}
+
+/**
+ * Why something was removed. It is removed even when we do not know the reason: what had to disappear there must not stay here for a
+ * matter of form.
+ */
+export function reasonOf(
+  record: SourceRecord,
+): Pick<Extract<Change, { op: 'delete' | 'redact' }>, 'verwijderreden' | 'toelichting'> {
+  const { toelichting } = record;
+  const verwijderreden = VERWIJDERREDENEN.find((known) => known === record.verwijderreden);
+  if (verwijderreden === undefined) {
+    return { verwijderreden: 'overig', toelichting: 'De bron gaf geen bekende reden.' };
+  }
+  const text =
+    typeof toelichting === 'string' ? toelichting.replaceAll('\0', '').toWellFormed().slice(0, MAX_REASON) : '';
+  if (text !== '') return { verwijderreden, toelichting: text.toWellFormed() };
+  return verwijderreden === 'overig'
+    ? { verwijderreden, toelichting: 'De bron gaf geen toelichting.' }
+    : { verwijderreden };
+}
+
+/** `data` with codes of organisations in lower case, in the organisation itself and in references; the same object when they are. */
+function withLowerCodes(data: Record<string, unknown>): Record<string, unknown> {
+  let changed = false;
+  const lower = (value: unknown, names: readonly string[]): unknown => {
+    if (Array.isArray(value)) return value.map((item) => lower(item, names));
+    if (!isRecord(value)) return value;
+    const found = names.filter((name) => typeof value[name] === 'string' && /^[A-Z]{2}\d/i.test(String(value[name])));
+    const codes = found.flatMap((name) => {
+      const code = normaliseOrganisatiecode(String(value[name]));
+      return code === undefined || code === value[name] ? [] : [[name, code] as const];
+    });
+    if (codes.length === 0) return value;
+    changed = true;
+    return { ...value, ...Object.fromEntries(codes) };
+  };
+  const members = Object.entries(data).map(([name, value]) => [
+    name,
+    lower(value, name === 'organisatie' ? ['gemeente', 'provincie', 'waterschap'] : ['organisatiecode']),
+  ]);
+  return changed ? Object.fromEntries(members) : data;
+}
+
+/** Depth to which addresses are searched: references have one, and deeper values are not published as links. */
+const MAX_DEPTH = 8;
+
+/** The first member that is named as an address and is no web address: readers would follow it. */
+function invalidAddress(value: unknown, at = 'data', depth = 0): string | undefined {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const path = `${at}.${name}`;
+    if (typeof member === 'string' && /(url|link)$/i.test(name) && !isWebAddress(member)) return path;
+    const inner = invalidAddress(member, path, depth + 1);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** Which resource a record is about that was refused, as far as it says. */
+export function keyOf(record: SourceRecord): string {
+  const resource = resourceOf(record);
+  const { resourceType } = record;
+  return resource === undefined || !isResourceType(resourceType)
+    ? ''
+    : `${resource.organisatiecode}/${resourceType}/${resource.bronidentificatie}`;
+}

@@ -1,0 +1,267 @@
+/**
+ * One run of a source that is a feed: its service document when that is due, then pages of its snapshot, then of its feed, to its end or
+ * to the limit of the run. Pages are published in the transaction that stores how far the source was read.
+ */
+
+import { transaction } from '../../../kernel/database/transaction.ts';
+import { FeedFault, type FeedFaultCode } from '../../../lib/feed-client/client.ts';
+import type { Removal } from '../../../raadsfeed/domain/change.ts';
+import { isMassDelete } from '../../../raadsfeed/domain/mass-delete.ts';
+import { publishBatch } from '../../../raadsfeed/store/publish.ts';
+import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import type { Lease, Source } from '../source.ts';
+import { countMissing, endComparison, findMissing } from '../store/comparison.ts';
+import { addIssues, hasRefusals, resolveRefusals } from '../store/issues.ts';
+import { rereadLease } from '../store/leases.ts';
+import {
+  markCaughtUp,
+  type OwnedOrganisation,
+  readOwnedOrganisations,
+  setNothingToRead,
+  updateLastModified,
+} from '../store/organisations.ts';
+import { countPublished, giveUpHistory, restartHistory, restartSnapshot } from '../store/progress.ts';
+import { describeFailure } from '../worker.ts';
+import { readDocument } from './read-document.ts';
+import { type PageDependencies, type PageOutcome, readPage } from './read-page.ts';
+import { rewriteRedactedFiles } from './redactions.ts';
+
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** Pages of one run at most. */
+  readonly maxPages: number;
+  /** Refused records do not hold up their page: it was refused before. */
+  readonly tolerant: boolean;
+}
+
+interface FollowResult {
+  /** The source was read to its end. */
+  readonly caughtUp: boolean;
+  /** Milliseconds until the source is due again. */
+  readonly inMs: number;
+  readonly read: number;
+  readonly published: number;
+  readonly refused: number;
+  readonly deleted: number;
+  readonly withheld: number;
+}
+
+/** Consecutive failures of the same kind after which the snapshot is read again. */
+const FAILURES_BEFORE_RESTART = 3;
+
+/** @throws {OutboundError} {FeedFault} {LeaseLostError} or the signal's reason; what was published before it stays */
+export async function followSource(
+  start: Lease,
+  deps: AggregatorDependencies,
+  options: FollowOptions,
+): Promise<FollowResult> {
+  let lease = await readDocument(start, deps, options.signal);
+  if (lease.source.compareAgainAt !== null && lease.source.compareAgainAt <= deps.clock.now()) {
+    lease = await restart(lease, deps, { wholeHistory: false });
+  }
+  const sum = { read: 0, published: 0, refused: 0, deleted: 0, withheld: 0 };
+  const organisations = await readOwnedOrganisations(deps.pool, lease.source.id);
+  if (hasNothingToRead(lease, organisations)) {
+    await setNothingToRead(deps.pool, lease.source.id, true);
+    await markCaughtUp(deps.pool, lease.source.id, deps.clock.now());
+    return { ...sum, caughtUp: true, inMs: deps.pollMs };
+  }
+  if (lease.source.hasNothingToRead) await setNothingToRead(deps.pool, lease.source.id, false);
+  if (organisations.every(({ aanwezig }) => !aanwezig)) {
+    throw new FeedFault('organisation-missing', 'the service document names no organisation that is taken from it');
+  }
+  const pageDeps: PageDependencies = { ...deps, organisations, named: new Set(lease.source.named), options };
+  for (let pages = 0; pages < options.maxPages; ) {
+    options.signal.throwIfAborted();
+    const at = deps.clock.now();
+    const page = await readOrRestart(lease, pageDeps, options.maxPages - pages);
+    if (page === 'restarted') return { ...sum, caughtUp: false, inMs: 0 };
+    pages += page.pages;
+    sum.read += page.read;
+    sum.published += page.published;
+    sum.refused += page.refused;
+    if (page.moved) lease = await rereadLease(deps.pool, lease);
+    if (page.state === 'stuck') return { ...sum, caughtUp: false, inMs: wait(page, deps) };
+    if (page.state === 'more') continue;
+    if (lease.source.isComparing) {
+      const present = organisations.filter(({ aanwezig }) => aanwezig);
+      Object.assign(sum, await finishComparison(lease, present, deps));
+    }
+    await updateServiceDocument(lease, deps, at);
+    return { ...sum, caughtUp: true, inMs: wait(page, deps) };
+  }
+  return { ...sum, caughtUp: false, inMs: 0 };
+}
+
+/**
+ * Everything that the document names is taken from other sources, or it is of an aggregator that has nothing yet: the case of two
+ * aggregators that follow each other.
+ */
+function hasNothingToRead({ source }: Lease, owned: readonly OwnedOrganisation[]): boolean {
+  const wanted = new Set(source.organisatiecodes);
+  if (owned.length > 0) return false;
+  if (wanted.size === 0 && source.rol === 'aggregator') return true;
+  return source.named.some((code) => wanted.size === 0 || wanted.has(code));
+}
+
+function wait({ freshForMs }: PageOutcome, { pollMs }: AggregatorDependencies): number {
+  return Math.max(pollMs, Math.min(freshForMs, 3_600_000));
+}
+
+async function readOrRestart(
+  lease: Lease,
+  deps: PageDependencies,
+  pagesLeft: number,
+): Promise<PageOutcome | 'restarted'> {
+  try {
+    return await readPage(lease, deps, pagesLeft);
+  } catch (error) {
+    const { source } = lease;
+    if (source.phase === 'historie' && (await leaveHistory(lease, error, deps))) return 'restarted';
+    if (!(error instanceof FeedFault) || !mayRestart(lease, error, deps)) throw error;
+    deps.log.warn({ source: source.adres, fault: error.code }, `a new snapshot is read: ${error.message}`);
+    await restart(lease, deps, { wholeHistory: source.phase === 'feed' && error.code === 'cursor-refused' });
+    return 'restarted';
+  }
+}
+
+/**
+ * A cursor that is refused (twice, when the response does not say that it is the cursor), and pages that stay invalid, need a new
+ * snapshot. At most once per `restartMs`, in case that does not help.
+ */
+function mayRestart({ source }: Lease, fault: FeedFault, { clock, restartMs }: AggregatorDependencies): boolean {
+  const begun = source.snapshotStartedAt?.getTime() ?? 0;
+  const wanted = isRefusedForGood(source, fault) || (RESTARTING.has(fault.code) && persists(source, fault.code));
+  return wanted && clock.now().getTime() - begun >= restartMs;
+}
+
+const RESTARTING: ReadonlySet<FeedFaultCode> = new Set([
+  'numbers',
+  'cursor-stands-still',
+  'cursor-circle',
+  'snapshot-endless',
+]);
+
+function isRefusedForGood({ failureKind, failures }: Source, { code, certain }: FeedFault): boolean {
+  return code === 'cursor-refused' && (certain || (failureKind === code && failures > 0));
+}
+
+function persists({ failureKind, failures }: Source, code: string): boolean {
+  return failureKind === code && failures >= FAILURES_BEFORE_RESTART - 1;
+}
+
+/** Reads the history from its beginning when its cursor is refused, and skips it when it stays unreadable: the feed goes on. */
+async function leaveHistory(lease: Lease, error: unknown, { pool, log }: AggregatorDependencies): Promise<boolean> {
+  const { source } = lease;
+  if (error instanceof FeedFault && source.historyCursor !== null && isRefusedForGood(source, error)) {
+    await restartHistory(pool, lease);
+    return true;
+  }
+  const failure = describeFailure(error);
+  const isRefusal = error instanceof FeedFault || /^status-4(?!29)/.test(failure?.kind ?? '');
+  if (failure === undefined || !isRefusal || !persists(source, failure.kind)) return false;
+  log.warn({ source: source.adres, fault: failure.kind }, `its history is not read for redactions: ${failure.message}`);
+  await giveUpHistory(pool, lease);
+  return true;
+}
+
+async function restart(
+  lease: Lease,
+  { pool }: AggregatorDependencies,
+  how: { readonly wholeHistory: boolean },
+): Promise<Lease> {
+  return await transaction(pool, async (client) => {
+    await restartSnapshot(client, lease, { compare: true, ...how });
+    return await rereadLease(client, lease);
+  });
+}
+
+/** Sets `laatstBijgewerkt` of the source's organisations in our service document; not while records of it are refused. */
+async function updateServiceDocument(lease: Lease, { pool }: AggregatorDependencies, at: Date): Promise<void> {
+  const { id, rol } = lease.source;
+  await transaction(pool, async (client) => {
+    await markCaughtUp(client, id, at);
+    if (await hasRefusals(client, id)) return;
+    await resolveRefusals(client, id, at);
+    // The data of an aggregator is no newer than its own service document says.
+    const organisations = (await readOwnedOrganisations(client, id))
+      .filter(({ aanwezig, achtergehouden }) => aanwezig && achtergehouden === 0)
+      .flatMap(({ organisatiecode, bronBijgewerkt }) => {
+        if (rol !== 'aggregator') return [{ organisatiecode, at }];
+        return bronBijgewerkt === null ? [] : [{ organisatiecode, at: bronBijgewerkt < at ? bronBijgewerkt : at }];
+      });
+    await updateLastModified(client, organisations);
+  });
+}
+
+/**
+ * Deletes what a new snapshot, and the feed after it, do not show any more. Only when the feed has been read to its end: what changed
+ * while the snapshot was read may be in the feed only.
+ * @returns how many deletes were published, and how many wait for an operator's consent
+ */
+async function finishComparison(
+  lease: Lease,
+  organisations: readonly OwnedOrganisation[],
+  deps: AggregatorDependencies,
+): Promise<{ deleted: number; withheld: number }> {
+  const { source } = lease;
+  const counts = await countMissing(
+    deps.pool,
+    source.id,
+    organisations.map(({ organisatiecode }) => organisatiecode),
+  );
+  const tooMany = counts.filter(({ total, missing }) => isMassDelete(missing, total) && !source.allowMassDelete);
+  let deleted = 0;
+  for (const { organisatiecode, missing } of counts) {
+    if (missing === 0 || tooMany.some((other) => other.organisatiecode === organisatiecode)) continue;
+    deleted += await deleteMissing(lease, organisatiecode, deps);
+  }
+  await transaction(deps.pool, async (client) => {
+    const issues = tooMany.map(({ organisatiecode, total, missing }) => ({
+      what: 'mass-delete-withheld',
+      where: organisatiecode,
+      detail: `${missing} of ${total} resources are not in the source any more; deleting them needs an operator's consent: \`koppelvlak bron sync ${source.adres} --allow-mass-delete\``,
+      times: 1,
+      blocking: true,
+    }));
+    await addIssues(client, source.id, issues, deps.clock.now());
+    await endComparison(client, lease, tooMany);
+  });
+  return { deleted, withheld: tooMany.reduce((sum, { missing }) => sum + missing, 0) };
+}
+
+const HISTORY_MISSED =
+  'Niet meer aanwezig bij de bron, en de geschiedenis van de bron zegt niet waarom: de inhoud is daarom uit de historie gehaald.';
+
+async function deleteMissing(lease: Lease, organisatiecode: string, deps: AggregatorDependencies): Promise<number> {
+  const { pool, clock } = deps;
+  const toelichting = `Niet meer aanwezig bij de bron ${lease.source.feedUrl ?? lease.source.adres}.`;
+  let deleted = 0;
+  for (;;) {
+    const count = await transaction(pool, async (client) => {
+      const missing = await findMissing(client, lease.source.id, organisatiecode, BATCH_CHANGES);
+      const removals = missing.map(
+        (named): Removal => ({ op: 'delete', ...named, verwijderreden: 'overig', toelichting }),
+      );
+      // The part of its history that was missed may have held a redaction: the text must not stay readable here.
+      const redactions = lease.source.historyMissed
+        ? missing.map(
+            (named): Removal => ({
+              op: 'redact',
+              ...named,
+              verwijderreden: 'niet_langer_openbaar',
+              toelichting: HISTORY_MISSED,
+            }),
+          )
+        : [];
+      if (removals.length > 0) await publishBatch(client, [...removals, ...redactions], clock.now(), deps.proof);
+      await countPublished(client, lease, removals.length + redactions.length);
+      return removals.length;
+    });
+    if (count === 0) break;
+    deleted += count;
+  }
+  if (deleted > 0 && lease.source.historyMissed) await rewriteRedactedFiles(deps);
+  return deleted;
+}

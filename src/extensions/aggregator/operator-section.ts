@@ -1,0 +1,49 @@
+/** How the sources go, for the operator's page. */
+import type { Db } from '../../kernel/database/transaction.ts';
+import type { OperatorSection } from '../../kernel/platform.ts';
+import { readSourceStates, type SourceState } from './store/sources.ts';
+
+/** Sources that are shown: those that fail, and then those that were read longest ago. */
+const MOST = 100;
+
+export function sourcesSection(db: Db): OperatorSection {
+  return {
+    title: 'Sources',
+    read: async () => {
+      const states = (await readSourceStates(db)).toSorted(
+        (a, b) => Number(b.mislukt > 0) - Number(a.mislukt > 0) || b.lagSeconds - a.lagSeconds,
+      );
+      return {
+        columns: ['source', 'state', 'read to its end', 'records behind', 'completeness', 'last fault'],
+        rows: states.slice(0, MOST).map((state) => [
+          // Whatever an address carries beside its place is not for a page.
+          state.adres.replace(/[?#].*$/, '').replace(/\/\/[^/@]*@/, '//'),
+          state.toestand === 'actief' ? 'active' : 'paused',
+          state.bijgewerkt ?? 'never',
+          state.behind ?? 'not known',
+          completeness(state),
+          fault(state),
+        ]),
+      };
+    },
+  };
+}
+
+function completeness({ dekking, openGeweigerd, achtergehouden, meldingen }: SourceState): string {
+  const parts = [
+    dekking === null ? undefined : `${dekking} % of what the supplier shows`,
+    counted(openGeweigerd, 'resource refused', 'resources refused'),
+    counted(achtergehouden, 'delete withheld', 'deletes withheld'),
+    counted(meldingen, 'open issue', 'open issues'),
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? 'nothing missing that is known' : parts.join(', ');
+}
+
+function counted(number: number, one: string, more: string): string | undefined {
+  return number === 0 ? undefined : `${number} ${number === 1 ? one : more}`;
+}
+
+function fault({ mislukt, fout, foutSinds }: SourceState): string {
+  if (mislukt === 0) return '';
+  return `${fout ?? 'unknown'} (${mislukt} ${mislukt === 1 ? 'time' : 'times'} since ${foutSinds?.toISOString() ?? 'unknown'})`;
+}

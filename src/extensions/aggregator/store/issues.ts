@@ -1,0 +1,214 @@
+import type { Db } from '../../../kernel/database/transaction.ts';
+import type { DateWindow, SourceIssue, WindowReading } from '../supplier/source-adapter.ts';
+
+/** An issue as it is stored with its source; `times` is the total. */
+interface StoredIssue extends SourceIssue {
+  /** The window in which it was found. */
+  readonly window: DateWindow;
+  /** When it was first found; UTC. */
+  readonly since: string;
+  readonly lastSeen: string;
+  /** When a full reading of the same window did not find it any more; `null` while it is open. */
+  readonly resolved: string | null;
+}
+
+/** Characters that are stored of a text at most. */
+const MAX_TEXT = 1000;
+
+/** Stores issues of a source that is a feed: known ones are counted, and the oldest make room. */
+export async function addIssues(db: Db, sourceId: number, issues: readonly SourceIssue[], at: Date): Promise<void> {
+  if (issues.length === 0) return;
+  const rows = storable(issues);
+  await db.query({
+    name: 'aggregator-add-issues',
+    text: `insert into aggregator.melding as m (bron_id, wat, waar, detail, aantal, blokkeert, sinds, laatst)
+           select $1::integer, wat, waar, detail, aantal, blokkeert, $7::timestamptz, $7::timestamptz
+             from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
+               on conflict (bron_id, wat, waar, detail, venster_van, venster_tot) do update
+              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, opgelost = null`,
+    values: [
+      sourceId,
+      rows.map(({ what }) => what),
+      rows.map(({ where }) => where),
+      rows.map(({ detail }) => detail),
+      rows.map(({ times }) => times),
+      rows.map(({ blocking }) => blocking),
+      at.toISOString(),
+    ],
+  });
+  await trimIssues(db, sourceId, at);
+}
+
+/** Resolves the issues that kept a source from being read. */
+export async function resolveIssues(db: Db, sourceId: number, at: Date): Promise<void> {
+  await db.query({
+    name: 'aggregator-resolve-issues',
+    text: `update aggregator.melding set opgelost = $2::timestamptz
+            where bron_id = $1::integer and blokkeert and opgelost is null and venster_van is null`,
+    values: [sourceId, at.toISOString()],
+  });
+}
+
+/** Resolves refused records: every resource has a record that was accepted since. */
+export async function resolveRefusals(db: Db, sourceId: number, at: Date): Promise<void> {
+  await db.query({
+    name: 'aggregator-resolve-refusals',
+    text: `update aggregator.melding set opgelost = $2::timestamptz
+            where bron_id = $1::integer and wat = 'record-refused' and opgelost is null and venster_van is null`,
+    values: [sourceId, at.toISOString()],
+  });
+}
+
+/** The issues of a source: open ones first, then the newest. */
+export async function readIssues(
+  db: Db,
+  sourceId: number,
+  limit: number,
+): Promise<(Omit<StoredIssue, 'window'> & { readonly window: StoredIssue['window'] | null })[]> {
+  const { rows } = await db.query<
+    SourceIssue & { van: string | null; tot: string | null; since: Date; last: Date; over: Date | null }
+  >(
+    `select wat as what, waar as where, detail, aantal as times, blokkeert as blocking, venster_van::text as van, venster_tot::text as tot,
+            sinds as since, laatst as last, opgelost as over
+       from aggregator.melding
+      where bron_id = $1::integer
+      order by (opgelost is null) desc, laatst desc, wat, waar
+      limit $2::integer`,
+    [sourceId, limit],
+  );
+  return rows.map(({ van, tot, since, last, over, ...issue }) => ({
+    ...issue,
+    window: van === null || tot === null ? null : { from: van, to: tot },
+    since: since.toISOString(),
+    lastSeen: last.toISOString(),
+    resolved: over?.toISOString() ?? null,
+  }));
+}
+
+/** The issues with texts that the database can hold; those that are the same then are one: no row may be written twice in a statement. */
+function storable(issues: readonly SourceIssue[]): readonly SourceIssue[] {
+  const found = new Map<string, SourceIssue>();
+  for (const issue of issues) {
+    const stored = { ...issue, what: text(issue.what), where: text(issue.where), detail: text(issue.detail) };
+    const key = JSON.stringify([stored.what, stored.where, stored.detail]);
+    found.set(key, { ...stored, times: stored.times + (found.get(key)?.times ?? 0) });
+  }
+  return [...found.values()];
+}
+
+function text(value: string): string {
+  return value.replaceAll('\0', '').slice(0, MAX_TEXT).toWellFormed();
+}
+
+/**
+ * Stores the issues of a reading: known ones are counted, and those that a full reading of their window does not find are resolved. A
+ * quick reading skips what did not change, so it resolves none.
+ */
+export async function saveWindowIssues(
+  db: Db,
+  sourceId: number,
+  { window, depth, issues }: Pick<WindowReading, 'window' | 'depth' | 'issues'>,
+  at: Date,
+): Promise<void> {
+  const [from, to, moment] = [window.from, window.to, at.toISOString()];
+  if (depth === 'full') {
+    await db.query({
+      name: 'aggregator-end-window-issues',
+      text: `update aggregator.melding set opgelost = $4::timestamptz
+              where bron_id = $1::integer and opgelost is null and venster_van >= $2::date and venster_tot <= $3::date`,
+      values: [sourceId, from, to, moment],
+    });
+  }
+  const rows = storable(issues);
+  await db.query({
+    name: 'aggregator-keep-window-issues',
+    text: `insert into aggregator.melding as m
+                  (bron_id, venster_van, venster_tot, wat, waar, detail, aantal, blokkeert, sinds, laatst)
+           select $1::integer, $2::date, $3::date, wat, waar, detail, aantal, blokkeert, $4::timestamptz, $4::timestamptz
+             from unnest($5::text[], $6::text[], $7::text[], $8::bigint[], $9::boolean[]) as n (wat, waar, detail, aantal, blokkeert)
+               on conflict (bron_id, wat, waar, detail, venster_van, venster_tot) do update
+              set aantal = m.aantal + excluded.aantal, laatst = excluded.laatst, blokkeert = excluded.blokkeert, opgelost = null`,
+    values: [
+      sourceId,
+      from,
+      to,
+      moment,
+      rows.map(({ what }) => what),
+      rows.map(({ where }) => where),
+      rows.map(({ detail }) => detail),
+      rows.map(({ times }) => times),
+      rows.map(({ blocking }) => blocking),
+    ],
+  });
+  await trimIssues(db, sourceId, at);
+}
+
+/** Issues that are stored of one source: open ones before resolved ones, the newest first. */
+export const MAX_ISSUES = 1000;
+/** Days after which a resolved issue is dropped. */
+const RETENTION_DAYS = 90;
+
+/** Drops issues beyond the limit, and counts them. Called after adding issues, in the same transaction. */
+async function trimIssues(db: Db, sourceId: number, at: Date): Promise<void> {
+  await db.query({
+    name: 'aggregator-trim-issues',
+    text: `with op_volgorde as (
+             select ctid, row_number() over (order by (opgelost is null) desc, laatst desc, wat, waar) as plaats,
+                    opgelost < $2::timestamptz - make_interval(days => $3::integer) as oud
+               from aggregator.melding where bron_id = $1::integer
+           ), weg as (
+             delete from aggregator.melding
+              where ctid = any (array(select ctid from op_volgorde where plaats > $4::integer or oud))
+          returning 1
+           )
+           update aggregator.bron set meldingen_weggelaten = meldingen_weggelaten + (select count(*) from weg)
+            where id = $1::integer and exists (select from weg)`,
+    values: [sourceId, at.toISOString(), RETENTION_DAYS, MAX_ISSUES],
+  });
+}
+
+/** Resources whose last record was refused: while there are any, the source is not up to date. */
+
+/** Of one source at most; beyond it one entry represents the others, until the next snapshot. */
+const MAX_REFUSED = 10_000;
+const OTHERS = '';
+
+/**
+ * Stores which resources were refused, and deletes those of which a record was accepted since.
+ * @param keys `organisatiecode/resourceType/bronidentificatie`; empty when a record does not say
+ */
+export async function saveRefusals(
+  db: Db,
+  sourceId: number,
+  { refused, accepted }: { readonly refused: readonly string[]; readonly accepted: readonly string[] },
+): Promise<void> {
+  await db.query({
+    name: 'aggregator-accepted',
+    text: 'delete from aggregator.geweigerd where bron_id = $1::integer and sleutel = any ($2::text[])',
+    values: [sourceId, accepted],
+  });
+  if (refused.length > 0) {
+    await db.query({
+      name: 'aggregator-refused',
+      text: `with vol as (select count(*) >= $3::integer as ja from aggregator.geweigerd where bron_id = $1::integer)
+             insert into aggregator.geweigerd (bron_id, sleutel)
+             select distinct $1::integer, case when vol.ja then $4::text else n.sleutel end
+               from unnest($2::text[]) as n (sleutel), vol
+                 on conflict do nothing`,
+      values: [sourceId, refused, MAX_REFUSED, OTHERS],
+    });
+  }
+}
+
+export async function deleteRefusals(db: Db, sourceId: number): Promise<void> {
+  await db.query('delete from aggregator.geweigerd where bron_id = $1::integer', [sourceId]);
+}
+
+export async function hasRefusals(db: Db, sourceId: number): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>({
+    name: 'aggregator-has-refused',
+    text: 'select exists (select from aggregator.geweigerd where bron_id = $1::integer) as found',
+    values: [sourceId],
+  });
+  return rows[0]?.found ?? false;
+}

@@ -1,0 +1,222 @@
+/** What an operator does with sources. Each change invalidates the lease, so that nothing is published after it. */
+
+import type { Pool } from '../../../kernel/database/pool.ts';
+import { type Db, transaction } from '../../../kernel/database/transaction.ts';
+import type { Source } from '../source.ts';
+import { SOURCE_COLUMNS } from './leases.ts';
+
+export interface NewSource {
+  readonly adres: string;
+  readonly soort: Source['soort'];
+  readonly organisatiecodes: readonly string[];
+  readonly naam?: string | undefined;
+  readonly portaal?: string | undefined;
+  readonly vanaf?: string | undefined;
+}
+
+/** An organisation that the source is to be bound to has another one already. */
+class OrganisationTakenError extends Error {
+  override readonly name = 'OrganisationTakenError';
+  constructor(organisatiecode: string, adres: string) {
+    super(`${organisatiecode} has a source already: ${adres}`);
+  }
+}
+
+/**
+ * Adds a source; one of a supplier is bound to its organisation at once.
+ * @returns false when the address is known already
+ * @throws {OrganisationTakenError}
+ */
+export async function addSource(pool: Pool, source: NewSource): Promise<boolean> {
+  return await transaction(pool, async (client) => {
+    const { rows } = await client.query<{ id: number }>(
+      `insert into aggregator.bron (adres, soort, organisatiecodes, naam, portaal, vanaf)
+       values ($1::text, $2::text, $3::text[], $4::text, $5::text, $6::date)
+           on conflict (adres) do nothing
+    returning id`,
+      [
+        source.adres,
+        source.soort,
+        source.organisatiecodes,
+        source.naam ?? null,
+        source.portaal ?? null,
+        source.vanaf ?? null,
+      ],
+    );
+    const [added] = rows;
+    if (added === undefined) return false;
+    if (source.soort === 'leveranciers-api') await bind(client, added.id, source);
+    return true;
+  });
+}
+
+async function bind(db: Db, id: number, { organisatiecodes, naam }: NewSource): Promise<void> {
+  for (const organisatiecode of organisatiecodes) {
+    const { rowCount } = await db.query(
+      `insert into aggregator.bron_organisatie (organisatiecode, bron_id, naam)
+       select $1::text, $2::integer, $3::text
+        where not exists (select from raadsfeed.organisatie where organisatiecode = $1::text and herkomst_soort = 'eigen')
+           on conflict (organisatiecode) do nothing`,
+      [organisatiecode, id, naam ?? organisatiecode],
+    );
+    if (rowCount === 1) continue;
+    const { rows } = await db.query<{ adres: string }>(
+      `select b.adres from aggregator.bron_organisatie o join aggregator.bron b on b.id = o.bron_id
+        where o.organisatiecode = $1::text`,
+      [organisatiecode],
+    );
+    throw new OrganisationTakenError(organisatiecode, rows[0]?.adres ?? 'this feed itself');
+  }
+}
+
+/** The source with this address. */
+export async function findSource(db: Db, adres: string): Promise<Source | undefined> {
+  const { rows } = await db.query<Source>(`select ${SOURCE_COLUMNS} from aggregator.bron where adres = $1::text`, [
+    adres,
+  ]);
+  return rows[0];
+}
+
+/** Pauses a source, or lets it go on at once. */
+export async function setPaused(db: Db, id: number, paused: boolean): Promise<void> {
+  await db.query(
+    `update aggregator.bron
+        set toestand = $2::text, volgende = now(), huur_nummer = huur_nummer + 1, huurder = null, huur_tot = null
+      where id = $1::integer`,
+    [id, paused ? 'gepauzeerd' : 'actief'],
+  );
+}
+
+/** Removes a source. What was published from it stays in the feed, and its organisations may be taken from another. */
+export async function removeSource(pool: Pool, id: number): Promise<void> {
+  await transaction(pool, async (client) => {
+    // First the row that workers lock: a transaction that publishes comes before or after this one.
+    await client.query(
+      'update aggregator.bron set huur_nummer = huur_nummer + 1, huurder = null, huur_tot = null where id = $1::integer',
+      [id],
+    );
+    await client.query('delete from aggregator.bron_organisatie where bron_id = $1::integer', [id]);
+    await client.query('delete from aggregator.bron where id = $1::integer', [id]);
+  });
+}
+
+/** Asks for a comparison of the whole state at the next run; `allowMassDelete`: however many resources are missing. */
+export async function requestComparison(db: Db, id: number, allowMassDelete: boolean): Promise<void> {
+  await db.query(
+    `update aggregator.bron set hervergelijken = now(), mag_massaal = mag_massaal or $2::boolean, volgende = now()
+      where id = $1::integer`,
+    [id, allowMassDelete],
+  );
+}
+
+/** Everything that the feed has of an organisation: `<resourceType>/<bronidentificatie>`. */
+export async function readStateKeys(db: Db, organisatiecode: string): Promise<Set<string>> {
+  const { rows } = await db.query<{ key: string }>(
+    `select resource_type || '/' || bronidentificatie as key from raadsfeed.stand where organisatiecode = $1::text`,
+    [organisatiecode],
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
+/**
+ * Gives organisations of one source to another, which starts with a comparison of its snapshot; a source without organisations is
+ * removed. Both lose their leases. The caller owns the transaction.
+ */
+export async function takeOverOrganisations(
+  db: Db,
+  {
+    from,
+    to,
+    codes,
+    allowMassDelete,
+  }: { from: number; to: string; codes: readonly string[]; allowMassDelete: boolean },
+): Promise<void> {
+  const { rows } = await db.query<{ id: number }>(
+    `insert into aggregator.bron as b (adres, soort, mag_massaal, vergelijken)
+     values ($1::text, 'feed', $2::boolean, true)
+         on conflict (adres) do update
+        set mag_massaal = b.mag_massaal or excluded.mag_massaal, hervergelijken = now(), volgende = now(),
+            huur_nummer = b.huur_nummer + 1, huurder = null, huur_tot = null,
+            organisatiecodes = case when b.organisatiecodes = '{}' then '{}' else b.organisatiecodes || $3::text[] end
+  returning id`,
+    [to, allowMassDelete, codes],
+  );
+  const id = rows[0]?.id;
+  await db.query(
+    `update aggregator.bron set huur_nummer = huur_nummer + 1, huurder = null, huur_tot = null where id = $1::integer`,
+    [from],
+  );
+  // Until the new source's own document names them: nothing of them is published before.
+  await db.query(
+    `update aggregator.bron_organisatie set bron_id = $1::integer, aanwezig = false, bron_bijgewerkt = null, achtergehouden = 0
+      where bron_id = $2::integer and organisatiecode = any ($3::text[])`,
+    [id, from, codes],
+  );
+  await db.query(
+    `delete from aggregator.bron where id = $1::integer
+        and not exists (select from aggregator.bron_organisatie where bron_id = $1::integer)`,
+    [from],
+  );
+}
+
+/** The state of a source, for lists and metrics. */
+export interface SourceState {
+  readonly id: number;
+  readonly adres: string;
+  readonly soort: 'feed' | 'leveranciers-api';
+  readonly toestand: 'actief' | 'gepauzeerd';
+  readonly fase: 'stand' | 'historie' | 'feed';
+  /** Everything that it has is taken from other sources. */
+  readonly nietsTeLezen: boolean;
+  /** Resources whose last record was refused: while there are any, it is not up to date. */
+  readonly openGeweigerd: number;
+  readonly organisaties: readonly string[];
+  /** When it was last read to its end. */
+  readonly bijgewerkt: Date | null;
+  /** Seconds since then, or since it was added. */
+  readonly lagSeconds: number;
+  /** Records that were not yet read; `null` when nothing says how many. */
+  readonly behind: number | null;
+  readonly gelezen: number;
+  readonly gepubliceerd: number;
+  readonly geweigerd: number;
+  readonly mislukt: number;
+  readonly fout: string | null;
+  readonly foutSoort: string | null;
+  readonly foutSinds: Date | null;
+  /** Deletes that wait for an operator's consent. */
+  readonly achtergehouden: number;
+  /** Open issues. */
+  readonly meldingen: number;
+  /** Issues that were dropped since it was added, to keep room for newer ones. */
+  readonly meldingenWeggelaten: number;
+  /** Percentage by the last measurement, rounded down to a tenth. */
+  readonly dekking: number | null;
+  readonly volgende: Date;
+}
+
+/** Every source, in the order in which they were added. */
+export async function readSourceStates(db: Db): Promise<SourceState[]> {
+  const { rows } = await db.query<SourceState>({
+    name: 'aggregator-source-states',
+    text: `select b.id, b.adres, b.soort, b.toestand, b.fase, b.niets_te_lezen as "nietsTeLezen", b.bijgewerkt,
+                  (select count(*) from aggregator.geweigerd w where w.bron_id = b.id) as "openGeweigerd",
+                  extract(epoch from now() - coalesce(b.bijgewerkt, b.toegevoegd))::double precision as "lagSeconds",
+                  case when b.laatste_nummer is null then null else greatest(b.head - b.laatste_nummer, 0) end as behind,
+                  b.gelezen, b.gepubliceerd, b.geweigerd, b.mislukt, b.fout, b.fout_soort as "foutSoort", b.fout_sinds as "foutSinds",
+                  b.volgende,
+                  coalesce(o.codes, b.organisatiecodes) as organisaties,
+                  coalesce(o.achtergehouden, 0) + coalesce(v.achtergehouden, 0) as achtergehouden,
+                  coalesce(m.aantal, 0) as meldingen, b.meldingen_weggelaten as "meldingenWeggelaten", d.dekking
+             from aggregator.bron b
+             left join lateral (select array_agg(organisatiecode order by organisatiecode) as codes, sum(achtergehouden) as achtergehouden
+                                  from aggregator.bron_organisatie where bron_id = b.id) o on true
+             left join lateral (select sum(achtergehouden) as achtergehouden from aggregator.venster where bron_id = b.id) v on true
+             left join lateral (select count(*) as aantal from aggregator.melding where bron_id = b.id and opgelost is null) m on true
+             left join lateral (select case when sum(getoond) = 0 then 100
+                                       else floor(sum(aanwezig)::double precision / sum(getoond) * 1000) / 10 end as dekking
+                                  from aggregator.dekking where bron_id = b.id having count(*) > 0) d on true
+            order by b.id`,
+  });
+  return rows;
+}

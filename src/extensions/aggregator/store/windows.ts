@@ -1,0 +1,211 @@
+/** The windows of a supplier's source: which days are read as a whole, and when. */
+import type { Db } from '../../../kernel/database/transaction.ts';
+import { type Lease, LeaseLostError } from '../source.ts';
+import type { Coverage, MonthCoverage } from '../supplier/coverage.ts';
+import type { DateWindow } from '../supplier/source-adapter.ts';
+import type { Counts } from './progress.ts';
+
+export interface DueWindow extends DateWindow {
+  readonly depth: 'quick' | 'full';
+}
+
+/** Inserts windows that do not exist yet; the last one may have grown. */
+export async function ensureWindows(db: Db, sourceId: number, windows: readonly DateWindow[]): Promise<void> {
+  await db.query({
+    name: 'aggregator-ensure-windows',
+    text: `insert into aggregator.venster as v (bron_id, van, tot)
+           select $1::integer, van, tot from unnest($2::date[], $3::date[]) as n (van, tot)
+               on conflict (bron_id, van) do update set tot = excluded.tot where v.tot <> excluded.tot`,
+    values: [sourceId, windows.map(({ from }) => from), windows.map(({ to }) => to)],
+  });
+}
+
+/**
+ * The window that is read next: first those never read, newest first, then current ones that are due for a quick reading, then the full
+ * round.
+ * @param currentFrom first days of the windows that are current
+ */
+export async function nextWindow(
+  db: Db,
+  sourceId: number,
+  currentFrom: readonly string[],
+): Promise<DueWindow | undefined> {
+  const { rows } = await db.query<DueWindow>({
+    name: 'aggregator-next-window',
+    text: `select van::text as from, tot::text as to,
+                  case when gelezen is null or volgende_volledig <= now() then 'full' else 'quick' end as depth
+             from aggregator.venster
+            where bron_id = $1::integer
+              and (volgende_volledig <= now() or (van = any ($2::date[]) and volgende_snel <= now()))
+            order by gelezen is null desc, case when gelezen is null then van end desc,
+                     (van = any ($2::date[]) and volgende_snel <= now()) desc, volgende_volledig
+            limit 1`,
+    values: [sourceId, currentFrom],
+  });
+  return rows[0];
+}
+
+/** Milliseconds until a window is due. */
+export async function untilNextWindow(db: Db, sourceId: number, currentFrom: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ ms: number | null }>({
+    name: 'aggregator-until-window',
+    text: `select extract(epoch from min(case when van = any ($2::date[]) then least(volgende_snel, volgende_volledig)
+                                              else volgende_volledig end) - now())::double precision * 1000 as ms
+             from aggregator.venster where bron_id = $1::integer`,
+    values: [sourceId, currentFrom],
+  });
+  return Math.max(0, rows[0]?.ms ?? 0);
+}
+
+interface WindowResult extends DueWindow {
+  readonly complete: boolean;
+  readonly withheld: number;
+  readonly quickAgainMs: number;
+  readonly fullAgainMs: number;
+}
+
+/** Stores how a window was read. */
+export async function saveWindow(db: Db, sourceId: number, result: WindowResult, at: Date): Promise<void> {
+  await db.query({
+    name: 'aggregator-save-window',
+    text: `update aggregator.venster
+              set gelezen = $3::timestamptz, volledig = $4::boolean, achtergehouden = $5::integer,
+                  volledig_gelezen = case when $4::boolean then $3::timestamptz else volledig_gelezen end,
+                  volgende_snel = now() + make_interval(secs => $6::double precision / 1000),
+                  volgende_volledig = case when $7::boolean then now() + make_interval(secs => $8::double precision / 1000)
+                                           else volgende_volledig end
+            where bron_id = $1::integer and van = $2::date`,
+    values: [
+      sourceId,
+      result.from,
+      at.toISOString(),
+      result.complete,
+      result.withheld,
+      result.quickAgainMs,
+      result.depth === 'full',
+      // An incomplete window is read again before the next full round.
+      result.complete ? result.fullAgainMs : Math.min(result.fullAgainMs, result.quickAgainMs),
+    ],
+  });
+}
+
+/**
+ * Until when all of a supplier's source is up to date: when the current windows were last read, provided that every window was
+ * complete at its last reading. `undefined` while one is not.
+ */
+export async function completeSince(
+  db: Db,
+  sourceId: number,
+  currentFrom: readonly string[],
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ since: Date | null; complete: boolean | null }>({
+    name: 'aggregator-complete-since',
+    text: `select min(gelezen) filter (where van = any ($2::date[])) as since,
+                  bool_and(coalesce(volledig, false) and achtergehouden = 0) as complete
+             from aggregator.venster where bron_id = $1::integer`,
+    values: [sourceId, currentFrom],
+  });
+  const [row] = rows;
+  return row?.complete === true && row.since !== null ? row.since : undefined;
+}
+
+/** How many resources were deleted in the current full round; a new round begins after `roundMs`. */
+export async function readRound(db: Db, { source, number }: Lease, roundMs: number): Promise<number> {
+  const { rows } = await db.query<{ deleted: number }>(
+    `update aggregator.bron
+        set ronde_verwijderd = case when ronde_begonnen < now() - make_interval(secs => $3::double precision / 1000) then 0 else ronde_verwijderd end,
+            ronde_begonnen = case when ronde_begonnen < now() - make_interval(secs => $3::double precision / 1000) then now() else ronde_begonnen end
+      where id = $1::integer and huur_nummer = $2::bigint
+  returning ronde_verwijderd as deleted`,
+    [source.id, number, roundMs],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new LeaseLostError();
+  return row.deleted;
+}
+
+/** Adds to the counters of a source, under the lease. @throws {LeaseLostError} and then nothing may be published */
+export async function countSupplierRead(
+  db: Db,
+  { source, number }: Lease,
+  { read, published, refused, deleted }: Counts & { readonly deleted: number },
+): Promise<void> {
+  const { rowCount } = await db.query({
+    name: 'aggregator-count-supplier',
+    text: `update aggregator.bron
+              set gelezen = gelezen + $3::bigint, gepubliceerd = gepubliceerd + $4::bigint, geweigerd = geweigerd + $5::bigint,
+                  ronde_verwijderd = ronde_verwijderd + $6::integer
+            where id = $1::integer and huur_nummer = $2::bigint`,
+    values: [source.id, number, read, published, refused, deleted],
+  });
+  if (rowCount !== 1) throw new LeaseLostError();
+}
+
+/** Names of missing resources that are stored of a month; the counts are always complete. */
+const MAX_MISSING = 1000;
+
+/** Which of these keys (`<resourceType>/<bronidentificatie>`) the feed has of an organisation. */
+export async function readHeldKeys(
+  db: Db,
+  organisatiecode: string,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ key: string }>({
+    name: 'aggregator-held-keys',
+    text: `select k.key from unnest($2::text[], $3::text[], $4::text[]) as k (key, resource_type, bronidentificatie)
+             join raadsfeed.stand s on s.organisatiecode = $1::text
+                  and s.resource_type = k.resource_type and s.bronidentificatie = k.bronidentificatie`,
+    values: [
+      organisatiecode,
+      keys,
+      keys.map((key) => key.slice(0, key.indexOf('/'))),
+      keys.map((key) => key.slice(key.indexOf('/') + 1)),
+    ],
+  });
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** Replaces the measurement of the months that lie in the window as a whole. */
+export async function saveCoverage(
+  db: Db,
+  sourceId: number,
+  { months }: Coverage,
+  window: DateWindow,
+  at: Date,
+): Promise<void> {
+  const whole = months.filter(({ month }) => isWhole(month, window));
+  await db.query({
+    name: 'aggregator-clear-coverage',
+    text: `delete from aggregator.dekking
+            where bron_id = $1::integer and to_date(maand, 'YYYY-MM') >= $2::date
+              and to_date(maand, 'YYYY-MM') + interval '1 month' - interval '1 day' <= $3::date`,
+    values: [sourceId, window.from, window.to],
+  });
+  for (const { month, shown, held, unnamed, missing } of whole) {
+    await db.query({
+      name: 'aggregator-save-coverage',
+      text: `insert into aggregator.dekking (bron_id, maand, getoond, aanwezig, naamloos, ontbreekt, gemeten)
+             values ($1::integer, $2::text, $3::integer, $4::integer, $5::integer, $6::text[], $7::timestamptz)`,
+      values: [sourceId, month, shown, held, unnamed, missing.slice(0, MAX_MISSING), at.toISOString()],
+    });
+  }
+}
+
+/** The last measurement of a source, by month. */
+export async function readCoverage(db: Db, sourceId: number): Promise<(MonthCoverage & { readonly measured: Date })[]> {
+  const { rows } = await db.query<MonthCoverage & { readonly measured: Date }>({
+    name: 'aggregator-coverage',
+    text: `select maand as month, getoond as shown, aanwezig as held, naamloos as unnamed, ontbreekt as missing, gemeten as measured
+             from aggregator.dekking
+            where bron_id = $1::integer
+            order by maand`,
+    values: [sourceId],
+  });
+  return rows;
+}
+
+function isWhole(month: string, { from, to }: DateWindow): boolean {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
+  return `${month}-01` >= from && last <= to;
+}

@@ -1,0 +1,129 @@
+import { type Db, transaction } from '../../../kernel/database/transaction.ts';
+import { type Change, prepareChange } from '../../../raadsfeed/domain/change.ts';
+import { RESOURCE_TYPES } from '../../../raadsfeed/domain/resource.ts';
+import { publishBatch } from '../../../raadsfeed/store/publish.ts';
+import { BATCH_CHANGES } from '../../../raadsfeed/writer/publisher.ts';
+import type { AggregatorDependencies } from '../dependencies.ts';
+import { aggregatorId, partKey } from '../resource-key.ts';
+import type { Lease } from '../source.ts';
+import { countPublished } from '../store/progress.ts';
+import {
+  countResources,
+  deleteItems,
+  readCurrentDocuments,
+  readItems,
+  readItemsIn,
+  readMeetingsOf,
+  readPartsElsewhere,
+  saveItems,
+} from '../store/source-items.ts';
+import type { Part, SourceIssue, WindowReading } from './source-adapter.ts';
+import { deriveChanges, type WindowBaseline, type WindowBatch, windowBatches } from './window-changes.ts';
+
+export interface PublishedReading {
+  /** Records that were published, deletes included, unchanged ones not. */
+  readonly published: number;
+  readonly deleted: number;
+  /** Deletes that wait for an operator's consent. */
+  readonly withheld: number;
+  /** Records that the contract does not allow: they were not published. */
+  readonly issues: readonly SourceIssue[];
+}
+
+type PublishNeeds = Pick<AggregatorDependencies, 'pool' | 'clock' | 'proof' | 'validate' | 'ids'>;
+
+export interface PublishReadingOptions {
+  readonly organisatiecode: string;
+  /** Deletes in this round before this window: the limit of a tenth holds for all of them together. */
+  readonly deletedBefore: number;
+  readonly allowMassDelete: boolean;
+  /** Lines that one transaction takes at most. */
+  readonly batch?: number;
+}
+
+/**
+ * Publishes what follows from a reading and remembers its items: in one transaction, or in several in an order that may stop anywhere.
+ * @throws {LeaseLostError} when another worker has the source now
+ */
+export async function publishReading(
+  lease: Lease,
+  reading: WindowReading,
+  { organisatiecode, deletedBefore, allowMassDelete, batch = BATCH_CHANGES }: PublishReadingOptions,
+  deps: PublishNeeds,
+): Promise<PublishedReading> {
+  const sourceId = lease.source.id;
+  const state = await readWindowBaseline(deps.pool, { sourceId, organisatiecode }, reading);
+  const changes = deriveChanges(reading, { ...state, deletedBefore, allowMassDelete });
+  const issues: SourceIssue[] = [];
+  let published = 0;
+  for (const part of windowBatches(changes, batch)) {
+    const prepared = prepare(part, deps, issues);
+    published += await transaction(deps.pool, async (client) => {
+      const outcomes = prepared.length === 0 ? [] : await publishBatch(client, prepared, deps.clock.now(), deps.proof);
+      const recorded = outcomes.filter((outcome) => outcome !== 'no-op').length;
+      await saveItems(client, sourceId, part.items);
+      await deleteItems(client, sourceId, part.obsolete);
+      // Last: it also finds out whether the lease still holds.
+      await countPublished(client, lease, recorded);
+      return recorded;
+    });
+  }
+  return { published, deleted: changes.deletes.length, withheld: changes.withheld.length, issues };
+}
+
+function prepare({ lines }: WindowBatch, { validate, ids }: PublishNeeds, issues: SourceIssue[]): Change[] {
+  const changes: Change[] = [];
+  for (const line of lines) {
+    const checked = validate(line);
+    if ('faults' in checked) {
+      const name = line.op === 'upsert' ? line.data.bronidentificatie : line.resource.bronidentificatie;
+      const where = `${line.resourceType}/${name}`;
+      issues.push({ what: 'invalid-record', where, detail: checked.faults.join('; '), times: 1, blocking: true });
+      continue;
+    }
+    const change = prepareChange(checked.line);
+    changes.push(ids ? { ...change, aggregatorId: aggregatorId(change.resourceType, change.resource) } : change);
+  }
+  return changes;
+}
+
+/** What the feed and the memory of a source hold, as far as it matters to a reading. */
+async function readWindowBaseline(
+  db: Db,
+  { sourceId, organisatiecode }: { readonly sourceId: number; readonly organisatiecode: string },
+  reading: WindowReading,
+): Promise<Omit<WindowBaseline, 'deletedBefore' | 'allowMassDelete'>> {
+  const inWindow = await readItemsIn(db, sourceId, reading.window);
+  const names = reading.items.map(({ key }) => key);
+  const found = new Set(inWindow.map(({ key }) => key));
+  const known = [...inWindow, ...(await readItems(db, sourceId, names)).filter(({ key }) => !found.has(key))];
+  const parts = [...reading.items, ...known].flatMap((item) => item.parts);
+  const own = [...new Set([...names, ...known.map(({ key }) => key)])];
+  const wanted = [...parts, ...reading.hidden.map(toPart)];
+  const elsewhere = await readPartsElsewhere(db, sourceId, wanted, own);
+  const documents = wanted.filter(({ resourceType }) => resourceType === 'Informatieobject');
+  return {
+    organisatiecode,
+    known,
+    elsewhere: Map.groupBy(elsewhere, partKey),
+    documents: await readCurrentDocuments(db, organisatiecode, distinct(documents)),
+    agendapunten: await readMeetingsOf(db, sourceId, mentioned([...parts, ...elsewhere])),
+    total: await countResources(db, organisatiecode),
+  };
+}
+
+/** The inverse of `partKey`. */
+function toPart(key: string): Part {
+  const slash = key.indexOf('/');
+  const resourceType = RESOURCE_TYPES.find((type) => type === key.slice(0, slash));
+  if (resourceType === undefined) throw new TypeError(`${key} is not a key`);
+  return { resourceType, bronidentificatie: key.slice(slash + 1) };
+}
+
+function distinct(parts: readonly Part[]): string[] {
+  return [...new Set(parts.map(({ bronidentificatie }) => bronidentificatie))];
+}
+
+function mentioned(parts: readonly Part[]): string[] {
+  return [...new Set(parts.flatMap(({ agendapunten = [] }) => agendapunten))];
+}

@@ -1,0 +1,152 @@
+import type { ResourceData, Verwijderreden } from '../../../raadsfeed/domain/change.ts';
+import type { ResourceType } from '../../../raadsfeed/domain/resource.ts';
+
+/**
+ * The interface of a source that is not a feed. An adapter reads; it publishes and stores nothing: it gets the known items of a
+ * window (`known`) and returns those that it read (`items`).
+ *
+ * Such a source is read in windows of days. A window has items (a meeting, an entry of a register); an item has parts (the resources
+ * that exist because of it). A resource exists as long as one item has it.
+ */
+/** Days as `YYYY-MM-DD` in Dutch time; both are part of the window. */
+export interface DateWindow {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface AdapterSource {
+  /** Identification of the organisation at the supplier. */
+  readonly organisationId: string;
+  readonly organisatiecode: string;
+  readonly naam: string;
+  /** Address of the organisation's portal, for links that readers follow. */
+  readonly portaal?: string;
+}
+
+/** A resource of an item. Only documents have references: one document can belong to many items. */
+export interface Part {
+  readonly resourceType: ResourceType;
+  readonly bronidentificatie: string;
+  readonly vergaderingen?: readonly string[];
+  /** Also agenda items that are only mentioned: a reference is published when the feed has that agenda item. */
+  readonly agendapunten?: readonly string[];
+  /** The Woo category that this item gives to the document. */
+  readonly wooinformatiecategorie?: string;
+  /** The days of the meeting and of the register item that it belongs to: its date, when it has none of its own. */
+  readonly vergaderdag?: string;
+  readonly registerdag?: string;
+}
+
+/** What is stored of an item, by its `key`. */
+export interface KnownItem {
+  /** `meeting-<id>` or `register-<register>-<id>`. */
+  readonly key: string;
+  /** The day that decides in which windows the item is expected; the first of the window where the supplier gives none. */
+  readonly day: string;
+  /** The item that this one belongs to. */
+  readonly parent: string | null;
+  /** As the supplier wrote it; `null`: read this item again whatever the supplier says. */
+  readonly lastModified: string | null;
+  /** Moment (UTC) after which the item is different although nothing was modified; `null`: never. */
+  readonly readAgainAfter: string | null;
+  readonly parts: readonly Part[];
+}
+
+/** A resource in the form of the feed. */
+export type SourceData = ResourceData & { readonly [member: string]: unknown };
+
+/** A line to publish with. */
+export interface UpsertLine {
+  readonly op: 'upsert';
+  readonly resourceType: ResourceType;
+  readonly data: SourceData;
+}
+
+export interface ReadItem extends KnownItem {
+  /** Everything of it was read. */
+  readonly complete: boolean;
+  /** Its meeting and agenda items; documents are in `WindowReading.documents`, since they can belong to several items. */
+  readonly records: readonly UpsertLine[];
+}
+
+/** A document as it was read, without the members that follow from all its items together. */
+export interface DocumentRead {
+  readonly bronidentificatie: string;
+  /** Number of the current version; 0 when the supplier gave none. */
+  readonly version: number;
+  readonly data: SourceData;
+  /** Its own day of submission, and the day on which it was modified; its date otherwise follows from its items. */
+  readonly date?: string | undefined;
+  readonly modifiedDay?: string | undefined;
+  /** By its own type; takes precedence over that of an item. */
+  readonly wooinformatiecategorie?: string;
+}
+
+/** A deviation from what is known of the supplier's interface. */
+export interface SourceIssue {
+  /** Stable word for the kind of issue: `count-mismatch`. */
+  readonly what: string;
+  /** The call or resource that it is about: `/events/meetings/12`. */
+  readonly where: string;
+  /** For people. */
+  readonly detail: string;
+  /** How often it was found in this reading. */
+  readonly times: number;
+  /** Whether it makes the window incomplete. */
+  readonly blocking: boolean;
+}
+
+/** Why a known item is no longer shown. */
+export interface RemovedItem {
+  readonly key: string;
+  readonly verwijderreden: Extract<Verwijderreden, 'niet_langer_openbaar' | 'ingetrokken'>;
+}
+
+/** Resources that the supplier says exist and that were not read, so have no name: they count as missing. */
+export interface UnreadCount {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly where: string;
+  readonly resourceType: ResourceType;
+  readonly count: number;
+}
+
+export interface WindowReading {
+  readonly window: DateWindow;
+  readonly depth: 'quick' | 'full';
+  /** Everything in the window was read without an error: only then may something be deleted. */
+  readonly complete: boolean;
+  readonly items: readonly ReadItem[];
+  /** Known items that are still shown and were not read again, because they did not change. */
+  readonly unchanged: readonly string[];
+  readonly removed: readonly RemovedItem[];
+  readonly documents: readonly DocumentRead[];
+  /** `<resourceType>/<bronidentificatie>` of what the supplier marks as not public: deleted, whatever items have it. */
+  readonly hidden: readonly string[];
+  /** The same of what belongs to something that is not public: when no other item has it, that is the reason for its delete. */
+  readonly underHidden: readonly string[];
+  readonly unread: readonly UnreadCount[];
+  readonly issues: readonly SourceIssue[];
+}
+
+export interface WindowRequest {
+  readonly source: AdapterSource;
+  readonly window: DateWindow;
+  /** `quick` skips what was not modified since it was last read; `full` reads everything. */
+  readonly depth: 'quick' | 'full';
+  /** The known items whose `day` is in the window. */
+  readonly known: readonly KnownItem[];
+  readonly signal: AbortSignal;
+}
+
+export interface SourceAdapter {
+  /** As in the address of a source: `notubiz:281`. */
+  readonly scheme: string;
+  /**
+   * Reads one window. Faults of the supplier are in the result, as issues.
+   * @throws the signal's reason, when it is aborted
+   */
+  readWindow(request: WindowRequest): Promise<WindowReading>;
+  /** Closes connections. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,186 @@
+/** Takes sources that are due, reads each for a while, and records what came of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from '../../kernel/database/pool.ts';
+import type { Logger } from '../../kernel/log.ts';
+import { FeedFault } from '../../lib/feed-client/client.ts';
+import { backoffMs } from '../../lib/outbound/outbound-client.ts';
+import { OutboundError } from '../../lib/outbound/outbound-error.ts';
+import type { AggregatorDependencies } from './dependencies.ts';
+import type { AggregatorMetrics } from './metrics.ts';
+import { type Lease, LeaseLostError, type Source } from './source.ts';
+import { addIssues, resolveIssues } from './store/issues.ts';
+import { claimDueSources, releaseFailed, releaseSource, renewLeases } from './store/leases.ts';
+
+export interface SchedulerOptions {
+  readonly pool: Pool;
+  readonly log: Logger;
+  /** Identifies this process among all instances. */
+  readonly holder: string;
+  /** The kind of sources: suppliers take long to read, and must not hold up the feeds. */
+  readonly soort: Source['soort'];
+  /** Sources at the same time. */
+  readonly concurrency: number;
+  readonly leaseSeconds: number;
+  /** Fires when the process begins to stop. */
+  readonly stopping: AbortSignal;
+  /** Works on a source and releases it; never throws. */
+  readonly run: (lease: Lease, signal: AbortSignal) => Promise<void>;
+}
+
+export interface Scheduler {
+  start(): void;
+  /** Takes no more sources, and waits for those that are being read. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds between queries for sources that are due, when no run ends in between. */
+const POLL_MS = 200;
+/** Milliseconds until the next query after one that failed. */
+const RETRY_MS = 1000;
+
+/** Runs a few sources at a time, and renews their leases for as long as that takes. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { pool, log, holder, soort, concurrency, leaseSeconds, run } = options;
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([stopping.signal, options.stopping]);
+  const running = new Set<Promise<void>>();
+  let ended = Promise.withResolvers<void>();
+  let loop: Promise<void> | undefined;
+  let renewal: NodeJS.Timeout | undefined;
+
+  const claim = async (): Promise<boolean> => {
+    const limit = concurrency - running.size;
+    const leases = await claimDueSources(pool, holder, { soort, limit, leaseSeconds });
+    for (const lease of leases) {
+      const work = run(lease, signal).finally(() => {
+        running.delete(work);
+        ended.resolve();
+      });
+      running.add(work);
+    }
+    return leases.length > 0;
+  };
+  const work = async (): Promise<void> => {
+    while (!signal.aborted) {
+      // A source that was released may be due at once: the end of a run need not wait for the poll.
+      ended = Promise.withResolvers<void>();
+      try {
+        const isFull = running.size >= concurrency;
+        if (!isFull && (await claim())) continue;
+        const poll = isFull ? [] : [sleep(POLL_MS, undefined, { signal })];
+        await Promise.race([ended.promise, ...poll]);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ err: error }, 'sources cannot be claimed');
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  };
+  return {
+    start() {
+      loop ??= work();
+      renewal ??= setInterval(
+        () => {
+          if (running.size === 0) return;
+          renewLeases(pool, holder, leaseSeconds).catch((error: unknown) =>
+            log.warn({ err: error }, 'leases cannot be renewed'),
+          );
+        },
+        (leaseSeconds * 1000) / 3,
+      ).unref();
+    },
+    async close() {
+      stopping.abort();
+      clearInterval(renewal);
+      await loop;
+      await Promise.all(running);
+    },
+  };
+}
+
+export interface WorkerDependencies extends AggregatorDependencies {
+  readonly metrics: AggregatorMetrics;
+  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  /** Reads a source for a while. @returns milliseconds until it is due again */
+  readonly read: (lease: Lease, signal: AbortSignal) => Promise<{ readonly inMs: number }>;
+}
+
+/** Milliseconds after which a source is tried again when the fault was ours. */
+const OWN_FAULT_MS = 5000;
+
+/** Reads a leased source and releases it: due again later, or with a failure that is stored. Never throws. */
+export async function runSource(lease: Lease, deps: WorkerDependencies, signal: AbortSignal): Promise<void> {
+  const { source } = lease;
+  const { log, pool, clock, metrics } = deps;
+  try {
+    const { inMs } = await deps.read(lease, signal);
+    if (source.failures > 0) {
+      await resolveIssues(pool, source.id, clock.now());
+      log.info({ source: source.adres }, 'the source is read again');
+    }
+    await releaseSource(pool, lease, { inMs });
+    metrics.runs.inc({ result: 'ok' });
+  } catch (error) {
+    await releaseAfterError(lease, error, deps, signal).catch((second: unknown) => {
+      // The lease expires by itself.
+      log.error({ err: second, source: source.adres }, 'the source cannot be released');
+    });
+  }
+}
+
+async function releaseAfterError(
+  lease: Lease,
+  error: unknown,
+  deps: WorkerDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { source } = lease;
+  const { log, pool, clock, metrics } = deps;
+  if (error instanceof LeaseLostError) {
+    log.info({ source: source.adres }, error.message);
+    return;
+  }
+  if (signal.aborted) {
+    await releaseSource(pool, lease, { inMs: 0 });
+    return;
+  }
+  const failure = describeFailure(error);
+  metrics.runs.inc({ result: failure?.kind ?? 'unexpected' });
+  const failures = source.failures + 1;
+  const pageSize = failure?.kind === 'too-large' ? Math.max(1, Math.floor(source.pageSize / 4)) : source.pageSize;
+  if (failure === undefined) {
+    log.error({ err: error, source: source.adres }, 'a source cannot be read, by a fault of this service');
+    const message = 'a fault of this service; see its log';
+    await releaseFailed(pool, lease, { inMs: OWN_FAULT_MS, kind: 'unexpected', message, pageSize });
+    return;
+  }
+  const { kind, message } = failure;
+  const inMs = backoffMs(deps.backoff, failures, failure.retryAfterMs);
+  log.warn({ source: source.adres, fault: kind, failures, inMs }, `the source cannot be read: ${message}`);
+  await releaseFailed(pool, lease, { inMs, kind, message, pageSize });
+  const issue = { what: kind, where: source.adres, detail: message, times: 1, blocking: true };
+  await addIssues(pool, source.id, [issue], clock.now());
+}
+
+/** A failure of a source as it is stored and shown. */
+export interface Failure {
+  /** Stable word: of `OutboundFault` or `FeedFaultCode`, a status as `status-503`. */
+  readonly kind: string;
+  readonly message: string;
+  /** Milliseconds that the source asks to wait. */
+  readonly retryAfterMs: number;
+}
+
+/** Longest that a source may ask to wait, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 86_400_000;
+
+/** @returns `undefined` for what is not the source's doing */
+export function describeFailure(error: unknown): Failure | undefined {
+  if (error instanceof FeedFault) return { kind: error.code, message: error.message, retryAfterMs: 0 };
+  if (!(error instanceof OutboundError)) return undefined;
+  return {
+    kind: error.status === undefined ? error.code : `status-${error.status}`,
+    message: error.message,
+    retryAfterMs: Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS),
+  };
+}

@@ -1,0 +1,372 @@
+/** Judges deliveries by the rules of the statistics office, record by record, and counts what the office shows back. */
+
+import type { DeliveryJudge } from '../../../gegevens/import/delivery-reader.ts';
+import { hashId, IdIndex } from '../../../gegevens/import/identifiers.ts';
+import { dayNumber, personIdentity } from '../../../gegevens/import/record-traits.ts';
+import type { ItemList, Mapping } from '../../../gegevens/model/mapping.ts';
+import type { Model } from '../../../gegevens/model/model.ts';
+import { municipalityKey, organisationOf, type Period } from '../../../gegevens/model/selection.ts';
+import { isRecord, toPointer, valueAt } from '../../../lib/json/json-value.ts';
+import { type Digest, Digester } from './digests.ts';
+import { type Finding, Findings } from './findings.ts';
+import { ALWAYS, IntList, PersonTable, STILL } from './person-table.ts';
+import { isGiven, isNotTakenUp, judgeCase, judgeRecord, personsAt, type Report } from './record-rules.ts';
+
+/** What is counted of one municipality. */
+export interface MunicipalityCounts {
+  /** As the first record spells it; `null`: for records without one. */
+  readonly gemeentecode: string | null;
+  readonly records: number;
+  readonly cases: number;
+  readonly persons: number;
+  readonly activePersons: number;
+  /** By step of a trajectory, or kind of a signal. */
+  readonly groups: Readonly<Record<string, number>>;
+}
+
+export interface CheckReport {
+  readonly variant: Mapping['variant'];
+  /** Absent: the period of what was read is not known. */
+  readonly period: Period | undefined;
+  readonly municipalities: readonly MunicipalityCounts[];
+  readonly findings: readonly Finding[];
+}
+
+interface CheckOptions {
+  readonly model: Model;
+  /** In which persons are active; absent: that of what is checked. */
+  readonly period?: Period | undefined;
+  readonly now: Date;
+}
+
+interface Municipality {
+  readonly code: string | null;
+  records: number;
+  cases: number;
+  readonly kinds: Map<string, number>;
+}
+
+/** A code as the office gives them out. Anything else is not shown: it may be a person's. */
+const MUNICIPALITY_CODE = /^(gm)?\d{1,5}$/i;
+export const UNKNOWN = 'unknown';
+/** A kind has a short name and there are few; a file may hold anything. */
+const MAX_KINDS = 100;
+const MAX_KIND_LENGTH = 60;
+/** Numbers that are kept for each occurrence of a person until its levering has been read. */
+const FIELDS = 8;
+
+export class DeliveryCheck implements DeliveryJudge {
+  readonly findings = new Findings();
+  readonly #mapping: Mapping;
+  readonly #period: Period | undefined;
+  readonly #today: string;
+  readonly #digester = new Digester();
+  readonly #persons = new PersonTable();
+  readonly #municipalities: Municipality[] = [];
+  readonly #byKey = new Map<string, number>();
+  #read: Period | undefined;
+  #prefix = '';
+  #first: { pointer: string; organisation: string; municipality: string }[] = [];
+  #seen: Record<ItemList, IdIndex> = { records: new IdIndex(), zaken: new IdIndex() };
+  #levering = startLevering();
+
+  constructor({ model, period, now }: CheckOptions) {
+    this.#mapping = model.mapping;
+    this.#period = period;
+    this.#today = now.toISOString().slice(0, 10);
+  }
+
+  /** Begins a file, or what is stored. Records are compared with those of the same file; signals with those of the same levering. @param prefix of its places */
+  start(prefix: string): void {
+    this.#prefix = prefix;
+    this.#first = [];
+    this.#seen = { records: new IdIndex(), zaken: new IdIndex() };
+    this.#levering = startLevering();
+    this.#persons.startScope();
+  }
+
+  item(levering: number, list: ItemList, nummer: number, value: unknown, fits: boolean): void {
+    if (!isRecord(value)) return;
+    const report: Report = (rule, severity, what, path) =>
+      this.findings.add(rule, severity, what, () => this.#pointer(levering, list, nummer, path));
+    const { controle, levering: paths } = this.#mapping;
+    if (list === 'zaken') {
+      this.#zaak(value, nummer);
+      judgeCase(value, controle, this.#today, report);
+    } else {
+      this.#record(value, nummer, fits, report);
+      judgeRecord(value, { places: controle, begin: paths.record.begin, today: this.#today }, report);
+    }
+    const digest = this.#digester.value(value);
+    const seen = this.#seen[list];
+    if (seen.get(digest) === undefined) seen.add(digest, 0);
+    else report(15, 'warning', 'is there twice', []);
+    this.#judgeItems(value, [], report);
+  }
+
+  levering(nummer: number, head: unknown): void {
+    const { levering: paths, variant } = this.#mapping;
+    const open = this.#levering;
+    this.#levering = startLevering();
+    // IDs are of one levering: in another one an equal signal or case is of somebody else.
+    if (paths.recordId !== undefined) this.#seen = { records: new IdIndex(), zaken: new IdIndex() };
+    const report: Report = (rule, severity, what, path) =>
+      this.findings.add(rule, severity, what, () => this.#pointer(nummer, undefined, undefined, path));
+    this.#organisation(head, report);
+    const organisation = organisationOf(head, { levering: paths }, open.municipalities);
+    if (open.municipalities.size > 1) report(3, 'blocking', 'its records are for more than one municipality', []);
+    else if (organisation.gemeenteSleutel !== undefined) {
+      const pointer = this.#pointer(nummer, undefined, undefined, []);
+      const { low, high } = this.#digester.text(organisation.sleutel);
+      this.#first.push({ pointer, organisation: `${low} ${high}`, municipality: organisation.gemeenteSleutel });
+    }
+    if (paths.gemeentecode !== undefined) {
+      const own = this.#municipality(valueAt(head, paths.gemeentecode));
+      if (own.isMissing) report(2, 'blocking', 'no gemeentecode', own.isGiven ? paths.gemeentecode : []);
+      const counts = this.#municipalities[own.index];
+      if (counts !== undefined) {
+        counts.records += open.records;
+        counts.cases += open.cases;
+        for (const [kind, count] of open.kinds) counts.kinds.set(kind, (counts.kinds.get(kind) ?? 0) + count);
+      }
+      this.#addPersons(open.occurrences, own.index, () => undefined);
+    } else {
+      this.#addPersons(open.occurrences, undefined, (record) => {
+        if (variant !== 'shv') return;
+        const pointer = (): string => this.#pointer(nummer, 'records', record, []);
+        this.findings.add(12, 'warning', 'its client has another trajectory at the same time', pointer);
+      });
+    }
+    for (let at = 0; at < open.references.length; at += 4) {
+      const [zaak, index] = [open.references.at(at), open.references.at(at + 1)];
+      const hash = { low: open.references.at(at + 2), high: open.references.at(at + 3) };
+      if (open.notTakenUp.get(hash) === undefined) continue;
+      const path = [...(paths.zaken?.signalen ?? []), index];
+      const pointer = (): string => this.#pointer(nummer, 'zaken', zaak, path);
+      this.findings.add(13, 'warning', 'by its status the signal was not taken up', pointer);
+    }
+  }
+
+  envelop(envelop: unknown): void {
+    const { startdatum, einddatum, leverancierscode } = this.#mapping.envelop;
+    const code = valueAt(envelop, leverancierscode);
+    if (!isProductAndVersion(code)) {
+      const path = code === undefined ? [] : leverancierscode;
+      this.findings.add(4, 'warning', 'is not as in `Product 1.2`', () => this.#prefix + toPointer(path));
+    }
+    const [start, end] = [valueAt(envelop, startdatum), valueAt(envelop, einddatum)];
+    if (typeof start === 'string' && typeof end === 'string' && isDay(start) && isDay(end) && start <= end) {
+      const [first = start] = [start, this.#read?.start ?? start].toSorted();
+      const last = [end, this.#read?.end ?? end].toSorted().at(-1) ?? end;
+      this.#read = { start: first, end: last };
+    }
+    this.endLeveringen();
+  }
+
+  /** Rule 3, over all leveringen of a file; called by `envelop`. */
+  endLeveringen(): void {
+    for (const own of Map.groupBy(this.#first, ({ organisation }) => organisation).values()) {
+      const known = new Set<string>();
+      const isForSeveral = own.some(({ municipality }) => municipality !== own[0]?.municipality);
+      for (const { pointer, municipality } of own) {
+        if (isForSeveral && known.has(municipality)) {
+          this.findings.add(3, 'blocking', 'a second levering for its municipality', () => pointer);
+        }
+        known.add(municipality);
+      }
+    }
+  }
+
+  report(): CheckReport {
+    const { variant, controle } = this.#mapping;
+    const period = this.#period ?? this.#read;
+    const steps = controle.steps.map((path) => path.at(-1) ?? '');
+    const counts = this.#persons.count(this.#municipalities.length, steps.length, period, (day) => dayNumber(day) ?? 0);
+    const municipalities = this.#municipalities.map(({ code, records, cases, kinds }, index): MunicipalityCounts => {
+      const own = counts[index];
+      const byStep = [...steps, UNKNOWN].map((step, at): [string, number] => [step, own?.steps[at] ?? 0]);
+      return {
+        gemeentecode: code,
+        ...{ records, cases, persons: own?.persons ?? 0, activePersons: own?.active ?? 0 },
+        groups: Object.fromEntries(steps.length > 0 ? byStep : [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      };
+    });
+    return { variant, period, municipalities: municipalities.toSorted(byCode), findings: this.findings.list() };
+  }
+
+  #record(value: Record<string, unknown>, nummer: number, fits: boolean, report: Report): void {
+    const { controle, levering: paths } = this.#mapping;
+    const open = this.#levering;
+    const { begin, einde, gemeentecode } = paths.record;
+    let municipality = -1;
+    if (paths.gemeentecode === undefined && gemeentecode !== undefined) {
+      const own = this.#municipality(valueAt(value, gemeentecode));
+      municipality = own.index;
+      if (own.isMissing) report(2, 'blocking', 'no gemeentecode', own.isGiven ? gemeentecode : []);
+      else if (own.key !== undefined) open.municipalities.add(own.key);
+      const counts = this.#municipalities[own.index];
+      if (counts !== undefined) counts.records += 1;
+    }
+    open.records += 1;
+    if (controle.kind !== undefined) {
+      const kind = fits ? valueAt(value, controle.kind) : undefined;
+      const isNew = typeof kind === 'string' && !open.kinds.has(kind);
+      const isShown = typeof kind === 'string' && kind.length <= MAX_KIND_LENGTH;
+      const name = isShown && !(isNew && open.kinds.size >= MAX_KINDS) ? kind : UNKNOWN;
+      open.kinds.set(name, (open.kinds.get(name) ?? 0) + 1);
+    }
+    if (paths.recordId !== undefined && controle.status !== undefined) {
+      const id = valueAt(value, paths.recordId);
+      if (typeof id === 'string' && isNotTakenUp(valueAt(value, controle.status))) open.notTakenUp.add(hashId(id), 0);
+    }
+    if (controle.persons === undefined) return;
+    const from = begin === undefined ? undefined : dayNumber(valueAt(value, begin));
+    const until = einde === undefined ? undefined : dayNumber(valueAt(value, einde));
+    const step = controle.steps.findLastIndex((path) => saysSomething(valueAt(value, path)));
+    for (const { item } of personsAt(value, controle.persons.at)) {
+      const identity = personIdentity(item, controle.persons.identity);
+      const { low, high }: Digest = identity === undefined ? { low: 0, high: 0 } : this.#digester.text(identity);
+      const isKnown = identity === undefined ? 0 : 1;
+      open.occurrences.push(nummer, municipality, isKnown, low, high, from ?? ALWAYS, until ?? STILL, step);
+    }
+  }
+
+  /** Rule 15, of the items of lists: an export that repeats a row doubles a debt. */
+  #judgeItems(value: unknown, path: readonly (string | number)[], report: Report): void {
+    if (Array.isArray(value)) {
+      const seen = new Set<string>();
+      for (const [index, item] of value.entries()) {
+        const { low, high } = this.#digester.value(item);
+        const digest = `${low} ${high}`;
+        if (value.length > 1 && isRecord(item) && seen.has(digest))
+          report(15, 'warning', 'is there twice', [...path, index]);
+        seen.add(digest);
+        this.#judgeItems(item, [...path, index], report);
+      }
+    } else if (isRecord(value)) {
+      for (const [name, member] of Object.entries(value)) this.#judgeItems(member, [...path, name], report);
+    }
+  }
+
+  #zaak(value: Record<string, unknown>, nummer: number): void {
+    const { zaken } = this.#mapping.levering;
+    const open = this.#levering;
+    open.cases += 1;
+    const references = zaken === undefined ? undefined : valueAt(value, zaken.signalen);
+    if (zaken === undefined || !Array.isArray(references)) return;
+    for (const [index, reference] of references.entries()) {
+      const id = valueAt(reference, zaken.signaalId);
+      if (typeof id !== 'string') continue;
+      const { low, high } = hashId(id);
+      open.references.push(nummer, index, low, high);
+    }
+  }
+
+  /** Rules 1 and 11. */
+  #organisation(head: unknown, report: Report): void {
+    const { controle, levering: paths } = this.#mapping;
+    const { object, gemeentecode, kvkNummer } = paths.organisatie;
+    if (gemeentecode !== undefined && kvkNummer !== undefined) {
+      const [code, kvk] = [valueAt(head, gemeentecode), valueAt(head, kvkNummer)];
+      if (isGiven(code)) {
+        if (isGiven(kvk)) report(1, 'blocking', 'has both: which of the two is it?', object);
+        else if (!isCode(code)) report(1, 'blocking', 'is no gemeentecode', gemeentecode);
+      } else if (!isGiven(kvk)) report(1, 'blocking', 'has neither', object);
+      else if (typeof kvk !== 'string' || !/^\d{8}$/.test(kvk.trim())) {
+        report(1, 'blocking', 'is no KvK number: eight digits', kvkNummer);
+      }
+    }
+    if (controle.contacts === undefined) return;
+    const { list, email } = controle.contacts;
+    const contacts = valueAt(head, list);
+    const hasAddress = (contact: unknown): boolean => {
+      const address = valueAt(contact, email);
+      return typeof address === 'string' && /.@./.test(address);
+    };
+    if (!Array.isArray(contacts) || !contacts.some(hasAddress)) {
+      report(11, 'blocking', 'no contact with an e-mail address', object);
+    }
+  }
+
+  #addPersons(occurrences: IntList, municipality: number | undefined, overlapping: (record: number) => void): void {
+    let last = { record: -1, position: 0, isReported: false };
+    for (let at = 0; at < occurrences.length; at += FIELDS) {
+      const field = (index: number): number => occurrences.at(at + index);
+      const record = field(0);
+      if (record !== last.record) last = { record, position: this.#persons.position, isReported: false };
+      const person = field(2) === 1 ? { low: field(3), high: field(4) } : undefined;
+      const own = { municipality: municipality ?? field(1), begin: field(5), end: field(6), step: field(7) };
+      if (!this.#persons.add({ ...own, person }, last.position) || last.isReported) continue;
+      last.isReported = true;
+      overlapping(record);
+    }
+  }
+
+  #municipality(code: unknown): { index: number; key: string | undefined; isMissing: boolean; isGiven: boolean } {
+    const text = typeof code === 'string' ? code.trim() : '';
+    const isUnknown = /^onbekend$/i.test(text);
+    const isMissing = !isUnknown && !isCode(text);
+    const key = isMissing ? '' : (municipalityKey(text) ?? 'onbekend');
+    let index = this.#byKey.get(key);
+    if (index === undefined) {
+      index = this.#municipalities.length;
+      this.#byKey.set(key, index);
+      this.#municipalities.push({ code: isMissing ? null : text, records: 0, cases: 0, kinds: new Map() });
+    }
+    return { index, key: isMissing || isUnknown ? undefined : key, isMissing, isGiven: code !== undefined };
+  }
+
+  #pointer(
+    levering: number,
+    list: ItemList | undefined,
+    nummer: number | undefined,
+    path: readonly (string | number)[],
+  ): string {
+    const { envelop, levering: paths } = this.#mapping;
+    const lists = { records: paths.records, zaken: paths.zaken?.lijst ?? [] };
+    const item = list === undefined || nummer === undefined ? [] : [...lists[list], nummer];
+    return this.#prefix + toPointer([...envelop.leveringen, levering, ...item, ...path]);
+  }
+}
+
+/** A levering that is being read. */
+function startLevering() {
+  return {
+    records: 0,
+    cases: 0,
+    kinds: new Map<string, number>(),
+    /** Keys of those that its records name. */
+    municipalities: new Set<string>(),
+    occurrences: new IntList(),
+    notTakenUp: new IdIndex(),
+    /** Case, place in its list, and the hash of the signal that it names. */
+    references: new IntList(),
+  };
+}
+
+function isCode(code: unknown): boolean {
+  return typeof code === 'string' && MUNICIPALITY_CODE.test(code.trim());
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && dayNumber(text) !== undefined;
+}
+
+/** `Product 1.2`, `Product+1.2`, `Product-v3` and `Product1.2` are; a code such as `GL987654` is not. */
+function isProductAndVersion(code: unknown): boolean {
+  if (typeof code !== 'string' || code.length > 200) return false;
+  return /\p{L}{2}.*([\s+_/-]v?\d+(\.\d+)*|\d+(\.\d+)+)[\w.-]*\s*$/iu.test(code);
+}
+
+/** Whether a step has been taken: software may leave empty objects, or ones in which nothing is filled in but a no. */
+function saysSomething(step: unknown): boolean {
+  return isRecord(step) && Object.values(step).some((value) => isGiven(value) && value !== false);
+}
+
+/** By number; then `Onbekend`, then those without a code. */
+function byCode({ gemeentecode: a }: MunicipalityCounts, { gemeentecode: b }: MunicipalityCounts): number {
+  const rank = (code: string | null): string =>
+    code === null ? '~~' : isCode(code) ? code.replace(/^gm/i, '').padStart(5, '0') : '~';
+  const [left, right] = [rank(a), rank(b)];
+  return left < right ? -1 : Number(left > right);
+}

@@ -1,0 +1,146 @@
+/** The rules that one record, or one case, can be judged by on its own. */
+
+import type { CheckPlaces, PeriodPlaces } from '../../../gegevens/model/check-places.ts';
+import { isRecord, valueAt } from '../../../lib/json/json-value.ts';
+import type { Severity } from './findings.ts';
+
+type Path = readonly string[];
+/** Takes what breaks a rule. @param path from the record */
+export type Report = (rule: number, severity: Severity, what: string, path: readonly (string | number)[]) => void;
+
+const SEXES: readonly unknown[] = ['Man', 'Vrouw', 'Onbekend', 'Leeg'];
+
+interface RecordRules {
+  readonly places: CheckPlaces;
+  /** Of the record: when it begins. */
+  readonly begin: Path | undefined;
+  /** `YYYY-MM-DD`. */
+  readonly today: string;
+}
+
+/** Rules 5 to 10, 14 and 15, of a trajectory or signal. */
+export function judgeRecord(value: unknown, { places, begin, today }: RecordRules, report: Report): void {
+  for (const { rule, list, members } of places.equal) {
+    for (const { item, path } of itemsOf(value, list)) {
+      const given = members.filter((member) => isGiven(valueAt(item, member)));
+      const [first] = given;
+      if (first === undefined) continue;
+      const isEqual = given.every((member) => valueAt(item, member) === valueAt(item, first));
+      if (isEqual && given.length === members.length) continue;
+      report(rule, 'warning', isEqual ? 'is not in the other place' : 'they differ', [...path, ...first]);
+    }
+  }
+  const { trueOnlyWith } = places;
+  if (trueOnlyWith !== undefined && valueAt(value, trueOnlyWith.flag) === true) {
+    if (!isGiven(valueAt(value, trueOnlyWith.date))) report(6, 'blocking', 'true without that date', trueOnlyWith.flag);
+  }
+  judgePeriods(value, places.periods, today, report);
+  judgePersons(value, places, begin === undefined ? undefined : dayOf(valueAt(value, begin)), today, report);
+}
+
+/** Rules 13 and 14, of a case. */
+export function judgeCase(value: unknown, { cases }: CheckPlaces, today: string, report: Report): void {
+  judgePeriods(value, cases.periods, today, report);
+  const { takenUp, attempts, result } = cases;
+  if (takenUp === undefined) return;
+  const day = dayOf(valueAt(value, takenUp));
+  if (day === undefined) {
+    // A case may end as one that was not taken up.
+    const isLeft = result !== undefined && isNotTakenUp(valueAt(value, result));
+    if (!isLeft) report(13, 'warning', 'the case has no day on which it was taken up', []);
+    return;
+  }
+  if (attempts === undefined) return;
+  for (const { item, path } of itemsOf(value, attempts.list)) {
+    const attempted = dayOf(valueAt(item, attempts.date));
+    if (attempted === undefined || attempted >= day) continue;
+    report(13, 'warning', 'before the day on which the case was taken up', [...path, ...attempts.date]);
+  }
+}
+
+/** The statuses and results of all models that say so begin with one of these. */
+export function isNotTakenUp(status: unknown): boolean {
+  return typeof status === 'string' && /^(nog )?niet opgepakt/i.test(status.trim());
+}
+
+function judgePeriods(value: unknown, periods: readonly PeriodPlaces[], today: string, report: Report): void {
+  for (const { list, begin, end } of periods) {
+    for (const { item, path } of itemsOf(value, list)) {
+      const [first, last] = [dayOf(valueAt(item, begin)), dayOf(valueAt(item, end))];
+      if (last === undefined) continue;
+      if (first !== undefined && first > last) {
+        report(14, 'blocking', 'ends before it begins', [...path, ...end]);
+      }
+      if (last > today) report(14, 'warning', 'ends in the future', [...path, ...end]);
+    }
+  }
+}
+
+function judgePersons(
+  value: unknown,
+  { persons }: CheckPlaces,
+  begin: string | undefined,
+  today: string,
+  report: Report,
+): void {
+  if (persons === undefined) return;
+  const { bsn, sex, birth } = persons;
+  for (const { item, path } of personsAt(value, persons.at)) {
+    const number = bsn === undefined ? undefined : valueAt(item, bsn);
+    if (bsn !== undefined && isGiven(number) && !isBsn(number)) {
+      report(15, 'warning', 'does not pass the eleven test', [...path, ...bsn]);
+    }
+    const gender = sex === undefined ? undefined : valueAt(item, sex);
+    if (sex !== undefined && gender !== undefined && !SEXES.includes(gender)) {
+      report(9, 'blocking', 'is another value', [...path, ...sex]);
+    }
+    const born = birth === undefined ? undefined : valueAt(item, birth);
+    if (birth !== undefined && isBornTooLate(born, begin, today)) {
+      report(14, 'blocking', 'born on or after the day of the begin', [...path, ...birth]);
+    }
+  }
+}
+
+/** A person, or each of a list of persons. */
+export function personsAt(value: unknown, at: Path): ReturnType<typeof itemsOf> {
+  const found = valueAt(value, at);
+  return Array.isArray(found) ? itemsOf(value, at) : isRecord(found) ? [{ item: found, path: at }] : [];
+}
+
+/** The value itself, or the objects of a list in it, each with its path. */
+function itemsOf(
+  value: unknown,
+  list: Path | undefined,
+): readonly { readonly item: unknown; readonly path: readonly (string | number)[] }[] {
+  if (list === undefined) return [{ item: value, path: [] }];
+  const found = valueAt(value, list);
+  if (!Array.isArray(found)) return [];
+  return found.flatMap((item, index) => (isRecord(item) ? [{ item, path: [...list, index] }] : []));
+}
+
+/** A member that software leaves empty counts as one that is not there. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
+}
+
+/** Nine digits, of which the first eight times 9 to 2, less the ninth, are a multiple of eleven. */
+function isBsn(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^\d{9}$/.test(value) || value === '000000000') return false;
+  let sum = -Number(value[8]);
+  for (let at = 0; at < 8; at += 1) sum += Number(value[at]) * (9 - at);
+  return sum % 11 === 0;
+}
+
+function dayOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? value : undefined;
+}
+
+/** Of a date of birth month and day may be unknown: then the years are compared. */
+function isBornTooLate(born: unknown, begin: string | undefined, today: string): boolean {
+  const [, year = '', month = '00', day = '00'] =
+    typeof born === 'string' ? (/^\s*(\d{4})(?:-?(\d{2})(?:-?(\d{2}))?)?\s*$/.exec(born) ?? []) : [];
+  if (year === '') return false;
+  const isWhole = month !== '00' && day !== '00';
+  if (begin === undefined) return isWhole ? `${year}-${month}-${day}` > today : year > today.slice(0, 4);
+  return isWhole ? `${year}-${month}-${day}` >= begin : year > begin.slice(0, 4);
+}

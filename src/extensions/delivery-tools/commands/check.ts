@@ -1,0 +1,196 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { createProgress, type Output, table } from '../../../cli/output.ts';
+import { type CommandContext, CommandError, runCommand, runTool, type ToolContext } from '../../../cli/run-command.ts';
+import type { Variant } from '../../../gegevens/model/mapping.ts';
+import type { Model } from '../../../gegevens/model/model.ts';
+import type { Levering, Period } from '../../../gegevens/model/selection.ts';
+import type { Journalled } from '../../../gegevens/store/journal.ts';
+import type { Terminal } from '../../../kernel/terminal.ts';
+import { systemClock } from '../../../lib/time.ts';
+import type { CheckReport } from '../check/delivery-check.ts';
+
+interface CheckOptions {
+  readonly variant: Variant;
+  readonly period?: Period;
+  readonly model?: string;
+  readonly json?: boolean;
+  readonly html?: boolean;
+  readonly out?: string;
+}
+
+export function checkCommand(terminal: Terminal): Command {
+  return new Command('check')
+    .description(
+      'judge files before import, or without files what is stored: the model, the rules of the statistics office, and its counts',
+    )
+    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
+    .option(
+      '--period <start/end>',
+      'in which persons are active, and of what is stored (default: that of the files, or the most recent one that is stored)',
+      parsePeriod,
+    )
+    .option('--model <version>', 'the model to judge by: a built-in version, or the path of a schema')
+    .option('--json', 'one machine-readable result')
+    .addOption(new Option('--html', 'one page to read, send or print').conflicts('json'))
+    .option('--out <file>', 'write the report to this file instead of standard output')
+    .argument('[file...]', 'JSON files')
+    .addHelpText(
+      'after',
+      `
+Exit status 1 when something is found that blocks a delivery. A report has no data of persons.
+
+Example:
+  $ koppelvlak gegevens check --variant shv 2026-q1.json
+  $ koppelvlak gegevens check --variant vs --period 2026-01-01/2026-03-31 --html --out check.html`,
+    )
+    .action((files: string[], options: CheckOptions) =>
+      files.length > 0 ? checkFilesGiven(terminal, files, options) : checkWhatIsStored(terminal, options),
+    );
+}
+
+function checkFilesGiven(terminal: Terminal, files: readonly string[], options: CheckOptions): Promise<void> {
+  return runTool(terminal, options, async (context) => {
+    const { checkFiles } = await import('../../../gegevens/store/check-deliveries.ts');
+    const { config, output, interrupted: signal } = context;
+    const model = await chosenModel(config.gegevens, options);
+    const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0));
+    const progress = createProgress(
+      terminal,
+      'records checked',
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+    const now = systemClock.now();
+    const checked = await checkFiles(files, {
+      ...{ model, period: options.period, now, signal },
+      progress: (bytes, records) => {
+        progress.reached(bytes);
+        progress.update(records);
+      },
+    })
+      .catch((error: unknown) => {
+        if (isFileError(error)) throw new CommandError(error.message, { cause: error });
+        throw error;
+      })
+      .finally(() => progress.end());
+    const { report, otherModels } = checked;
+    for (const [file, { variant, version }] of otherModels) {
+      const words = variant === options.variant ? `--model ${version}` : `--variant ${variant} --model ${version}`;
+      output.progress(`${file} is a file of ${variant.toUpperCase()} model ${version}; ${words} checks it as such`);
+    }
+    await write(context, options, { report, model, now, sources: files.map((file) => basename(file)) });
+  });
+}
+
+function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<void> {
+  return runCommand(terminal, options, async ({ platform, output, interrupted: signal }) => {
+    const { checkStored } = await import('../../../gegevens/store/check-deliveries.ts');
+    const { gegevens } = platform.config;
+    const model = await chosenModel(gegevens, options);
+    const now = platform.clock.now();
+    const { report, leveringen } = await checkStored(platform.pool, {
+      ...{ model, period: options.period, now, signal, leverancierscode: gegevens.supplierCode },
+    });
+    const sources = storedNames(leveringen, report, model);
+    await write({ output }, options, { report, model, now, sources });
+  });
+}
+
+/** How many leveringen there are, and which ones the places of the findings are in. */
+function storedNames(leveringen: readonly Levering[], { findings }: CheckReport, { mapping }: Model): string[] {
+  if (leveringen.length === 0) return ['nothing is stored for this period'];
+  const list = mapping.envelop.leveringen.length;
+  const named = findings.flatMap(({ places }) => places.map(({ pointer }) => pointer.split('/')[list + 1] ?? ''));
+  return [
+    `${leveringen.length} stored ${leveringen.length === 1 ? 'levering' : 'leveringen'}`,
+    ...leveringen.flatMap(({ id, periodeStart, periodeEinde, records }, index) => {
+      const what = `levering ${id} (${periodeStart} to ${periodeEinde}, ${records} records)`;
+      return named.includes(String(index)) ? [`/leveringen/${index} is ${what}`] : [];
+    }),
+  ];
+}
+
+async function chosenModel(
+  { shvModel, vsModel }: ToolContext['config']['gegevens'],
+  { variant, model }: CheckOptions,
+): Promise<Model> {
+  const { loadModel } = await import('../../../gegevens/model/model.ts');
+  return loadModel(variant, model ?? (variant === 'shv' ? shvModel : vsModel));
+}
+
+/**
+ * Shows an entry of the journal with the counts and findings of what was delivered.
+ * @param text the entry for people
+ */
+export async function showEntry(
+  { platform, output, interrupted: signal }: CommandContext,
+  entry: Journalled,
+  text: string,
+): Promise<void> {
+  const { checkAnswer } = await import('../../../gegevens/store/check-deliveries.ts');
+  const { reportJson, reportText } = await import('../check/report-text.ts');
+  const { gegevens } = platform.config;
+  const report = await checkAnswer(platform.pool, entry, {
+    configured: await chosenModel(gegevens, { variant: entry.variant }),
+    ...{ now: platform.clock.now(), signal },
+  });
+  output.result({ ...entry, check: report === undefined ? null : reportJson(report) }, () => {
+    output.line(`${text}\n`);
+    output.line(
+      report === undefined
+        ? 'What was in this answer is not known any more: its leveringen have been pruned.'
+        : `In this answer: ${reportText(report, table)}`,
+    );
+  });
+}
+
+interface Checked {
+  readonly report: CheckReport;
+  readonly model: Model;
+  readonly now: Date;
+  readonly sources: readonly string[];
+}
+
+/** @throws {CommandError} when something blocks */
+async function write(
+  { output }: { readonly output: Output },
+  { html = false, out }: CheckOptions,
+  { report, model, now, sources }: Checked,
+): Promise<void> {
+  const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
+  const { reportHtml } = await import('../check/report-html.ts');
+  const people = (): string =>
+    html
+      ? reportHtml(report, { sources, model: model.mapping.versie, made: now })
+      : `${sources.join('\n')}\n${reportText(report, table)}`;
+  if (out === undefined) output.result(reportJson(report), () => output.line(people().trimEnd()));
+  else {
+    const text = output.json ? JSON.stringify(reportJson(report)) : people();
+    await writeFile(out, `${text.trimEnd()}\n`).catch((cause: unknown) => {
+      throw new CommandError(`the report cannot be written: ${cause instanceof Error ? cause.message : ''}`, { cause });
+    });
+    output.progress(`the report is in ${out}`);
+  }
+  const blocking = countFindings(report, 'blocking');
+  if (blocking > 0) throw new CommandError(`${blocking} blocking ${blocking === 1 ? 'finding' : 'findings'}`);
+}
+
+function isFileError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && 'syscall' in error;
+}
+
+/** Two days with a slash between them, as in ISO 8601. @throws {InvalidArgumentError} */
+function parsePeriod(text: string): Period {
+  const [, start = '', end = ''] = /^(\d{4}-\d{2}-\d{2})\/(\d{4}-\d{2}-\d{2})$/.exec(text) ?? [];
+  if (!isDay(start) || !isDay(end)) {
+    throw new InvalidArgumentError('Two dates are expected, such as 2026-01-01/2026-03-31.');
+  }
+  if (start > end) throw new InvalidArgumentError('The first date must not be after the last.');
+  return { start, end };
+}
+
+function isDay(text: string): boolean {
+  const moment = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text);
+}

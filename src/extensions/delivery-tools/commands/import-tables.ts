@@ -1,0 +1,152 @@
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { createProgress } from '../../../cli/output.ts';
+import { type CommandContext, CommandError, type ToolContext } from '../../../cli/run-command.ts';
+import type { ImportFault } from '../../../gegevens/import/faults.ts';
+import type { Model } from '../../../gegevens/model/model.ts';
+import type { DeliverySource } from '../../../gegevens/store/import-file.ts';
+import { limitYoungGeneration } from '../../../kernel/scheduling.ts';
+import type { JsonObject } from '../../../lib/jades/protected-header.ts';
+import type { Plan } from '../tables/plan.ts';
+import type { ReadTables } from '../tables/read-tables.ts';
+import type { TableFault } from '../tables/table-faults.ts';
+
+export interface TableOptions {
+  readonly mapping?: string;
+  readonly dryRun?: boolean;
+  readonly show: number;
+  readonly showPersons?: boolean;
+  readonly period?: { readonly start: string; readonly end: string };
+}
+
+const SHOWN = 3;
+const MAX_SHOWN = 1000;
+const TABLE_NAMES: ReadonlySet<string> = new Set(['.csv', '.tsv', '.xls', '.xlsx', '.xlsm', '.ods']);
+
+export function addTableOptions(command: Command): Command {
+  return command
+    .option('--mapping <file>', 'the files are tables; this says which column becomes which member')
+    .option('--period <start/end>', 'first and last day of the tables, instead of those in the mapping', readPeriod)
+    .option('--dry-run', 'show the first records of tables as they would be, and every fault; store nothing')
+    .option('--show <count>', 'how many records of each list a dry run shows', readCount, SHOWN)
+    .option('--show-persons', 'show BSN, names and addresses in a dry run as they are');
+}
+
+function readPeriod(text: string): { start: string; end: string } {
+  const [, start, end] = /^(\d{4}-\d{2}-\d{2})\/(\d{4}-\d{2}-\d{2})$/.exec(text) ?? [];
+  if (start === undefined || end === undefined) throw new InvalidArgumentError('such as 2026-01-01/2026-03-31');
+  return { start, end };
+}
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_SHOWN) {
+    throw new InvalidArgumentError(`a whole number, at most ${MAX_SHOWN}`);
+  }
+  return count;
+}
+
+/** Why a mapping is needed that was not given; `undefined` when it was, or is not needed. */
+export function missingMapping(
+  { mapping, dryRun: isDry, period }: TableOptions,
+  files: readonly string[],
+): string | undefined {
+  if (mapping !== undefined) return undefined;
+  if (isDry === true || period !== undefined) return '--dry-run and --period are for tables: --mapping is missing';
+  const table = files.find((file) => TABLE_NAMES.has(extname(file).toLowerCase()));
+  return table === undefined ? undefined : `${table} is a table: --mapping is missing`;
+}
+
+/** @returns what the mapping makes of the model; `undefined` when the files are no tables */
+export async function readMapping({ mapping }: TableOptions, model: Model): Promise<Plan | undefined> {
+  if (mapping === undefined) return undefined;
+  const { MappingError, readMappingFile } = await import('../tables/mapping-file.ts');
+  const { planTables } = await import('../tables/plan.ts');
+  try {
+    return planTables(readMappingFile(mapping), model);
+  } catch (error) {
+    if (error instanceof MappingError) throw new CommandError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Reads the tables of a file and judges their records. @returns them, and the message to import when they have no faults */
+export async function readTableFile(
+  { terminal, interrupted }: Pick<CommandContext, 'terminal' | 'interrupted'>,
+  plan: Plan,
+  { period, dryRun: isDry, show }: TableOptions,
+  path: string,
+): Promise<{ readonly tables: ReadTables; readonly source: DeliverySource }> {
+  const { envelopOf, messageSource, openTableFile } = await import('../tables/table-source.ts');
+  const { readTables, unreadableTables } = await import('../tables/read-tables.ts');
+  // Rows are short-lived: a large young generation would hold a hundred megabytes of them.
+  limitYoungGeneration();
+  const { size } = await stat(path);
+  const progress = createProgress(terminal, 'records read', path.toLowerCase().endsWith('.csv') ? size : undefined);
+  const envelop: JsonObject = envelopOf({ plan, now: new Date(), period });
+  try {
+    const tables = await unreadableTables(plan, async () => {
+      const file = await openTableFile(path, { plan, signal: interrupted, onBytes: progress.reached });
+      try {
+        const samples = isDry === true ? show : 0;
+        return await readTables({ plan, file, envelop, samples, signal: interrupted, progress: progress.update });
+      } finally {
+        await file.close();
+      }
+    });
+    return { tables, source: messageSource(tables.message, envelop, path) };
+  } finally {
+    progress.end();
+  }
+}
+
+/** Shows what an import would store, and all faults. @throws {CommandError} when there are any */
+export async function dryRun(
+  { output, ...context }: Pick<ToolContext, 'terminal' | 'output' | 'interrupted'>,
+  plan: Plan | undefined,
+  options: TableOptions,
+  files: readonly string[],
+): Promise<void> {
+  if (plan === undefined) return;
+  const { judgeMessage } = await import('../tables/table-source.ts');
+  const { maskPersons } = await import('../tables/mask-persons.ts');
+  const results: { readonly file: string; readonly faults: readonly TableFault[] }[] = [];
+  for (const file of files) {
+    const { tables, source } = await readTableFile(context, plan, options, file);
+    const { records, samples, message } = tables;
+    const ofMessage = tables.faults.length > 0 ? [] : await judgeMessage(source, plan.model);
+    const faults = [...tables.faults, ...inTables(ofMessage, tables)];
+    message.close();
+    const shown = options.showPersons === true ? samples : maskPersons(samples);
+    const result = { file, leveringen: message.leveringen.length, ...records, shown, faults, notes: tables.notes };
+    results.push(result);
+    if (output.json) continue;
+    output.line(
+      `${file}: ${result.leveringen} levering(en), ${records.records} records, ${records.zaken} zaken; nothing stored`,
+    );
+    output.line(JSON.stringify(shown, undefined, 2));
+    for (const fault of faults) output.line(`  ${faultText(fault)}`);
+    for (const note of tables.notes) output.line(`  note: ${faultText(note)}`);
+  }
+  output.result({ dryRun: true, files: results }, () => undefined);
+  const faulty = results.filter(({ faults }) => faults.length > 0).length;
+  if (faulty > 0) throw new CommandError(`${faulty} of ${files.length} files have faults`);
+}
+
+/** Faults of the message that tables made, at the rows of its records. */
+export function inTables(faults: readonly ImportFault[], tables: ReadTables): TableFault[] {
+  return faults.map(({ line, pointer, message }) => ({ ...tables.placeOf(line), pointer, message }));
+}
+
+/** A fault with its place: line and pointer of a message, or sheet, row and column of a table. */
+export function faultText(fault: ImportFault | TableFault): string {
+  if ('line' in fault) return `line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}`;
+  const { sheet, row, column, cell, pointer, message } = fault;
+  const place = [
+    ...(sheet === undefined ? [] : [`sheet ${sheet}`]),
+    ...(row === undefined ? [] : [`row ${row}`]),
+    ...(column === undefined ? [] : [`column ${column}${cell === undefined ? '' : ` (${cell})`}`]),
+  ];
+  return [place.join(', '), pointer, message].filter((part) => part !== undefined && part !== '').join('  ');
+}

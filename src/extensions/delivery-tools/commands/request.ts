@@ -1,0 +1,254 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { CommandError, runTool, type ToolContext, UsageError } from '../../../cli/run-command.ts';
+import type { Mapping, Variant } from '../../../gegevens/model/mapping.ts';
+import type { GegevensRequest } from '../../../gegevens/model/selection.ts';
+import type { Config } from '../../../kernel/config/read-config.ts';
+import type { Terminal } from '../../../kernel/terminal.ts';
+import type { DeliveredPage } from '../requester/request-delivery.ts';
+
+/** Where an access token comes from. */
+export interface TokenOptions {
+  readonly tokenFile?: string;
+  readonly tokenUrl?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  readonly fsc?: boolean;
+  readonly timeout: number;
+}
+
+export interface RequestOptions extends TokenOptions {
+  readonly variant?: Variant;
+  readonly model?: string;
+  readonly suppliers?: string;
+  readonly atOnce: number;
+  readonly start?: string;
+  readonly end?: string;
+  readonly organisation?: string;
+  readonly page?: number;
+  readonly pageSize?: number;
+  readonly form: 'digest' | 'body';
+  readonly outway?: string;
+  readonly grantHash?: string;
+  readonly header: readonly string[];
+  readonly out?: string;
+  readonly keep?: string;
+  readonly resume?: boolean;
+  readonly maxMegabytes: number;
+  readonly json?: boolean;
+}
+
+const EXAMPLE = `
+Signs with the key of GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN (or GEGEVENS_SIGNING_P12), trusts the roots in
+GEGEVENS_TRUST_ANCHORS and checks revocation as the service does.
+
+Through an Outway no token is needed: the Outway adds it. Each request gets an Fsc-Transaction-Id of its own. The path is that of --outway;
+when that has none, of <url>, else of this service's own mount. With --keep and --resume a request that was broken off goes on after the
+last page that was kept.
+
+With --suppliers the exit status is 1 when one of them failed; run it again with --resume for those.
+
+Examples:
+  $ koppelvlak gegevens request --outway http://127.0.0.1:8443/shv/v1/gegevens --grant-hash '$1$4$…' --variant shv \\
+      --keep bewijs/ --resume --out shv.json
+  $ koppelvlak gegevens request https://inway.example/shv/v1/gegevens --variant shv \\
+      --token-url https://auth.example/token --client-id statistiek --client-secret-file secret.txt --out shv.json`;
+
+export function requestCommand(terminal: Terminal): Command {
+  const command = new Command('request')
+    .description('request a delivery from a supplier: sign, follow the pages, check everything')
+    .argument('[url]', 'address of `gegevens` of any supplier; with --outway only its path counts')
+    .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']))
+    .option('--model <version>', 'the model of the answer: a built-in version, or the path of a schema')
+    .option('--start <date>', '`aanleverperiodeStartdatum`')
+    .option('--end <date>', '`aanleverperiodeEinddatum`')
+    .option('--organisation <name>', '`aanleverende_organisatie`')
+    .option('--page <number>', 'first page to ask for', parseNumber)
+    .option('--page-size <number>', 'records per page', parseNumber)
+    .addOption(new Option('--form <form>', 'form of the signature').choices(['digest', 'body']).default('digest'));
+  return tokenOptions(command)
+    .option('--outway <url>', 'send through this Outway, which adds the token')
+    .option('--grant-hash <hash>', 'the grant by which the Outway finds the service')
+    .option('--header <header>', 'one more header, `Name: value`; may be repeated', collect, [])
+    .option('--out <file>', 'write all pages together, as a file of the exchange model')
+    .option('--keep <directory>', 'keep every answer as received, with its headers and the request')
+    .option('--resume', 'go on after the pages that an earlier run kept in --keep')
+    .option(
+      '--suppliers <file>',
+      'request from each line: address or grant hash, variant, model; --keep and --out are directories',
+    )
+    .option('--at-once <number>', 'suppliers at the same time', parseAtOnce, 4)
+    .option('--timeout <seconds>', 'longest silence of the supplier', parseNumber, 60)
+    .option('--max-megabytes <number>', 'largest answer', parseNumber, 256)
+    .option('--json', 'one machine-readable result')
+    .addHelpText('after', EXAMPLE)
+    .action((url: string | undefined, options: RequestOptions) =>
+      runTool(terminal, options, (context) => requestAll(context, url, options)),
+    );
+}
+
+export function tokenOptions(command: Command): Command {
+  return command
+    .option('--token-file <file>', 'file with an access token')
+    .option('--token-url <url>', 'token endpoint, for client credentials')
+    .option('--client-id <id>', 'client at the token endpoint')
+    .option('--client-secret-file <file>', 'file with its secret')
+    .option('--fsc', 'send the token as `Fsc-Authorization`');
+}
+
+async function requestAll(context: ToolContext, named: string | undefined, options: RequestOptions): Promise<void> {
+  if (options.resume && options.keep === undefined) throw new UsageError('--resume needs --keep: where the pages are');
+  if (options.suppliers !== undefined) {
+    if (named !== undefined) throw new UsageError('an address goes without --suppliers: the file has them');
+    const { requestSuppliers } = await import('./request-suppliers.ts');
+    await requestSuppliers(context, options.suppliers, options);
+    return;
+  }
+  const { variant } = options;
+  if (variant === undefined) throw new UsageError('--variant is needed: shv or vs');
+  const { output, config } = context;
+  const { collectDelivery, openRequester } = await import('../requester/collect-delivery.ts');
+  const target = await destination(named, { ...options, variant }, config.gegevens);
+  const requester = await openRequester(config);
+  const pages: object[] = [];
+  try {
+    const { records, leveringen } = await collectDelivery({
+      ...(await requestOf(context, target, { ...options, variant })),
+      requester,
+      keep: options.keep,
+      out: options.out,
+      tell: output.progress,
+      onPage: (page) => pages.push(summary(page)),
+    });
+    output.result({ url: target.url, records, pages }, () => {
+      output.line(
+        `${pages.length} page(s); every digest, signature and certificate holds, and all of it fits the model`,
+      );
+      if (records === 0) output.line(`nothing was delivered: ${leveringen} levering(en) without records`);
+      if (options.out !== undefined) output.line(`written to ${options.out}`);
+    });
+  } finally {
+    await requester.close();
+  }
+}
+
+export interface Destination {
+  readonly url: string;
+  readonly freshHeaders: (() => Record<string, string>) | undefined;
+}
+
+/** What is the same for one supplier and for many. @throws {CommandError} {RequesterError} */
+export async function requestOf(
+  { config: { gegevens }, interrupted: signal }: ToolContext,
+  { url, freshHeaders }: Destination,
+  options: RequestOptions & { readonly variant: Variant },
+) {
+  const { loadModel } = await import('../../../gegevens/model/model.ts');
+  const configured = options.variant === 'shv' ? gegevens.shvModel : gegevens.vsModel;
+  const model = loadModel(options.variant, options.model ?? configured);
+  return {
+    ...{ url, freshHeaders, model, signal, form: options.form, resume: options.resume ?? false },
+    body: bodyOf(options, model.mapping),
+    headers: { ...parseHeaders(options.header), ...(await tokenHeader(options, signal)) },
+    timeoutMs: options.timeout * 1000,
+    maxBytes: options.maxMegabytes * 1024 * 1024,
+  };
+}
+
+/** Where to send to, and what each request has of its own. @throws {UsageError} {CommandError} */
+export async function destination(
+  named: string | undefined,
+  { outway, grantHash, variant }: Pick<RequestOptions, 'outway' | 'grantHash'> & { readonly variant: Variant },
+  { shvPrefix, vsPrefix }: Config['gegevens'],
+): Promise<Destination> {
+  if ((outway === undefined) !== (grantHash === undefined)) {
+    throw new UsageError('--outway and --grant-hash go together: the Outway finds the service by the grant');
+  }
+  if (outway === undefined || grantHash === undefined) {
+    if (named === undefined) throw new UsageError('an address is needed, or --outway');
+    if (!URL.canParse(named)) throw new CommandError(`${named} is not an address`);
+    return { url: named, freshHeaders: undefined };
+  }
+  const base = URL.parse(outway);
+  if (base === null || !/^https?:$/.test(base.protocol)) throw new UsageError('--outway is not an address');
+  if (!/^[\x21-\x7e]+$/.test(grantHash)) throw new UsageError('--grant-hash is not the hash of a grant');
+  const { outwayAddress, outwayHeaders } = await import('../requester/outway.ts');
+  const path = named ?? `${variant === 'shv' ? shvPrefix : vsPrefix}/gegevens`;
+  return { url: outwayAddress(base, path), freshHeaders: outwayHeaders(grantHash, () => new Date()) };
+}
+
+function bodyOf(
+  { start, end, organisation, page, pageSize }: RequestOptions,
+  { organisatieLeden: [lid] }: Mapping,
+): GegevensRequest {
+  return {
+    ...(start === undefined ? {} : { aanleverperiodeStartdatum: start }),
+    ...(end === undefined ? {} : { aanleverperiodeEinddatum: end }),
+    ...(organisation === undefined ? {} : { [lid]: organisation }),
+    ...(page === undefined ? {} : { page }),
+    ...(pageSize === undefined ? {} : { pageSize }),
+  };
+}
+
+/** An Outway adds the token itself. */
+async function tokenHeader(options: RequestOptions, signal: AbortSignal): Promise<Record<string, string>> {
+  const isGiven = options.tokenFile !== undefined || options.tokenUrl !== undefined;
+  return options.outway !== undefined && !isGiven ? {} : await authorization(options, signal);
+}
+
+/** The header with the access token. @throws {CommandError} {RequesterError} */
+export async function authorization(options: TokenOptions, signal: AbortSignal): Promise<Record<string, string>> {
+  const name = options.fsc ? 'fsc-authorization' : 'authorization';
+  if (options.tokenFile !== undefined) {
+    return { [name]: `Bearer ${(await readFile(options.tokenFile, 'utf8')).trim()}` };
+  }
+  const { tokenUrl, clientId, clientSecretFile } = options;
+  if (tokenUrl === undefined || clientId === undefined || clientSecretFile === undefined) {
+    throw new CommandError('a token is needed: --token-file, or --token-url with --client-id and --client-secret-file');
+  }
+  const { fetchToken } = await import('../requester/send-request.ts');
+  const clientSecret = (await readFile(clientSecretFile, 'utf8')).trim();
+  const timeoutMs = options.timeout * 1000;
+  return { [name]: `Bearer ${await fetchToken({ url: tokenUrl, clientId, clientSecret, timeoutMs, signal })}` };
+}
+
+function summary({ page, records, paginering, verified, answered, isKept }: DeliveredPage): object {
+  return {
+    page,
+    records,
+    paginering,
+    bytes: answered.body.length,
+    digest: verified.digest,
+    form: verified.form,
+    ...(answered.transactionId === undefined ? {} : { transactionId: answered.transactionId }),
+    ...(isKept ? { kept: true } : {}),
+    signer: { oin: verified.oin, subject: verified.leaf.subject, notAfter: verified.leaf.notAfter },
+  };
+}
+
+function parseHeaders(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((header) => {
+      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(header) ?? [];
+      if (name === undefined || value === undefined) throw new CommandError(`not a header: ${header}`);
+      return [name.toLowerCase(), value];
+    }),
+  );
+}
+
+function collect(header: string, before: readonly string[]): string[] {
+  return [...before, header];
+}
+
+function parseAtOnce(text: string): number {
+  const number = parseNumber(text);
+  if (number > MAX_AT_ONCE) throw new InvalidArgumentError(`At most ${MAX_AT_ONCE}.`);
+  return number;
+}
+
+const MAX_AT_ONCE = 32;
+
+function parseNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is expected.');
+  return Number(text);
+}

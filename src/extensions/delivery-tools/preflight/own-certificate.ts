@@ -1,0 +1,282 @@
+/** The own signing certificate: what a requester, or the service itself, would refuse it for. */
+import { readFileSync } from 'node:fs';
+import { loadOwnKey } from '../../../gegevens/own-signer.ts';
+import type { Config } from '../../../kernel/config/read-config.ts';
+import { reasonOf } from '../../../kernel/log.ts';
+import {
+  authority,
+  type Certificate,
+  crlAddresses,
+  keyUsage,
+  ocspAddresses,
+  parsePemCertificates,
+  signerOin,
+  usage,
+} from '../../../lib/jades/certificate.ts';
+import { isRsa, validatePath } from '../../../lib/jades/chain.ts';
+import { JadesError } from '../../../lib/jades/errors.ts';
+import { type KeyFiles, OwnKeyError, readPemFiles, readPkcs12 } from '../../../lib/jades/own-key.ts';
+import { createRevocationSource } from '../../../lib/jades/revocation.ts';
+import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import { failed, notChecked, ok, type PreflightLine, warning } from './line.ts';
+
+/** The signing certificate with what is known of its path. */
+export interface OwnCertificate {
+  readonly leaf: Certificate;
+  /** Leaf first, each issued by the next, as far as the chain goes. */
+  readonly chain: readonly Certificate[];
+  readonly oin: string | undefined;
+  /** To the anchor; only when all of it holds. */
+  readonly path: readonly Certificate[] | undefined;
+  /** Why there is none. */
+  readonly fault: JadesError | undefined;
+  /** Why the anchors cannot be read. */
+  readonly anchorsFault: string | undefined;
+}
+
+type Settings = Config['gegevens'];
+
+const KEY_FILES = 'GEGEVENS_SIGNING_KEY and GEGEVENS_SIGNING_CHAIN, or GEGEVENS_SIGNING_P12';
+const LINES = ['certificate-oin', 'certificate-chain', 'certificate-key-size', 'certificate-usage', 'certificate-days'];
+/** With fewer days left a renewal cannot wait. */
+const WARNING_DAYS = 30;
+const PRODUCTION_BITS = 3072;
+const LEAST_BITS = 2048;
+const DAY_MS = 86_400_000;
+
+/** What to do about a key or chain that cannot be used; the other causes have lines of their own. */
+const KEY_TODO: Partial<Record<OwnKeyError['code'], string>> = {
+  'unreadable-key': 'name a private key in PEM in GEGEVENS_SIGNING_KEY',
+  'unreadable-chain': 'name your certificate and its intermediates in PEM in GEGEVENS_SIGNING_CHAIN',
+  'unreadable-p12': 'name a PKCS#12 file with one key and its certificates in GEGEVENS_SIGNING_P12',
+  'wrong-passphrase':
+    'set GEGEVENS_SIGNING_P12_PASSPHRASE (or …_FILE) to the passphrase of the file; a PEM key must not be encrypted',
+  'mismatched-pair':
+    'put the certificate that was issued for this key into the chain, or name the key that it was requested with',
+  'broken-chain': 'leave only your certificate and its issuers in the chain',
+};
+
+/** Reads the own key and certificate and judges them, without the network. */
+export async function checkOwnCertificate(
+  { gegevens, server }: Config,
+  at: Date,
+): Promise<{ lines: PreflightLine[]; own: OwnCertificate | undefined }> {
+  let files: KeyFiles;
+  try {
+    files = readFiles(gegevens);
+  } catch (error) {
+    const todo =
+      (error instanceof OwnKeyError ? KEY_TODO[error.code] : undefined) ?? `name readable files in ${KEY_FILES}`;
+    const rest = LINES.map((name) => notChecked(name, 'the signing key or its chain cannot be read'));
+    return { lines: [failed('signing-key', reasonOf(error), todo), ...rest], own: undefined };
+  }
+  const own = await findPath(files, gegevens, at);
+  const lines = [
+    keyLine(gegevens, at),
+    own.oin === undefined
+      ? failed(
+          'certificate-oin',
+          'the subject of the certificate has no OIN of 20 digits in `serialNumber`',
+          'ask for a PKIoverheid services certificate with your OIN in the subject',
+        )
+      : ok('certificate-oin', own.oin),
+    chainLine(own, gegevens),
+    sizeLine(own, server.environment === 'production'),
+    usageLine(own),
+    daysLine(own, at),
+  ];
+  return { lines, own };
+}
+
+function readFiles({ signingKey, signingChain, signingP12, signingP12Passphrase }: Settings): KeyFiles {
+  if (signingP12 !== undefined) {
+    return readPkcs12({ p12: readFileSync(signingP12), passphrase: signingP12Passphrase ?? '' });
+  }
+  if (signingKey === undefined || signingChain === undefined) throw new Error(`${KEY_FILES}, is missing`);
+  return readPemFiles({ key: readFileSync(signingKey, 'utf8'), chain: readFileSync(signingChain, 'utf8') });
+}
+
+async function findPath({ key, certificates }: KeyFiles, settings: Settings, at: Date): Promise<OwnCertificate> {
+  const [first] = certificates;
+  const leaf = certificates.find(({ x509 }) => x509.checkPrivateKey(key)) ?? first;
+  if (leaf === undefined) throw new TypeError('a chain without certificates was read');
+  const chain = issuersOf(leaf, certificates);
+  const found = { leaf, chain, oin: signerOin(leaf), path: undefined, fault: undefined, anchorsFault: undefined };
+  let anchors: Certificate[];
+  try {
+    anchors = readAnchors(settings);
+  } catch (error) {
+    return { ...found, anchorsFault: reasonOf(error) };
+  }
+  try {
+    const options = { anchors, requiredPolicies: settings.requiredPolicies, at: momentWithin(chain, at) };
+    return { ...found, path: await validatePath(chain, options) };
+  } catch (error) {
+    // A library that cannot read a certificate finds it as little to be trusted.
+    const isKnown = error instanceof JadesError;
+    return { ...found, fault: isKnown ? error : new JadesError('certificate-untrusted', reasonOf(error)) };
+  }
+}
+
+function readAnchors({ trustAnchors }: Settings): Certificate[] {
+  if (trustAnchors === undefined) throw new Error('GEGEVENS_TRUST_ANCHORS is missing');
+  const anchors = parsePemCertificates(readFileSync(trustAnchors, 'utf8'));
+  if (anchors.length === 0) throw new Error('GEGEVENS_TRUST_ANCHORS holds no certificate');
+  return anchors;
+}
+
+function issuersOf(leaf: Certificate, certificates: readonly Certificate[]): Certificate[] {
+  const chain = [leaf];
+  for (let last: Certificate | undefined = leaf; last !== undefined; ) {
+    const current: Certificate = last;
+    last = certificates.find(
+      (other) =>
+        !chain.includes(other) && current.x509.checkIssued(other.x509) && current.x509.verify(other.x509.publicKey),
+    );
+    if (last !== undefined) chain.push(last);
+  }
+  return chain;
+}
+
+/** A moment at which all are valid, so that an expired certificate does not hide what else is wrong; that has a line of its own. */
+function momentWithin(chain: readonly Certificate[], at: Date): Date {
+  const [from, to] = bounds(chain);
+  return at < from || at > to ? new Date((from.getTime() + to.getTime()) / 2) : at;
+}
+
+function bounds(chain: readonly Certificate[]): [Date, Date] {
+  return [
+    new Date(Math.max(...chain.map(({ notBefore }) => notBefore.getTime()))),
+    new Date(Math.min(...chain.map(({ notAfter }) => notAfter.getTime()))),
+  ];
+}
+
+function keyLine(settings: Settings, at: Date): PreflightLine {
+  try {
+    loadOwnKey(settings, at);
+  } catch (error) {
+    const todo = error instanceof OwnKeyError ? KEY_TODO[error.code] : undefined;
+    if (todo !== undefined || !(error instanceof OwnKeyError)) {
+      return failed('signing-key', reasonOf(error), todo ?? `name readable files in ${KEY_FILES}`);
+    }
+  }
+  return ok('signing-key', 'the key belongs to its certificate');
+}
+
+function chainLine({ path, chain, fault, anchorsFault }: OwnCertificate, settings: Settings): PreflightLine {
+  const name = 'certificate-chain';
+  if (path !== undefined || fault?.code === 'certificate-usage') {
+    const last = (path ?? chain).at(-1);
+    return ok(name, `${(path ?? chain).length} certificates, up to ${oneLine(last?.x509.subject ?? '')}`);
+  }
+  if (anchorsFault !== undefined) {
+    return failed(
+      name,
+      anchorsFault,
+      'name the roots that you trust (PKIoverheid in production) in GEGEVENS_TRUST_ANCHORS',
+    );
+  }
+  const last = chain.at(-1);
+  const isMissing = !readAnchors(settings).some(({ x509 }) => last?.x509.checkIssued(x509) === true);
+  if (last !== undefined && isMissing) {
+    return failed(
+      name,
+      `the chain ends at a certificate of ${oneLine(last.x509.issuer)}, which is neither in it nor among the anchors`,
+      'add the missing intermediate to GEGEVENS_SIGNING_CHAIN, or its root to GEGEVENS_TRUST_ANCHORS',
+    );
+  }
+  return failed(name, fault?.message ?? 'no path', 'ask the supplier of the certificate for the right chain');
+}
+
+function sizeLine({ leaf }: OwnCertificate, isProduction: boolean): PreflightLine {
+  const name = 'certificate-key-size';
+  const key = leaf.x509.publicKey;
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  const least = isProduction ? PRODUCTION_BITS : LEAST_BITS;
+  const todo = `make an RSA key of ${PRODUCTION_BITS} bits or more and request a certificate for it`;
+  if (!isRsa(key)) return failed(name, `not an RSA key but ${key.asymmetricKeyType}: PS256 needs one`, todo);
+  if (bits < least) return failed(name, `${bits} bits; at least ${least} are needed`, todo);
+  return ok(
+    name,
+    bits < PRODUCTION_BITS ? `${bits} bits: enough for tests; production needs ${PRODUCTION_BITS}` : `${bits} bits`,
+  );
+}
+
+function usageLine({ leaf, fault }: OwnCertificate): PreflightLine {
+  const name = 'certificate-usage';
+  const todo = 'ask for a certificate with key usage `digitalSignature` that is not of an authority';
+  const bits = (keyUsage(leaf) ?? 0) & (usage.digitalSignature | usage.nonRepudiation);
+  if (bits === 0) return failed(name, 'its key usage allows neither `digitalSignature` nor `nonRepudiation`', todo);
+  if (authority(leaf).ca) return failed(name, 'it is the certificate of an authority', todo);
+  if (fault?.code === 'certificate-usage') return failed(name, fault.detail, todo);
+  return ok(name, bits & usage.digitalSignature ? 'digitalSignature' : 'nonRepudiation');
+}
+
+function daysLine({ chain }: OwnCertificate, at: Date): PreflightLine {
+  const name = 'certificate-days';
+  const [from, to] = bounds(chain);
+  const todo = 'request a new certificate, and replace the files: the service takes them up without a restart';
+  if (at < from)
+    return failed(name, `valid only from ${from.toISOString()}`, 'wait, or check the clock of this machine');
+  const days = Math.floor((to.getTime() - at.getTime()) / DAY_MS);
+  if (days < 0) return failed(name, `expired on ${to.toISOString()}`, todo);
+  const detail = `${days} days left, until ${to.toISOString().slice(0, 10)}`;
+  return days < WARNING_DAYS ? warning(name, detail, todo) : ok(name, detail);
+}
+
+interface RevocationNeeds {
+  readonly own: OwnCertificate | undefined;
+  readonly now: () => Date;
+  readonly timeoutMs: number;
+}
+
+/** Whether a requester can learn that no certificate of the path is revoked. */
+export async function checkRevocation(
+  { gegevens, server }: Config,
+  { own, now, timeoutMs }: RevocationNeeds,
+): Promise<PreflightLine> {
+  const name = 'certificate-revocation';
+  const path = own?.path;
+  if (path === undefined) {
+    return notChecked(name, 'only the addresses in a certificate whose chain holds are called');
+  }
+  const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const ended = new AbortController();
+  const ask = createRevocationSource({
+    ...{ now, fetch: network.fetch, signal: ended.signal, refreshFailed: () => undefined },
+    ...{ ocspTimeoutMs: timeoutMs, ocspLateMs: timeoutMs, crlTimeoutMs: timeoutMs },
+    crlBytes: gegevens.crlMaxMb * 1024 * 1024,
+  });
+  try {
+    const faults: string[] = [];
+    for (const [index, certificate] of path.slice(0, -1).entries()) {
+      const issuer = path[index + 1];
+      if (issuer === undefined) continue;
+      const subject = oneLine(certificate.x509.subject);
+      try {
+        const { revoked } = await ask({ certificate, issuer }, () => undefined);
+        if (revoked) {
+          const todo = 'request a new certificate with a new key: every requester refuses this one';
+          return failed(name, `the certificate of ${subject} is revoked`, todo);
+        }
+      } catch (error) {
+        const reasons = error instanceof AggregateError ? error.errors.map((one) => reasonOf(one)) : [reasonOf(error)];
+        const addresses = [...ocspAddresses(certificate), ...crlAddresses(certificate)];
+        faults.push(`${subject}: ${addresses.join(', ') || 'no address'} (${[...new Set(reasons)].join('; ')})`);
+      }
+    }
+    if (faults.length === 0) return ok(name, 'not revoked; its addresses answer');
+    return failed(
+      name,
+      `no revocation answer for ${faults.join(' | ')}`,
+      'let this machine call these addresses, directly or through OUTBOUND_PROXY: the certificates of requesters are checked there too',
+    );
+  } finally {
+    ended.abort();
+    await network.close();
+  }
+}
+
+export function oneLine(name: string): string {
+  return name.replaceAll('\n', ', ');
+}

@@ -1,0 +1,152 @@
+/** One signed request to the own service, by the address that requesters use. */
+import { readFileSync } from 'node:fs';
+import type { Variant } from '../../../gegevens/model/mapping.ts';
+import { checkWhole, loadModel } from '../../../gegevens/model/model.ts';
+import { loadOwnKey, ownKeySigner } from '../../../gegevens/own-signer.ts';
+import type { Config } from '../../../kernel/config/read-config.ts';
+import { reasonOf } from '../../../kernel/log.ts';
+import { plainStyles } from '../../../lib/jades/signature.ts';
+import { createVerifier } from '../../../lib/jades/verify.ts';
+import { createGuardedFetch } from '../../../lib/outbound/guarded-fetch.ts';
+import { checkAnswer, describeProblem } from '../requester/check-answer.ts';
+import { RequesterError, type SupplierResponse, sendRequest } from '../requester/send-request.ts';
+import { failed, notChecked, ok, type PreflightLine, shownAddress } from './line.ts';
+import type { OwnCertificate } from './own-certificate.ts';
+
+interface SelfNeeds {
+  readonly own: OwnCertificate | undefined;
+  readonly now: () => Date;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** The header with an access token for a variant, if there is one. */
+  readonly authorization: (variant: Variant) => Promise<Readonly<Record<string, string>>>;
+}
+
+/** A day of which nobody delivers anything: the answer has every part of one, and no persons. */
+const NO_DATA = '1900-01-01';
+const BODY = JSON.stringify({
+  aanleverperiodeStartdatum: NO_DATA,
+  aanleverperiodeEinddatum: NO_DATA,
+  page: 1,
+  pageSize: 1,
+});
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export async function checkSelf(config: Config, variant: Variant, needs: SelfNeeds): Promise<PreflightLine> {
+  const name = `request-${variant}`;
+  const { gegevens, server } = config;
+  const { own, now } = needs;
+  if (server.publicBaseUrl === undefined) {
+    const todo = 'set PUBLIC_BASE_URL to the address that clients see';
+    const detail = 'PUBLIC_BASE_URL is not set';
+    return server.environment === 'production' ? failed(name, detail, todo) : notChecked(name, detail, todo);
+  }
+  if (own?.path === undefined || gegevens.trustAnchors === undefined) {
+    return notChecked(name, 'there is no certificate to sign with whose chain holds');
+  }
+  const url = `${server.publicBaseUrl}${variant === 'shv' ? gegevens.shvPrefix : gegevens.vsPrefix}/gegevens`;
+  const headers = await needs.authorization(variant);
+  const started = now().getTime();
+  let answered: SupplierResponse;
+  try {
+    const { digest, signature } = await ownKeySigner(loadOwnKey(gegevens, now()), { now }).sign(
+      Buffer.from(BODY),
+      plainStyles.digest,
+    );
+    answered = await sendRequest({
+      ...{ url, body: BODY, timeoutMs: needs.timeoutMs, maxBytes: MAX_BYTES, attempts: 1, waiting: () => undefined },
+      signal: AbortSignal.any([needs.signal, AbortSignal.timeout(needs.timeoutMs)]),
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, application/problem+json',
+        digest,
+        'nlgov-adr-payload-sig': signature,
+      },
+    });
+  } catch (error) {
+    needs.signal.throwIfAborted();
+    const todo =
+      'no fault when only your Inway is let through there; else start the service, or correct PUBLIC_BASE_URL';
+    return notChecked(name, `not reachable from here: ${reasonOf(error)}`, todo);
+  }
+  const hasToken = Object.keys(headers).length > 0;
+  if (answered.status !== 200) return judgeRefusal(name, answered, { config, own, hasToken, url });
+  const network = createGuardedFetch({ allowPrivate: gegevens.revocationAllowPrivate, proxy: server });
+  const verifier = createVerifier({
+    fetch: network.fetch,
+    anchors: readFileSync(gegevens.trustAnchors, 'utf8'),
+    requiredPolicies: gegevens.requiredPolicies,
+    revocation: gegevens.revocation,
+    now,
+    limits: {
+      revocationDeadlineMs: needs.timeoutMs,
+      ocspTimeoutMs: needs.timeoutMs,
+      crlBytes: gegevens.crlMaxMb * 1024 * 1024,
+    },
+  });
+  try {
+    const model = loadModel(variant, variant === 'shv' ? gegevens.shvModel : gegevens.vsModel);
+    await checkAnswer(answered, verifier, { model, check: checkWhole(model) });
+    return ok(
+      name,
+      `${shownAddress(url)}: answered in ${now().getTime() - started} ms; digest, signature and model hold`,
+    );
+  } catch (error) {
+    if (!(error instanceof RequesterError)) throw error;
+    const todo =
+      'let everything in between pass the answer on as it is: no compression, formatting or shortened headers';
+    return failed(name, error.message, todo);
+  } finally {
+    await verifier.close();
+    await network.close();
+  }
+}
+
+interface Asked {
+  readonly config: Config;
+  readonly own: OwnCertificate;
+  readonly hasToken: boolean;
+  readonly url: string;
+}
+
+function judgeRefusal(name: string, answered: SupplierResponse, { config, own, hasToken, url }: Asked): PreflightLine {
+  const { status, headers, body } = answered;
+  const [code] = headers['fsc-error-code'] ?? [];
+  if (status === 401 && !hasToken && code === 'ERROR_CODE_ACCESS_TOKEN_MISSING') {
+    return ok(name, `${shownAddress(url)}: reached, and asks for a token; --token-file makes the whole request`);
+  }
+  const { allowedSigners } = config.gegevens;
+  if (status === 403 && allowedSigners.length > 0 && !allowedSigners.includes(own.oin ?? '')) {
+    return ok(
+      name,
+      `${shownAddress(url)}: token and signature hold; the own OIN may not ask, as GEGEVENS_ALLOWED_SIGNERS says`,
+    );
+  }
+  const detail = `${shownAddress(url)} answers status ${status}: ${describeProblem(body, code)}`;
+  return failed(name, detail, todoOf(status, own.oin ?? 'unknown'));
+}
+
+function todoOf(status: number, oin: string): string {
+  if (status >= 300 && status < 400) return 'set PUBLIC_BASE_URL to the address itself: requests are not redirected';
+  switch (status) {
+    case 401:
+      return 'get a valid token for this service: the log line of the request names the reason (`tokenRefusal`)';
+    case 403:
+      return `use a token of the party that signs (OIN ${oin}), with scope \`read\`: see OAUTH_CLIENT_OINS and OAUTH_OIN_CLAIM`;
+    case 404:
+      return 'let the path pass unchanged to this service, and set GEGEVENS_SHV_SERVICE and GEGEVENS_VS_SERVICE to the names (`svc`) in the tokens';
+    case 413:
+    case 414:
+    case 431:
+      return 'raise the limits of the proxies in between: a certificate chain makes a header of 8 to 12 KB';
+    case 400:
+      return 'let everything in between pass the body and the headers `Digest` and `nlgov-adr-payload-sig` on as they are';
+    case 422:
+      return 'what the detail names: the clock, the trust anchors, or the revocation addresses of the service';
+    case 429:
+      return 'wait a minute, or raise GEGEVENS_RATE_LIMIT';
+    default:
+      return 'look up the log line of the service for this request: the database, the processing log, or overload';
+  }
+}

@@ -1,0 +1,20 @@
+import { isRecord } from '../../../lib/json/json-value.ts';
+
+/** Names of members that identify a person, in the models and in most that someone might write. */
+const PERSONAL =
+  /burgerservicenummer|bsn|naam|voorletters|voorvoegsel|geboorte|postcode|huisnummer|straat|adres|plaats|e-?mail|telefoon/i;
+
+/** A copy of a record in which each letter and digit of what identifies a person is a placeholder: the form stays visible. */
+export function maskPersons(value: unknown, isPersonal = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => maskPersons(item, isPersonal));
+  if (isRecord(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, maskPersons(member, isPersonal || PERSONAL.test(name))]),
+    );
+  }
+  if (!isPersonal || (typeof value !== 'string' && typeof value !== 'number')) return value;
+  return String(value)
+    .replaceAll(/\d/g, '9')
+    .replaceAll(/\p{Lu}/gu, 'X')
+    .replaceAll(/\p{Ll}/gu, 'x');
+}

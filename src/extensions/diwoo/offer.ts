@@ -1,0 +1,146 @@
+/** Whether and how a document of the feed is offered. Feeds of others may hold members of any kind, so each is checked where it is read. */
+import { stripControls } from '../../http/html/template.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { categoryNumber, fileType } from '../../raadsfeed/domain/value-lists.ts';
+
+/** Reasons to leave a current document out that follow from the document itself. */
+export type OwnReason = 'no-file' | 'not-https' | 'bad-address' | 'unknown-category' | 'no-date';
+
+/** Every reason to leave a current document out. */
+export type Reason = OwnReason | 'closed-items-only' | 'same-address';
+
+/** What the index has of a document. */
+export interface Offer {
+  readonly loc: string | undefined;
+  readonly categorie: number | undefined;
+  readonly titel: string;
+  /** Days, `YYYY-MM-DD`. */
+  readonly creatiedatum: string | undefined;
+  readonly ontvangen: string | undefined;
+  readonly formaat: string | undefined;
+  readonly reason: OwnReason | undefined;
+  /** The agenda items that it names. */
+  readonly items: readonly ItemReference[];
+}
+
+export interface ItemReference {
+  readonly organisatiecode: string;
+  readonly bronidentificatie: string;
+}
+
+/** Shortest and longest address that a sitemap may hold (sitemaps.org 0.9); the longest in bytes as they are written. */
+const MIN_LOC = 12;
+const MAX_LOC_BYTES = 2048;
+/** Characters of a title that are offered. */
+const MAX_TITLE = 500;
+const MAX_ITEMS = 500;
+const MAX_IDENTIFICATION = 4000;
+
+/** @param organisatiecode of the document, which references without one mean */
+export function toOffer(organisatiecode: string, data: JsonObject): Offer {
+  const { bestandsurl, formaat } = data;
+  const file = fileOf(bestandsurl);
+  const categorie = categoryNumber(data.wooinformatiecategorie);
+  const ontvangen = dayOf(data.datumingediend);
+  const titel = typeof data.titel === 'string' ? cleanTitle(data.titel) : '';
+  const base = {
+    categorie,
+    titel: titel === '' ? 'Document zonder titel' : titel,
+    // The day on which it was submitted is the first one on which it is known to have been there.
+    creatiedatum: dayOf(data.creatiedatum) ?? ontvangen,
+    ontvangen,
+    items: itemsOf(organisatiecode, data.agendapunten),
+  };
+  if ('reason' in file) return { ...base, loc: undefined, formaat: undefined, reason: file.reason };
+  return {
+    ...base,
+    loc: addressText(file.address),
+    formaat: fileType(formaat, file.address),
+    reason: categorie === undefined ? 'unknown-category' : ontvangen === undefined ? 'no-date' : undefined,
+  };
+}
+
+/** The address of the file in its normal form, or why it cannot be offered. */
+function fileOf(value: unknown): { readonly address: URL } | { readonly reason: OwnReason } {
+  if (typeof value !== 'string' || value.trim() === '') return { reason: 'no-file' };
+  if (value.length > 4 * MAX_LOC_BYTES || !URL.canParse(value)) return { reason: 'bad-address' };
+  const address = new URL(value);
+  if (address.protocol !== 'https:') return { reason: 'not-https' };
+  // A password in an address is not for everybody to read.
+  if (address.username !== '' || address.password !== '') return { reason: 'bad-address' };
+  const href = addressText(address);
+  return href.length < MIN_LOC || writtenBytes(href) > MAX_LOC_BYTES ? { reason: 'bad-address' } : { address };
+}
+
+/** An address as RFC 3986 has it: `URL` leaves some characters as they are that it does not allow. */
+function addressText({ origin, pathname, search }: URL): string {
+  return (
+    origin +
+    `${pathname}${search}`
+      .replace(/[^\w\-.~:/?@!$&'()*+,;=%]/g, (character) => encodeURIComponent(character))
+      .replace(/%(?![0-9a-f]{2})/gi, '%25')
+  );
+}
+
+function writtenBytes(address: string): number {
+  return Buffer.byteLength(address.replaceAll('&', '&amp;').replaceAll("'", '&#39;'));
+}
+
+function cleanTitle(text: string): string {
+  return stripControls(text.slice(0, 4 * MAX_TITLE))
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_TITLE)
+    .replace(/[\ud800-\udbff]$/, '');
+}
+
+/** The day of a date or of a moment, as the source wrote it; `undefined` when the calendar does not have it. */
+function dayOf(value: unknown): string | undefined {
+  const day = typeof value === 'string' && value.length <= 40 ? /^(\d{4}-\d\d-\d\d)(T|$)/.exec(value)?.[1] : undefined;
+  if (day === undefined) return undefined;
+  const date = new Date(`${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+  return isDay && date.getUTCFullYear() >= 1500 ? day : undefined;
+}
+
+function itemsOf(own: string, references: unknown): ItemReference[] {
+  if (!Array.isArray(references)) return [];
+  const found = references.slice(0, MAX_ITEMS).flatMap((reference: unknown) => {
+    const one = readReference(own, reference);
+    return one === undefined ? [] : [one];
+  });
+  return [...new Map(found.map((one) => [`${one.organisatiecode} ${one.bronidentificatie}`, one])).values()];
+}
+
+function readReference(own: string, reference: unknown): ItemReference | undefined {
+  if (!isRecord(reference)) return undefined;
+  const { organisatiecode: code, bronidentificatie } = reference;
+  const organisatiecode = typeof code === 'string' ? normaliseOrganisatiecode(code) : own;
+  return organisatiecode === undefined || !isIdentification(bronidentificatie)
+    ? undefined
+    : { organisatiecode, bronidentificatie };
+}
+
+/** An identification as a column can hold it. */
+function isIdentification(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= MAX_IDENTIFICATION &&
+    !value.includes('\0') &&
+    value.isWellFormed()
+  );
+}
+
+/** Of an agenda item what says who may read what belongs to it. */
+export interface ItemState {
+  readonly besloten: boolean;
+  /** The item that it lies below, of the same organisation. */
+  readonly hoofd: string | undefined;
+}
+
+export function toItemState(data: JsonObject): ItemState {
+  const parent = isRecord(data.hoofdagendapunt) ? data.hoofdagendapunt.bronidentificatie : undefined;
+  return { besloten: data.indicatiebesloten === true, hoofd: isIdentification(parent) ? parent : undefined };
+}

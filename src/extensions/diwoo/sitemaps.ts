@@ -1,0 +1,174 @@
+/** The sitemaps that the national harvester reads: an index per category, and below it the documents of each organisation. */
+import { setImmediate } from 'node:timers/promises';
+import { type Html, html } from '../../http/html/template.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
+import {
+  categoryTerm,
+  fileTypeTerm,
+  organisationAddress,
+  RECEIPT,
+  type Term,
+} from '../../raadsfeed/domain/value-lists.ts';
+
+const SITEMAP = 'http://www.sitemaps.org/schemas/sitemap/0.9';
+const DIWOO = 'https://standaarden.overheid.nl/diwoo/metadata/';
+const SCHEMAS = [...[SITEMAP, `${SITEMAP}/sitemap.xsd`], ...[DIWOO, `${DIWOO}0.9.8/xsd/diwoo/diwoo-metadata.xsd`]].join(
+  ' ',
+);
+
+/** Where everything is. */
+export const WOO = '/woo';
+
+/** The number of a category as names have it. */
+const inName = (categorie: number): string => String(categorie).padStart(3, '0');
+
+/** The name is fixed: the harvester reads only indexes that are called so. */
+export function indexPath(categorie: number): string {
+  return `${WOO}/sitemapindex-diwoo-infocat${inName(categorie)}.xml`;
+}
+
+interface SitemapName {
+  readonly organisatiecode: string;
+  readonly categorie: number;
+  readonly pagina: number;
+}
+
+function sitemapPath({ organisatiecode, categorie, pagina }: SitemapName): string {
+  return `${WOO}/sitemap-diwoo-infocat${inName(categorie)}-${organisatiecode}-${pagina}.xml`;
+}
+
+/** What a file name below `/woo` means; `undefined` when it is none of ours. */
+export function readName(file: string): SitemapName | { readonly categorie: number } | undefined {
+  const index = /^sitemapindex-diwoo-infocat(\d{3})\.xml$/.exec(file);
+  if (index !== null) return { categorie: Number(index[1]) };
+  const [, categorie, organisatiecode, pagina] =
+    /^sitemap-diwoo-infocat(\d{3})-([a-z]{2}\d{2,4})-([1-9]\d{0,8})\.xml$/.exec(file) ?? [];
+  return organisatiecode === undefined
+    ? undefined
+    : { categorie: Number(categorie), organisatiecode, pagina: Number(pagina) };
+}
+
+/** The categories that hold something now. */
+export async function listCategories(db: Db): Promise<number[]> {
+  const { rows } = await db.query<{ categorie: number }>({
+    name: 'raadsfeed-diwoo-categorieen',
+    text: `select distinct categorie from raadsfeed_diwoo.sitemap where aantal > 0 order by categorie`,
+  });
+  return rows.map(({ categorie }) => categorie);
+}
+
+/** Most sitemaps of an index (sitemaps.org 0.9). */
+const INDEX_SITEMAPS = 50_000;
+
+/** The index of a category, in order of organisation; `undefined` when it holds nothing, for an index without sitemaps is not valid. */
+export async function readIndex(db: Db, categorie: number, baseUrl: string): Promise<string | undefined> {
+  const { rows } = await db.query<SitemapName & { gewijzigd: Date }>({
+    name: 'raadsfeed-diwoo-index',
+    text: `select organisatiecode, categorie, pagina, gewijzigd from raadsfeed_diwoo.sitemap
+            where categorie = $1::integer and aantal > 0
+            order by organisatiecode, pagina limit ${INDEX_SITEMAPS}`,
+    values: [categorie],
+  });
+  if (rows.length === 0) return undefined;
+  const sitemaps = rows.map(
+    (row) =>
+      html`<sitemap><loc>${baseUrl}${sitemapPath(row)}</loc><lastmod>${row.gewijzigd.toISOString()}</lastmod></sitemap>\n`,
+  );
+  return html`<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="${SITEMAP}">\n${sitemaps}</sitemapindex>\n`
+    .markup;
+}
+
+/** What a sitemap depends on, beside its documents. */
+export interface SitemapState {
+  readonly gewijzigd: Date;
+  readonly versie: number;
+  /** What the organisation is called; its code when the feed has no name. */
+  readonly naam: string;
+}
+
+/** Longest name of an organisation that is written, in characters. */
+const MAX_NAME = 200;
+
+/** @returns `undefined` when the sitemap holds nothing */
+export async function readSitemapState(
+  db: Db,
+  { organisatiecode, categorie, pagina }: SitemapName,
+): Promise<SitemapState | undefined> {
+  const { rows } = await db.query<SitemapState>({
+    name: 'raadsfeed-diwoo-sitemap',
+    text: `select s.gewijzigd, s.versie, left(coalesce(o.naam, s.organisatiecode), ${MAX_NAME}) as naam
+             from raadsfeed_diwoo.sitemap s left join raadsfeed.organisatie o using (organisatiecode)
+            where s.categorie = $1::integer and s.organisatiecode = $2::text and s.pagina = $3::integer and s.aantal > 0`,
+    values: [categorie, organisatiecode, pagina],
+  });
+  return rows[0];
+}
+
+/** A document as a sitemap has it. */
+export interface Offered {
+  readonly organisatiecode: string;
+  readonly categorie: number;
+  readonly loc: string;
+  readonly gewijzigd: Date;
+  readonly titel: string;
+  /** Days. */
+  readonly creatiedatum: string | null;
+  readonly ontvangen: string;
+  readonly formaat: string | null;
+}
+
+/** The documents of a sitemap, in the order of their places. */
+export async function readDocuments(
+  db: Db,
+  { organisatiecode, categorie, pagina }: SitemapName,
+): Promise<readonly Offered[]> {
+  const { rows } = await db.query<Offered>({
+    name: 'raadsfeed-diwoo-stukken',
+    text: `select organisatiecode, categorie, loc, gewijzigd, titel, creatiedatum::text, ontvangen::text, formaat
+             from raadsfeed_diwoo.stuk
+            where organisatiecode = $1::text and categorie = $2::integer and pagina = $3::integer and plaats is not null
+            order by plaats`,
+    values: [organisatiecode, categorie, pagina],
+  });
+  return rows;
+}
+
+/** Documents that are written in one go, before others get their turn. */
+const BATCH = 250;
+
+export async function renderSitemap(documents: readonly Offered[], publisher: string): Promise<string> {
+  let text =
+    `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="${SITEMAP}" xmlns:diwoo="${DIWOO}" ` +
+    `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMAS}">\n`;
+  for (let at = 0; at < documents.length; at += BATCH) {
+    if (at > 0) await setImmediate();
+    for (const document of documents.slice(at, at + BATCH)) text += renderDocument(document, publisher);
+  }
+  return `${text}</urlset>\n`;
+}
+
+/** Most bytes of one document as `renderDocument` writes it: so many that `SITEMAP_PLACES` of them stay below 50 MB (52 428 800 bytes). */
+export const MAX_ENTRY_BYTES = 10_400;
+
+export function renderDocument(document: Offered, publisher: string): string {
+  return html`<url><loc>${document.loc}</loc><lastmod>${document.gewijzigd.toISOString()}</lastmod><diwoo:Document><diwoo:DiWoo>${metadata(document, publisher)}</diwoo:DiWoo></diwoo:Document></url>\n`
+    .markup;
+}
+
+/** The one place that knows the elements of `diwoo:DiWoo`, in the order of the schema (which is an `xs:all`: it asks for none). */
+function metadata(
+  { organisatiecode, categorie, titel, creatiedatum, formaat, ontvangen }: Offered,
+  naam: string,
+): Html {
+  const category = categoryTerm(categorie);
+  const publisher: Term = { resource: organisationAddress(organisatiecode), label: naam };
+  return html`<diwoo:publisher${refer(publisher)}</diwoo:publisher>
+<diwoo:titelcollectie><diwoo:officieleTitel>${titel}</diwoo:officieleTitel></diwoo:titelcollectie>
+<diwoo:classificatiecollectie><diwoo:informatiecategorieen><diwoo:informatiecategorie${category && refer(category)}</diwoo:informatiecategorie></diwoo:informatiecategorieen></diwoo:classificatiecollectie>
+${creatiedatum !== null && html`<diwoo:creatiedatum>${creatiedatum}</diwoo:creatiedatum>\n`}${formaat !== null && html`<diwoo:format${refer(fileTypeTerm(formaat))}</diwoo:format>\n`}<diwoo:documenthandelingen><diwoo:documenthandeling><diwoo:soortHandeling${refer(RECEIPT)}</diwoo:soortHandeling><diwoo:atTime>${ontvangen}T00:00:00</diwoo:atTime></diwoo:documenthandeling></diwoo:documenthandelingen>`;
+}
+
+/** The rest of a start tag that refers to a term, and what the element says. */
+function refer({ resource, label }: Term): Html {
+  return html` resource="${resource}">${label}`;
+}

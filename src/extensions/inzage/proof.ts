@@ -1,0 +1,149 @@
+/** The proof of an entry for the citizen whom it is about: a page that says what it is, and two files to check it with. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requestClosedSignal } from '../../http/connections.ts';
+import { traceOf } from '../../http/headers.ts';
+import { heading, link, type Page, paragraph } from '../../http/html/page.ts';
+import { html } from '../../http/html/template.ts';
+import type { ProofWriter } from '../../kernel/proof-log.ts';
+import { categorieOf } from '../../verwerkingenlog/domain/access.ts';
+import { isSamePerson } from '../../verwerkingenlog/domain/person.ts';
+import { BASIS, objectPart, proofRecordOf } from '../../verwerkingenlog/domain/proof-parts.ts';
+import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';
+import { proveVersion, type VersionProof } from '../../verwerkingenlog/store/proof.ts';
+import { readCurrent, revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
+import { namesAnother, READER } from './read-overview.ts';
+import type { Session } from './sessions.ts';
+import { HOME, OVERVIEW } from './site.ts';
+
+/** Path of the pages, below that of the mount. */
+const PROOFS = '/bewijs';
+/** The page on which anybody checks a record with its proof. */
+const CHECKER = '/proof/v1/controleer';
+
+export interface ProofPages {
+  /** Of the log of processing. */
+  readonly writer: ProofWriter;
+  readonly log: ActieLog;
+  readonly loggedRead: LoggedRead;
+  /** Seconds between two checkpoints. */
+  readonly intervalSeconds: number;
+  /** Undefined after the browser was sent to the front page. */
+  readonly requireSession: (request: FastifyRequest, reply: FastifyReply) => Promise<Session | undefined>;
+  readonly send: (reply: FastifyReply, page: Page, status?: number) => FastifyReply;
+}
+
+/** Address of the page of an entry. */
+export function proofAddress(actieId: string): string {
+  return `${HOME}${PROOFS}/${actieId}`;
+}
+
+export function proofPages(app: FastifyInstance, pages: ProofPages): void {
+  const { requireSession, send } = pages;
+  app.get<{ Params: { file: string } }>(`${PROOFS}/:file`, async (request, reply) => {
+    const session = await requireSession(request, reply);
+    if (session === undefined) return reply;
+    const [, actieId, kind] = FILE.exec(request.params.file) ?? [];
+    if (actieId === undefined) return send(reply, absentPage('unknown'), 404);
+    if (kind === undefined) return send(reply, proofPage(actieId));
+    const found = await readProof(request, reply, session, actieId, pages);
+    if (found === undefined) return send(reply, absentPage('unknown'), 404);
+    if (kind === '.json')
+      return asFile(reply, `gegeven-${actieId}.json`, 'application/json', `${JSON.stringify(found.record, null, 2)}\n`);
+    if ('proof' in found.proof) return asFile(reply, `bewijs-${actieId}.tlog-proof`, 'text/plain', found.proof.proof);
+    if (found.proof.none === 'pending') reply.header('retry-after', String(pages.intervalSeconds));
+    return send(reply, absentPage(found.proof.none), 404);
+  });
+}
+
+const FILE = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(\.json|\.tlog-proof)?$/;
+
+function asFile(reply: FastifyReply, name: string, type: string, text: string): FastifyReply {
+  return reply
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .type(`${type}; charset=utf-8`)
+    .send(text);
+}
+
+interface OwnProof {
+  /** The action in the limited set, with this person's objects only; as the API answers it, without addresses. */
+  readonly record: object;
+  readonly proof: VersionProof;
+}
+
+/** What the overview leaves out has no proof here either, and is answered like what does not exist. */
+async function readProof(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bsn }: Session,
+  actieId: string,
+  { writer, log, loggedRead }: ProofPages,
+): Promise<OwnProof | undefined> {
+  const reader = {
+    context: {},
+    author: { subject: READER, requestId: request.id, trace: traceOf(request) },
+    handelingNaam: 'Bewijs opgevraagd door de betrokkene zelf',
+    signal: requestClosedSignal(reply),
+  };
+  return await loggedRead(reader, async (db) => {
+    const stored = await readCurrent(db, actieId);
+    const persons = [{ soortObjectId: 'BSN', objectId: bsn }];
+    const nothing = { result: undefined, persons, confidential: false };
+    if (stored === undefined || categorieOf(stored) !== 'normaal') return nothing;
+    const versie = await revealWithinBudget(stored, log.keys);
+    const own = ownObjects(versie, bsn);
+    if (own.length === 0) return nothing;
+    const parts = new Map(proofRecordOf(versie).parts);
+    const proof = await proveVersion(db, writer, { stored, versie, shown: [BASIS, ...own] }, log.keys);
+    const record = { ...Object(parts.get(BASIS)), verwerkteObjecten: own.map((name) => parts.get(name)) };
+    return { ...nothing, result: { record, proof } };
+  });
+}
+
+/** The parts of this person's objects; none when the action names another person as who received the data. */
+function ownObjects(versie: Versie, bsn: string): string[] {
+  if (namesAnother(versie, bsn)) return [];
+  const own = versie.objecten.filter((object) => isSamePerson(object, { soortObjectId: 'BSN', objectId: bsn }));
+  return own.map(({ nummer }) => objectPart(versie.actieId, nummer));
+}
+
+const PATH = [
+  { href: HOME, text: 'Begin' },
+  { href: OVERVIEW, text: 'Uw overzicht' },
+];
+
+function proofPage(actieId: string): Page {
+  const address = proofAddress(actieId);
+  return {
+    title: 'Bewijs dat dit niet is veranderd',
+    description: 'Het bewijs van een regel in het overzicht.',
+    path: PATH,
+    body: [
+      heading(1, 'Bewijs dat dit niet is veranderd'),
+      paragraph(
+        'Met deze twee bestanden kan iedereen nagaan dat deze regel zo is opgeschreven, en daarna niet is veranderd.',
+      ),
+      html`<ol>
+<li><a class="utrecht-link utrecht-link--html-a" href="${address}.json" download>Download het gegeven</a>. Dat is de regel zoals u hem ziet.</li>
+<li><a class="utrecht-link utrecht-link--html-a" href="${address}.tlog-proof" download>Download het bewijs</a>.</li>
+<li>Kies allebei de bestanden op de pagina ${link(CHECKER, 'Controleer een gegeven uit het logboek')}. Die rekent op uw eigen computer en stuurt niets weg.</li>
+</ol>`,
+      paragraph(
+        'Bewaar de bestanden als u later wilt kunnen laten zien wat er stond. In het gegeven staat uw burgerservicenummer.',
+      ),
+      html`<p class="utrecht-paragraph">Nummer: <span class="kv-code">${actieId}</span></p>`,
+    ],
+  };
+}
+
+const ABSENT = {
+  unknown: 'Van dit nummer staat in uw overzicht niets waar een bewijs van is.',
+  removed: 'Deze regel is verwijderd. Daarmee is ook weg wat voor een bewijs nodig is.',
+  'without-entry': 'Deze regel is opgeschreven voordat wij bewijzen gingen bijhouden. Er is geen bewijs van.',
+  pending: 'Het bewijs is er nog niet. Probeer het over een paar minuten opnieuw.',
+} as const;
+
+function absentPage(why: keyof typeof ABSENT): Page {
+  const title = why === 'pending' ? 'Het bewijs volgt' : 'Er is geen bewijs';
+  return { title, description: title, path: PATH, body: [heading(1, title), paragraph(ABSENT[why])] };
+}

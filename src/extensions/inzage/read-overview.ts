@@ -1,0 +1,207 @@
+/** What a citizen may see of the log, read as the API reads it and logged like every other reading. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestClosedSignal } from '../../http/connections.ts';
+import { traceOf } from '../../http/headers.ts';
+import type { Config } from '../../kernel/config/read-config.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import { isBsnKind, isSamePerson } from '../../verwerkingenlog/domain/person.ts';
+import { type Versie, withOffset } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import type { Activiteit } from '../../verwerkingenlog/domain/verwerkingsactiviteit.ts';
+import type { ActieLog, LoggedRead } from '../../verwerkingenlog/processing-log.ts';
+import { type PersonQuery, preparePersonPage } from '../../verwerkingenlog/routes/person-page.ts';
+import { readActiviteiten } from '../../verwerkingenlog/store/activiteiten.ts';
+import type { Session } from './sessions.ts';
+
+export interface OverviewNeeds {
+  readonly settings: Config['inzage'];
+  readonly pool: Pool;
+  readonly log: ActieLog;
+  readonly loggedRead: LoggedRead;
+  /** Gives the address of the proof of an action; absent: no proofs are kept. */
+  readonly proofAddress?: ((actieId: string) => string) | undefined;
+}
+
+/** Which part of the log is shown. Days are `2026-01-31`. */
+export interface Selection {
+  readonly from?: string | undefined;
+  /** The last day that is shown. */
+  readonly to?: string | undefined;
+  readonly activity?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** One action, as the citizen sees it; unknown members are `null`. It is also what the download has. */
+export interface Entry {
+  readonly actieId: string;
+  readonly tijdstip: string;
+  readonly actieNaam: string | null;
+  readonly handelingNaam: string | null;
+  readonly verwerkingNaam: string | null;
+  /** Organisation that did it. */
+  readonly uitvoerder: string | null;
+  /** Who received the data. */
+  readonly ontvanger: string | null;
+  readonly rol: readonly string[];
+  readonly soortenGegevens: readonly string[];
+  readonly bewaartermijn: string | null;
+  readonly bewijs?: string;
+}
+
+/** What the register says of an activity. */
+export interface Explanation
+  extends Pick<
+    Activiteit,
+    'naam' | 'doel' | 'grondslag' | 'toelichtingGrondslag' | 'herkomst' | 'afnemendeCategorieOntvangers'
+  > {
+  /** By name, where that is known. */
+  readonly verantwoordelijkeOrganisatie: string;
+}
+
+/** The entries of a page that one organisation did for one activity, newest first. */
+export interface Group {
+  readonly organisatie: string;
+  readonly verwerkingsactiviteitId: string | null;
+  readonly verwerkingsactiviteitUrl: string | null;
+  /** Absent when the activity is not in the register, or is not for everybody. */
+  readonly activiteit: Explanation | null;
+  readonly acties: readonly Entry[];
+}
+
+export interface Overview {
+  readonly count: number;
+  /** Addresses within the pages. */
+  readonly next: string | null;
+  readonly previous: string | null;
+  readonly groups: readonly Group[];
+}
+
+/** Only what is not confidential and never was: what the API shows to who may only inspect (`read:restricted`). */
+const SHOWN = ['normaal'] as const;
+
+/** Who the entry of a reading names as its author: never the citizen, whom it names as the person whose data were read. */
+export const READER = 'inzage';
+
+/**
+ * Reads a page of what was done with the data of a citizen.
+ * @param address path that the next and previous page have
+ * @throws {Problem} 400 for a selection that is none
+ */
+export async function readOverview(
+  { request, reply, address }: { request: FastifyRequest; reply: FastifyReply; address: string },
+  { bsn }: Session,
+  selection: Selection,
+  needs: OverviewNeeds,
+): Promise<Overview> {
+  const query: PersonQuery = {
+    ...{ objecttype: 'persoon', soortObjectId: 'BSN', objectId: bsn, limit: selection.limit },
+    ...(selection.from === undefined ? {} : { beginDatum: selection.from }),
+    ...(selection.to === undefined ? {} : { eindDatum: dayAfter(selection.to) }),
+    ...(selection.activity === undefined ? {} : { verwerkingsactiviteitId: selection.activity }),
+    ...(selection.cursor === undefined ? {} : { cursor: selection.cursor }),
+  };
+  const read = preparePersonPage(request, query, needs, { categorieen: SHOWN, address, per: 'actie' });
+  const reader = {
+    context: {},
+    author: { subject: READER, requestId: request.id, trace: traceOf(request) },
+    handelingNaam: 'Inzage door de betrokkene zelf',
+    signal: requestClosedSignal(reply),
+  };
+  const { versies, count, next, previous } = await needs.loggedRead(reader, async (db) => ({
+    ...(await read(db)),
+    persons: [{ soortObjectId: 'BSN', objectId: bsn }],
+  }));
+  const ids = new Set(versies.flatMap(({ verwerkingsactiviteitId: id }) => (id === null ? [] : [id])));
+  const register = await readActiviteiten(needs.pool, [...ids]);
+  return { count, next, previous, groups: groupsOf(versies, register, bsn, needs) };
+}
+
+/** The day after a day. */
+function dayAfter(day: string): string {
+  const at = new Date(`${day}T00:00:00Z`);
+  at.setUTCDate(at.getUTCDate() + 1);
+  return at.toISOString().slice(0, 10);
+}
+
+function groupsOf(
+  versies: readonly Versie[],
+  register: ReadonlyMap<string, Activiteit>,
+  bsn: string,
+  { settings, proofAddress }: OverviewNeeds,
+): Group[] {
+  const nameOf: NameOf = (oin) =>
+    oin === UNNAMED ? settings.organisation : (settings.organisationNames.get(oin) ?? `organisatie met nummer ${oin}`);
+  const groups = new Map<string, Group & { readonly acties: Entry[] }>();
+  for (const versie of versies) {
+    const { uitvoerder, verwerkingsactiviteitId, verwerkingsactiviteitUrl } = versie;
+    const activiteit = explanationOf(register.get(verwerkingsactiviteitId ?? ''), nameOf) ?? null;
+    const organisatie =
+      uitvoerder === null
+        ? (activiteit?.verantwoordelijkeOrganisatie ?? 'Organisatie niet genoemd')
+        : nameOf(uitvoerder);
+    const key = JSON.stringify([organisatie, verwerkingsactiviteitId ?? verwerkingsactiviteitUrl]);
+    const shared = { organisatie, verwerkingsactiviteitId, verwerkingsactiviteitUrl, activiteit };
+    const group = groups.get(key) ?? { ...shared, acties: [] };
+    groups.set(key, group);
+    group.acties.push(entryOf(versie, bsn, nameOf, proofAddress));
+  }
+  // An organisation's activities stand together, in the order of the newest.
+  const byOrganisation = Map.groupBy(groups.values(), ({ organisatie }) => organisatie);
+  return [...byOrganisation.values()].flat();
+}
+
+/** The number in the activity that the register begins with: whoever runs this service (migration 0011). */
+const UNNAMED = '0'.repeat(20);
+
+/** The name of an organisation, by its number. */
+type NameOf = (oin: string) => string;
+
+/** An activity that is confidential in the register is explained no more than one that is not in it. */
+function explanationOf(activiteit: Activiteit | undefined, nameOf: NameOf): Explanation | undefined {
+  if (activiteit === undefined || activiteit.vertrouwelijkheid !== 'normaal') return undefined;
+  const { naam, verantwoordelijkeOrganisatie, doel, grondslag } = activiteit;
+  const { toelichtingGrondslag, herkomst, afnemendeCategorieOntvangers } = activiteit;
+  return {
+    ...{ naam, verantwoordelijkeOrganisatie: nameOf(verantwoordelijkeOrganisatie), doel, grondslag },
+    ...{ toelichtingGrondslag, herkomst, afnemendeCategorieOntvangers },
+  };
+}
+
+function entryOf(versie: Versie, bsn: string, nameOf: NameOf, proofAddress: OverviewNeeds['proofAddress']): Entry {
+  const { actieId, objecten } = versie;
+  // What is proven is everything that the log shows of an action, the number of another person too.
+  const bewijs = namesAnother(versie, bsn) ? undefined : proofAddress?.(actieId);
+  return {
+    actieId,
+    tijdstip: withOffset(versie.tijdstip, versie.tijdstipOffset),
+    actieNaam: versie.actieNaam,
+    handelingNaam: versie.handelingNaam,
+    verwerkingNaam: versie.verwerkingNaam,
+    uitvoerder: versie.uitvoerder,
+    ontvanger: recipientOf(versie, bsn, nameOf),
+    rol: distinct(objecten.map(({ betrokkenheid }) => betrokkenheid)),
+    soortenGegevens: distinct(objecten.flatMap(({ soortenGegevens }) => soortenGegevens ?? [])),
+    bewaartermijn: versie.bewaartermijn,
+    ...(bewijs === undefined ? {} : { bewijs }),
+  };
+}
+
+/** Whether an action names another person, by number, as who received the data: that is not for this citizen to see. */
+export function namesAnother({ soortAfnemerId, afnemerId }: Versie, bsn: string): boolean {
+  if (afnemerId === null || !isBsnKind(soortAfnemerId)) return false;
+  return !isSamePerson({ soortObjectId: 'BSN', objectId: afnemerId }, { soortObjectId: 'BSN', objectId: bsn });
+}
+
+/** Who received the data: another person is not named by number. */
+function recipientOf(versie: Versie, bsn: string, nameOf: NameOf): string | null {
+  const { soortAfnemerId, afnemerId } = versie;
+  if (afnemerId === null) return null;
+  if (namesAnother(versie, bsn)) return 'een andere persoon';
+  if (isBsnKind(soortAfnemerId)) return 'u zelf';
+  if (/^\d{20}$/.test(afnemerId)) return nameOf(afnemerId);
+  return soortAfnemerId === null ? afnemerId : `${soortAfnemerId} ${afnemerId}`;
+}
+
+function distinct(texts: readonly (string | null)[]): string[] {
+  return [...new Set(texts.filter((text) => text !== null))];
+}

@@ -1,0 +1,177 @@
+/** Logging in at an OpenID Connect provider: authorization code with PKCE, state and nonce (OpenID Connect Core 1.0 section 3.1, RFC 7636). */
+import * as oidc from 'openid-client';
+import type { Config } from '../../kernel/config/read-config.ts';
+import { createGuardedConnections, headerValue, readBody } from '../../lib/outbound/guarded-fetch.ts';
+import type { Clock } from '../../lib/time.ts';
+import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
+import type { LoginAttempt } from './sessions.ts';
+
+/** Why nobody was logged in. The reason is for the log and the metrics; it never holds what the provider or the browser sent. */
+export class SignInError extends Error {
+  readonly reason: SignInFailure;
+  constructor(reason: SignInFailure, options: ErrorOptions = {}) {
+    super(`login failed: ${reason}`, options);
+    this.name = 'SignInError';
+    this.reason = reason;
+  }
+}
+
+/** `refused`: by the provider or the citizen. `response`: what came back is not the answer to what was asked. */
+export type SignInFailure = 'unavailable' | 'refused' | 'response' | 'level' | 'no-bsn';
+
+export interface SignIn {
+  /** Where the browser goes to log in, and what it has to come back with. @throws {SignInError} `unavailable` */
+  start(redirectUri: string): Promise<{ readonly address: string; readonly attempt: LoginAttempt }>;
+  /** The citizen service number of who came back. @param answer the address that the browser came back to @throws {SignInError} */
+  finish(answer: URL, attempt: LoginAttempt): Promise<string>;
+  /** Where the browser logs out at the provider too; undefined when it offers none. */
+  logoutAddress(): string | undefined;
+  close(): Promise<void>;
+}
+
+interface SignInOptions {
+  readonly settings: Config['inzage'];
+  readonly proxy: Config['server'];
+  readonly clock: Clock;
+}
+
+const MAX_BYTES = 262_144;
+const CONNECTIONS = 8;
+/** Calls under way at once; one more is told to come back. */
+const MAX_CALLS = 64;
+/** How long the provider's metadata are used before they are read again, and how long a failure to read them is. */
+const METADATA_MS = 15 * 60_000;
+const FAILURE_MS = 3_000;
+
+export function createSignIn({ settings, proxy, clock }: SignInOptions): SignIn {
+  const { issuer = '', clientId = '', clientSecret = '', timeoutMs } = settings;
+  const calls = createProviderFetch({ timeoutMs, proxy });
+  let known: { readonly provider: Promise<oidc.Configuration>; readonly until: number } | undefined;
+  let current: oidc.Configuration | undefined;
+
+  const discover = (): Promise<oidc.Configuration> =>
+    oidc.discovery(new URL(issuer), clientId, clientSecret, oidc.ClientSecretBasic(clientSecret), {
+      [oidc.customFetch]: calls.fetch,
+      timeout: Math.ceil(timeoutMs / 1000),
+      // Signatures of ID tokens are verified, also of those that came over TLS. Without TLS only outside production: the configuration says so.
+      execute: [oidc.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [])],
+    });
+
+  /** The provider's metadata, which every caller shares, failures too. */
+  const provider = async (): Promise<oidc.Configuration> => {
+    const now = clock.now().getTime();
+    if (known === undefined || known.until <= now) {
+      const asked = discover();
+      const entry = { provider: asked, until: now + METADATA_MS };
+      known = entry;
+      asked.then(
+        (found) => {
+          current = found;
+        },
+        () => {
+          if (known === entry) known = { provider: asked, until: clock.now().getTime() + FAILURE_MS };
+        },
+      );
+    }
+    try {
+      return await known.provider;
+    } catch (cause) {
+      throw new SignInError('unavailable', { cause });
+    }
+  };
+
+  return {
+    async start(redirectUri) {
+      const configuration = await provider();
+      const attempt = {
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        codeVerifier: oidc.randomPKCECodeVerifier(),
+      };
+      const address = oidc.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: settings.scope,
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(attempt.codeVerifier),
+        code_challenge_method: 'S256',
+        // On a shared computer the provider may still know the one before.
+        prompt: 'login',
+        ...(settings.levels.length === 0 ? {} : { acr_values: settings.levels.join(' ') }),
+      });
+      return { address: address.href, attempt };
+    },
+    async finish(answer, { state, nonce, codeVerifier }) {
+      const configuration = await provider();
+      const claims = await oidc
+        .authorizationCodeGrant(configuration, answer, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        })
+        .then(
+          (tokens) => tokens.claims(),
+          (cause: unknown) => {
+            throw new SignInError(failureOf(cause), { cause });
+          },
+        );
+      const { levels, bsnClaim } = settings;
+      if (levels.length > 0 && !levels.some((level) => level === claims?.acr)) throw new SignInError('level');
+      const bsn = claims !== undefined && Object.hasOwn(claims, bsnClaim) ? claims[bsnClaim] : undefined;
+      if (typeof bsn !== 'string' || !isBsn(bsn)) throw new SignInError('no-bsn');
+      return bsn;
+    },
+    logoutAddress() {
+      const endpoint = current?.serverMetadata().end_session_endpoint;
+      if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
+      const address = new URL(endpoint);
+      address.searchParams.set('client_id', clientId);
+      return address.href;
+    },
+    close: calls.close,
+  };
+}
+
+/** What the library throws, as a reason. */
+function failureOf(error: unknown): SignInFailure {
+  if (error instanceof oidc.AuthorizationResponseError) return 'refused';
+  if (error instanceof oidc.ResponseBodyError) return error.status >= 500 ? 'unavailable' : 'refused';
+  if (!(error instanceof oidc.ClientError)) return 'unavailable';
+  const { code, cause } = error;
+  if (cause instanceof Response && cause.status >= 500) return 'unavailable';
+  // Without a code it is what the connection threw.
+  return code === undefined || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' ? 'unavailable' : 'response';
+}
+
+/** The library's calls, by the rules for outgoing ones: limits on time, bytes and number, no redirect, no link-local address. */
+function createProviderFetch({ timeoutMs, proxy }: { timeoutMs: number; proxy: Config['server'] }) {
+  const connections = createGuardedConnections({
+    // The operator named it, and it may be on the organisation's own network.
+    rules: { allowPrivate: true },
+    proxy,
+    maxRedirects: 0,
+    connectTimeoutMs: timeoutMs,
+    agent: { connections: CONNECTIONS, headersTimeout: timeoutMs, bodyTimeout: timeoutMs, keepAliveTimeout: 15_000 },
+  });
+  let underWay = 0;
+  const fetch: oidc.CustomFetch = async (address, { method, headers, body, signal }) => {
+    if (underWay >= MAX_CALLS) throw new Error('too many calls to the provider are under way');
+    if (method !== 'GET' && method !== 'POST') throw new TypeError(`no call of the provider is ${method}`);
+    underWay += 1;
+    try {
+      const limit = AbortSignal.timeout(timeoutMs);
+      const within = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+      const text = body === undefined || body === null ? null : String(body);
+      const { answer } = await connections.request(address, { method, headers, body: text, signal: within }, 'none');
+      const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_BYTES);
+      return new Response(new Uint8Array(bytes), {
+        status: answer.statusCode,
+        headers: { 'content-type': headerValue(answer.headers['content-type']) ?? '' },
+      });
+    } finally {
+      underWay -= 1;
+    }
+  };
+  return { fetch, close: connections.close };
+}

@@ -1,0 +1,60 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { table } from '../../cli/output.ts';
+import { parseMoment } from '../../cli/parse-arguments.ts';
+import { runCommand } from '../../cli/run-command.ts';
+import type { Terminal } from '../../kernel/terminal.ts';
+
+const KINDS = ['geweigerd', 'wijziging', 'verwijdering', 'ingehouden', 'verdwenen', 'onleesbaar', 'onverzendbaar'];
+
+interface ForwardIssuesOptions {
+  readonly kind?: string;
+  readonly since?: Date;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** `koppelvlak log forward-issues`: where the other logbook differs from this one. */
+export function logForwardIssuesCommand(terminal: Terminal): Command {
+  return new Command('forward-issues')
+    .description('what the logbook of LDV_FORWARD_URL does not have as it is here, newest first')
+    .addOption(new Option('--kind <kind>', 'only of this kind').choices(KINDS))
+    .option('--since <moment>', 'from this day or moment on', (text: string) => new Date(parseMoment(text)))
+    .option('--limit <number>', 'at most so many', parseLimit, 100)
+    .option('--json', 'one machine-readable result')
+    .addHelpText(
+      'after',
+      `
+Kinds: geweigerd (refused there), wijziging and verwijdering (changed or deleted here after it was sent: LDV has no change), ingehouden
+(made confidential or deleted before it was sent), verdwenen (past its retention before it was sent), onleesbaar (it cannot be read here),
+onverzendbaar (a time outside 1970 to 2554 or a number beyond 64 bits: OTLP has no place for it).
+
+Example:
+  $ koppelvlak log forward-issues --kind geweigerd`,
+    )
+    .action((options: ForwardIssuesOptions) =>
+      runCommand(terminal, options, async ({ platform, output }) => {
+        const { listForwardIssues, readForwardState } = await import('./store/forward-queue.ts');
+        const { kind, since, limit } = options;
+        const issues = await listForwardIssues(platform.pool, { soort: kind, since, limit });
+        const { pending, oldestSeconds, sent, failure, issues: counts } = await readForwardState(platform.pool);
+        output.result({ pending, oldestSeconds, sent, failure, counts, issues }, () => {
+          const rows = issues.map((issue) => [
+            issue.op.toISOString(),
+            issue.soort,
+            issue.actieId ?? `${issue.aantal} of ${issue.acties?.length ?? 0} actions`,
+            issue.versie === null ? (issue.spanId ?? '-') : `version ${issue.versie}`,
+            issue.reden ?? '-',
+          ]);
+          if (rows.length > 0) output.line(table(['when', 'kind', 'action', 'what', 'reason'], rows));
+          const totals = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+          output.line(totals.length === 0 ? 'No issues.' : `In all: ${totals.join(', ')}.`);
+          output.line(`${sent} lines were given on, ${pending} actions wait${failure === null ? '' : `; ${failure}`}.`);
+        });
+      }),
+    );
+}
+
+function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('A number from 1 to 99999 is expected.');
+  return Number(text);
+}

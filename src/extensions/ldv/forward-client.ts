@@ -1,0 +1,157 @@
+/** Sends lines to another logbook by OTLP over HTTP, and says what came of them. */
+import type { Config } from '../../kernel/config/read-config.ts';
+import { clientCredentialsToken, TokenFetchError, type TokenWish } from '../../kernel/oauth/client-credentials.ts';
+import {
+  ACCEPT_ENCODING,
+  createGuardedConnections,
+  createOutboundAgent,
+  headerValue,
+  readBody,
+} from '../../lib/outbound/guarded-fetch.ts';
+import { retryAfterMs } from '../../lib/outbound/outbound-client.ts';
+import type { Clock } from '../../lib/time.ts';
+import { decodeResponse, decodeStatus, type ExportResponse, encodeRequest, MEDIA_TYPES } from './otlp.ts';
+import type { Span } from './span.ts';
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Characters of a reason that the other logbook gave. */
+const MAX_REASON = 500;
+
+/** A request that was not taken; the same lines may be taken later, unless `isFinal`. */
+export class ForwardError extends Error {
+  /** The lines themselves are at fault: fewer of them in a request may be taken. */
+  readonly isFinal: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    options: { isFinal?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'ForwardError';
+    this.isFinal = options.isFinal ?? false;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+export interface ForwardClient {
+  /**
+   * Resolves when the other logbook has the lines, but for those that it refused.
+   * @param headers of the trace
+   * @throws {ForwardError}
+   */
+  send(spans: readonly Span[], headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ExportResponse>;
+  close(): Promise<void>;
+}
+
+export function createForwardClient({ ldvOut, server }: Config, clock: Clock, address: string): ForwardClient {
+  const { forwardTimeoutMs: timeoutMs } = ldvOut;
+  const connections = createGuardedConnections({
+    // An address of the operator's own choice.
+    rules: { allowPrivate: true },
+    proxy: server,
+    maxRedirects: 0,
+    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+    agent: { connections: 1, headersTimeout: timeoutMs, bodyTimeout: timeoutMs, keepAliveTimeout: 15_000 },
+  });
+  const dispatcher = createOutboundAgent(server, {});
+  const token = tokenSource(ldvOut, dispatcher);
+  let refused: string | undefined;
+
+  return {
+    async send(spans, headers, stopped) {
+      const body = encoded(spans);
+      const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
+      try {
+        const bearer = await token({ refused });
+        const { answer } = await connections.request(
+          `${address}/v1/traces`,
+          {
+            method: 'POST',
+            headers: {
+              'content-type': MEDIA_TYPES.protobuf,
+              'accept-encoding': ACCEPT_ENCODING,
+              'user-agent': 'koppelvlak',
+              ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+              ...headers,
+            },
+            body,
+            signal,
+          },
+          'none',
+        );
+        const { statusCode } = answer;
+        const bytes = await readBody(answer.body, headerValue(answer.headers['content-encoding']), MAX_ANSWER_BYTES);
+        if (statusCode === 200) return decodeResponse(bytes, 'protobuf');
+        // The token may have been withdrawn.
+        refused = statusCode === 401 ? bearer : undefined;
+        const said = reasonIn(bytes);
+        throw new ForwardError(`the other logbook answered ${statusCode}${said === undefined ? '' : `: ${said}`}`, {
+          // A 400 of something else, such as a proxy, has no status of the protocol in it.
+          isFinal: statusCode === 413 || (statusCode === 400 && said !== undefined),
+          retryAfterMs: retryAfterMs(headerValue(answer.headers['retry-after']), clock.now()),
+        });
+      } catch (cause) {
+        if (cause instanceof ForwardError) throw cause;
+        stopped.throwIfAborted();
+        if (cause instanceof TokenFetchError) throw new ForwardError(cause.message, { cause });
+        throw new ForwardError(
+          signal.aborted ? `no answer within ${timeoutMs} ms` : 'the other logbook cannot be reached',
+          {
+            cause,
+          },
+        );
+      }
+    },
+    async close() {
+      await connections.close();
+      await dispatcher.destroy();
+    },
+  };
+}
+
+/** @throws {ForwardError} a final one: trying again would not help, and leaving one line out may */
+function encoded(spans: readonly Span[]): Uint8Array {
+  try {
+    return encodeRequest(spans, 'protobuf');
+  } catch (cause) {
+    throw new ForwardError('it cannot be written in OTLP', { isFinal: true, cause });
+  }
+}
+
+function tokenSource(
+  { forwardToken, forwardTokenUrl, forwardClientId, forwardClientSecret, forwardScope }: Config['ldvOut'],
+  dispatcher: ReturnType<typeof createOutboundAgent>,
+): (wish: TokenWish) => Promise<string | undefined> {
+  if (forwardTokenUrl === undefined || forwardClientId === undefined || forwardClientSecret === undefined) {
+    return async () => forwardToken;
+  }
+  const credentials = {
+    tokenUrl: forwardTokenUrl,
+    clientId: forwardClientId,
+    clientSecret: forwardClientSecret,
+    scopes: forwardScope.split(' ').filter((scope) => scope !== ''),
+  };
+  return clientCredentialsToken(credentials, dispatcher);
+}
+
+/** The message of a `google.rpc.Status`; undefined when the bytes are none. */
+function reasonIn(bytes: Uint8Array): string | undefined {
+  try {
+    const { code, message } = decodeStatus(bytes, 'protobuf');
+    return code === 0 && message === '' ? undefined : plainReason(message);
+  } catch {
+    // An error page of something in between.
+    return undefined;
+  }
+}
+
+/** A reason as it is kept: shortened, without numbers that may identify a person, and without NUL, which the database refuses. */
+export function plainReason(text: string): string {
+  return text
+    .replaceAll('\0', '')
+    .replaceAll(/(?<![0-9a-fA-F])\d{8,9}(?![0-9a-fA-F])/g, '*********')
+    .slice(0, MAX_REASON)
+    .toWellFormed();
+}

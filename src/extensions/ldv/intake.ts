@@ -1,0 +1,205 @@
+/** From spans to stored lines: which are refused, what the register says of the others, and what the answer tells. */
+import { Counter, type Registry } from 'prom-client';
+import type { Db } from '../../kernel/database/transaction.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { eventLoopBudget } from '../../kernel/scheduling.ts';
+import { isDuration, isTerm } from '../../lib/time.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
+import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
+import type { LatestMoment } from '../../verwerkingenlog/store/latest-moment.ts';
+import { logbookId, logbooksOf, withoutLogbooks } from './face.ts';
+import { keepOf, keptNames, writeLine } from './kept.ts';
+import type { LineStore, NewLine } from './lines.ts';
+import { actieOfSpan, activityIdIn, activityOf, type LineContext } from './mapping.ts';
+import type { ExportResponse } from './otlp.ts';
+import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
+import type { Span } from './span.ts';
+
+/** Who sends lines, by its token. */
+export interface LineSender {
+  /** Whose lines they are: ids count for this client only. */
+  readonly client: string;
+  readonly auteur: Auteur;
+  /** The trace of the request. */
+  readonly trace: () => TraceContext;
+  /** Another logbook, whose word on the way of a line is believed. */
+  readonly isPeer: boolean;
+  /** OIN of the organisation, when the token has one. */
+  readonly oin: string | undefined;
+  /** May log lines of confidential activities. */
+  readonly mayBeConfidential: boolean;
+}
+
+/** Reasons that an answer names. */
+const NAMED_REASONS = 10;
+const NS_PER_MS = 1_000_000n;
+const CONFLICT = 'onder deze ids staat al een andere regel van deze client';
+
+interface Refusal {
+  readonly span: Span;
+  readonly reason: string;
+}
+
+export type Intake = (spans: readonly Span[], sender: LineSender) => Promise<ExportResponse>;
+
+export function createIntake(
+  { config, pipelinePool, metrics, publicBaseUrl }: Platform,
+  { store, latestMoment }: { readonly store: LineStore; readonly latestMoment: LatestMoment },
+): Intake {
+  const { otherSpans, plainBsn, unknownActivity, uitvoerder, keepAttributes } = config.ldv;
+  const { checkBsn } = config.verwerkingenlog;
+  const isWanted = keptNames(keepAttributes);
+  const count = createCounters(metrics);
+
+  /** What the register says of a line. @returns the reason of a refusal as a text */
+  function contextOf(
+    span: Span,
+    register: ReadonlyMap<string, readonly ActiviteitVersie[]>,
+    { oin = uitvoerder, mayBeConfidential }: LineSender,
+  ): LineContext | string {
+    const versies = register.get(activityIdIn(activityOf(span) ?? '') ?? '') ?? [];
+    const known = validAt(versies, startOf(span));
+    if (known === undefined) {
+      count.unknownActivity();
+      if (unknownActivity === 'refuse') return 'de verwerkingsactiviteit staat niet in het register';
+      // Where the operator hides what the register does not know, that is no wish of the client.
+      return {
+        vertrouwelijkheid: unknownActivity,
+        bewaartermijn: null,
+        verwerkingNaam: null,
+        uitvoerder: oin ?? null,
+      };
+    }
+    const { bewaartermijn, naam } = known;
+    // A line that arrives late must not show what is investigated now.
+    const isConfidential = [known, versies.at(-1)].some((versie) => versie?.vertrouwelijkheid === 'vertrouwelijk');
+    const vertrouwelijkheid = isConfidential ? 'vertrouwelijk' : 'normaal';
+    if (isConfidential && !mayBeConfidential) {
+      return 'deze verwerkingsactiviteit vraagt de scope create:confidential';
+    }
+    const isTermOfLine = bewaartermijn !== null && isDuration(bewaartermijn) && isTerm(bewaartermijn, startOf(span));
+    return {
+      vertrouwelijkheid,
+      bewaartermijn: isTermOfLine ? bewaartermijn : null,
+      verwerkingNaam: naam,
+      uitvoerder: oin ?? null,
+    };
+  }
+
+  return async (spans, sender) => {
+    const refusals: Refusal[] = [];
+    const judged: Span[] = [];
+    let ignored = 0;
+    let passedBefore = 0;
+    const last = spans.reduce((most, { end }) => Math.max(most, Number(end / NS_PER_MS)), 0);
+    const latest = BigInt(await latestMoment(last)) * NS_PER_MS;
+    const rules = { otherSpans, plainBsn, checkBsn, latest };
+    const own = logbookId(config, publicBaseUrl);
+    for (const sent of spans) {
+      if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+      const span = sender.isPeer ? sent : withoutLogbooks(sent);
+      // It was given on from here: it is stored, or was removed since.
+      if (logbooksOf(span).includes(own)) {
+        passedBefore += 1;
+        continue;
+      }
+      const reason = judge(span, rules);
+      if (reason === undefined) judged.push(keepOf(span, isWanted));
+      else if (reason === IGNORED) ignored += 1;
+      else refusals.push({ span, reason });
+    }
+    const register = await readRegister(pipelinePool, judged);
+    const lines: NewLine[] = [];
+    for (const span of judged) {
+      if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+      const context = contextOf(span, register, sender);
+      if (typeof context === 'string') refusals.push({ span, reason: context });
+      else if (isTooLong(span)) refusals.push({ span, reason: `de regel heeft meer dan ${MAX_LINE} tekens` });
+      else lines.push({ span, client: clientOf(span, sender), actie: actieOfSpan(span, context) });
+    }
+    const outcomes = await store.store(lines, sender);
+    for (const [i, { span }] of lines.entries()) {
+      if (outcomes[i] === 'conflict') refusals.push({ span, reason: CONFLICT });
+    }
+    count.spans('ignored', ignored);
+    count.spans('passed-before', passedBefore);
+    count.spans('refused', refusals.length);
+    for (const outcome of ['stored', 'known'] as const) {
+      count.spans(outcome, outcomes.filter((one) => one === outcome).length);
+    }
+    return answerOf(refusals);
+  };
+}
+
+/** Whose line it is. Of a line that another logbook gives on, the logbook where it began: it may arrive by several ways. */
+function clientOf(span: Span, { client, isPeer }: LineSender): string {
+  const [first] = isPeer ? logbooksOf(span) : [];
+  return first === undefined ? client : `logbook ${first}`;
+}
+
+function startOf({ start }: Span): Date {
+  return new Date(Number(start / NS_PER_MS));
+}
+
+async function readRegister(db: Db, spans: readonly Span[]): Promise<ReadonlyMap<string, readonly ActiviteitVersie[]>> {
+  const ids = new Set<string>();
+  for (const span of spans) {
+    const id = activityIdIn(activityOf(span) ?? '');
+    if (id !== null) ids.add(id);
+  }
+  return ids.size === 0 ? new Map() : await readActiviteitVersies(db, [...ids]);
+}
+
+/**
+ * What the register said at a moment. A line of before the activity was first recorded goes by its first version: the register of an
+ * organisation is often filled later than its applications log.
+ */
+function validAt(versies: readonly ActiviteitVersie[], at: Date): ActiviteitVersie | undefined {
+  const valid = versies.findLast(({ vanaf }) => vanaf <= at) ?? versies[0];
+  return valid === undefined || valid.verwijderd ? undefined : valid;
+}
+
+/** What is kept of a line is bounded, whatever it is made of. */
+function isTooLong(span: Span): boolean {
+  // Most lines have few attributes and short texts; only for the others it is worth writing them twice.
+  let texts = span.name.length;
+  for (const attributes of [span.resource, span.attributes]) {
+    for (const [name, value] of attributes) {
+      if (typeof value !== 'string' && typeof value !== 'bigint')
+        return writeLine({ span, client: '' }).length > MAX_LINE;
+      texts += name.length + String(value).length;
+    }
+  }
+  return texts > MAX_LINE / 8 && writeLine({ span, client: '' }).length > MAX_LINE;
+}
+
+function answerOf(refusals: readonly Refusal[]): ExportResponse {
+  const rejectedSpans = refusals.length;
+  if (rejectedSpans === 0) return { rejectedSpans, errorMessage: '' };
+  const named = refusals.slice(0, NAMED_REASONS).map(({ span: { spanId }, reason }) => {
+    return `span ${isId(spanId, 16) ? spanId : '(zonder geldig id)'}: ${reason}`;
+  });
+  const more = rejectedSpans > named.length ? '; en andere' : '';
+  const howMany = rejectedSpans === 1 ? '1 regel is geweigerd' : `${rejectedSpans} regels zijn geweigerd`;
+  return { rejectedSpans, errorMessage: `${howMany}; ${named.join('; ')}${more}` };
+}
+
+function createCounters(metrics: Registry) {
+  const spans = new Counter({
+    name: 'koppelvlak_ldv_spans_total',
+    help: 'Spans that came over OTLP, by what became of them',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  const unknown = new Counter({
+    name: 'koppelvlak_ldv_unknown_activity_total',
+    help: 'Lines of LDV that name a processing activity that is not in the register',
+    registers: [metrics],
+  });
+  return {
+    spans: (outcome: 'stored' | 'known' | 'refused' | 'ignored' | 'passed-before', number: number): void =>
+      spans.inc({ outcome }, number),
+    unknownActivity: (): void => unknown.inc(),
+  };
+}

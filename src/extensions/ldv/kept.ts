@@ -1,0 +1,125 @@
+/** What is kept of a log line of LDV beside its action: the whole line, but for attributes that nobody asked to keep. */
+import { isRecord } from '../../lib/json/json-value.ts';
+import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import {
+  type Attributes,
+  type AttributeValue,
+  readAttributes,
+  readInteger,
+  readText,
+  type Span,
+  STATUSES,
+  writeAttributes,
+  writeValue,
+} from './span.ts';
+
+/** Attributes of every line that are kept: those of LDV itself. */
+const LDV_PREFIX = 'dpl.';
+/** Attributes of every resource that are kept: which application it is. */
+const SERVICE_PREFIX = 'service.';
+
+/** Attribute of a resource: the logbooks that a line has passed, the first one first. It says nothing about what was done. */
+export const LOGBOOKS = 'koppelvlak.logbooks';
+
+/** A line as it is kept. */
+export interface LdvLine {
+  /** With the kept attributes only. */
+  readonly span: Span;
+  /** Whose line it is: its ids count for this client only. */
+  readonly client: string;
+}
+
+/** Whether the operator wants an attribute kept, by its name. @param names a name that ends in `.*` stands for all that begin so */
+export function keptNames(names: readonly string[]): (name: string) => boolean {
+  const exact = new Set(names.filter((name) => !name.endsWith('.*')));
+  const prefixes = names.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
+  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/**
+ * The span without the attributes that are not kept. Instrumentation puts addresses and statements of SQL in attributes, with identifiers
+ * in them; those are dropped here, before anything is stored.
+ */
+export function keepOf(span: Span, isWanted: (name: string) => boolean): Span {
+  return {
+    ...span,
+    resource: filtered(span.resource, (name) => name.startsWith(SERVICE_PREFIX) || name === LOGBOOKS || isWanted(name)),
+    attributes: filtered(span.attributes, (name) => name.startsWith(LDV_PREFIX) || isWanted(name)),
+  };
+}
+
+function filtered(attributes: Attributes, isKept: (name: string) => boolean): Attributes {
+  const kept = new Map<string, AttributeValue>();
+  for (const [name, value] of attributes) if (isKept(name)) kept.set(name, value);
+  return kept;
+}
+
+/** A line as the text that is stored with the first version of its action, and encrypted there. */
+export function writeLine({ span, client }: LdvLine): string {
+  return JSON.stringify({
+    client,
+    traceId: span.traceId,
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    name: span.name,
+    start: String(span.start),
+    end: String(span.end),
+    status: span.status,
+    resource: writeAttributes(span.resource),
+    attributes: writeAttributes(span.attributes),
+  });
+}
+
+/**
+ * The line of LDV that an action came from; undefined for an action that was logged in another way.
+ * @param versie any version of the action, its identifiers decrypted
+ */
+export function readLdvOf({ ldv }: Pick<Versie, 'ldv'>): LdvLine | undefined {
+  return ldv === null ? undefined : readLine(ldv);
+}
+
+/** @throws {TypeError} for a text that is no line */
+export function readLine(text: string): LdvLine {
+  const line: unknown = JSON.parse(text);
+  if (!isRecord(line)) throw new TypeError('what is kept of a line of LDV is none');
+  const parentSpanId = readText(line.parentSpanId);
+  return {
+    client: readText(line.client),
+    span: {
+      traceId: readText(line.traceId),
+      spanId: readText(line.spanId),
+      ...(parentSpanId === '' ? {} : { parentSpanId }),
+      name: readText(line.name),
+      start: readInteger(line.start),
+      end: readInteger(line.end),
+      status: STATUSES.find((status) => status === line.status) ?? 'Unset',
+      resource: readAttributes(line.resource),
+      attributes: readAttributes(line.attributes),
+    },
+  };
+}
+
+/**
+ * What two lines with the same ids must have in common to be the same line. It does not depend on what the operator wants kept, so that a
+ * repeated line stays the same after that is changed.
+ */
+export function contentOf(span: Span): string {
+  return JSON.stringify([
+    span.parentSpanId ?? '',
+    span.name,
+    String(span.start),
+    String(span.end),
+    span.status,
+    contentOfAttributes(span.resource, SERVICE_PREFIX),
+    contentOfAttributes(span.attributes, LDV_PREFIX),
+  ]);
+}
+
+/** By name, so that their order says nothing. A text stands as it is, another value in its JSON form, which is no text. */
+function contentOfAttributes(attributes: Attributes, prefix: string): unknown[] {
+  const names = [...attributes.keys()].filter((name) => name.startsWith(prefix)).sort();
+  return names.flatMap((name) => {
+    const value = attributes.get(name) ?? null;
+    return [name, typeof value === 'string' ? value : writeValue(value)];
+  });
+}

@@ -1,0 +1,191 @@
+/** Storing lines of LDV: a request is one transaction, and requests that arrive together share one. A line is stored once. */
+import { isConflict, isLockTimeout } from '../../kernel/database/database-unavailable.ts';
+import { type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { mapWithinBudget } from '../../kernel/scheduling.ts';
+import type { TraceContext } from '../../lib/trace-context.ts';
+import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';
+import { logFull } from '../../verwerkingenlog/problems.ts';
+import type { ActieLog } from '../../verwerkingenlog/processing-log.ts';
+import {
+  type Append,
+  type Appended,
+  type AppendTarget,
+  appendVersies,
+  isFaultOfValue,
+} from '../../verwerkingenlog/store/append.ts';
+import { KEY_WAIT_MS, keyTransaction } from '../../verwerkingenlog/store/distributed.ts';
+import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../../verwerkingenlog/store/months.ts';
+import { sealed } from '../../verwerkingenlog/store/proof.ts';
+import { forwardPolicy } from './face.ts';
+import { type LdvLine, writeLine } from './kept.ts';
+import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from './store/ldv-keys.ts';
+
+/** A line to be stored, and its action. */
+export interface NewLine extends LdvLine {
+  readonly actie: Actie;
+}
+
+/** `conflict`: the client has stored another line under the same ids. */
+export type LineOutcome = 'stored' | 'known' | 'conflict';
+
+export interface LineStore {
+  /**
+   * Resolves when all lines are committed to disk, with what became of each.
+   * @throws {Problem} 503 when too much waits
+   */
+  store(lines: readonly NewLine[], sender: LineRequest['sender']): Promise<readonly LineOutcome[]>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+interface LineRequest {
+  readonly lines: readonly NewLine[];
+  readonly sender: {
+    readonly auteur: Auteur;
+    /** The trace of the request; asked for only when it is given on. */
+    readonly trace: () => TraceContext;
+  };
+}
+
+/** A line with what goes to the database. */
+interface PreparedLine {
+  readonly append: Append;
+  readonly key: LineKey;
+  /** Its key as the other keys of the log hash it: during a rotation it may have been stored under one of those. */
+  readonly otherKeys: readonly LineKey[];
+}
+
+/**
+ * Groups of lines are apart from those of actions: a batch of thousands is not what a single action should wait for. A second group is
+ * prepared while the first is committed.
+ */
+const GROUPS_IN_FLIGHT = 2;
+/** Lines of several requests that share a transaction; one request may have more. */
+const GROUP_LINES = 5000;
+const MAX_WAITING = 5000;
+/** Lines of one statement. */
+const STATEMENT_LINES = 5000;
+
+export function createLineStore({ config, shares, clock, log: logger, proof }: Platform, log: ActieLog): LineStore {
+  const pool = shares.append;
+  const { keys } = log;
+  const forward = forwardPolicy(config);
+  const writer = proof('verwerkingen');
+  /** A key that another transaction holds stops a group soon, for others wait for it. */
+  const inTransaction = <T>(fn: (db: Db) => Promise<T>): Promise<T> =>
+    log.distributed
+      ? keyTransaction(pool, fn, { limitsLocks: true })
+      : transaction(pool, fn, { lockTimeoutMs: KEY_WAIT_MS });
+  const otherNames = () => keys.names.filter((name) => name !== keys.current);
+
+  function prepare(line: NewLine, at: Date, { auteur, trace }: LineRequest['sender']): PreparedLine {
+    const versie = eersteVersie(line.actie, newActieId(at), at, auteur, writeLine(line));
+    return {
+      // Whether an unknown activity is refused was decided before: for lines of LDV the rules are others.
+      append: {
+        ...sealed(writer, versie, keys),
+        refuseUnknownActivity: false,
+        ...(forward === undefined ? {} : { trace: trace() }),
+      },
+      key: lineKeyOf(line, keys, keys.current),
+      otherKeys: otherNames().map((name) => lineKeyOf(line, keys, name)),
+    };
+  }
+
+  const groups = createGroupCommit<LineRequest, readonly LineOutcome[]>({
+    commit: async (group) => {
+      const prepared: PreparedLine[][] = [];
+      for (const { lines, sender } of group) {
+        const at = clock.now();
+        prepared.push(await mapWithinBudget(lines, (line) => prepare(line, at, sender)));
+      }
+      const all = prepared.flat();
+      const write = () =>
+        inTransaction(async (db) => {
+          // A line may have been stored with a key of the log that is not here.
+          await log.requireAllKeys(db);
+          return await storeLines(db, all, { forward, distributed: log.distributed });
+        });
+      let stored: StoredLines;
+      try {
+        stored = await write();
+      } catch (error) {
+        if (isMissingMonth(error)) {
+          logger.info('making the partition of a month that was not made ahead');
+          await makeMonths(pool, clock.now(), MONTHS_AHEAD);
+        } else if (!isConflict(error)) throw error;
+        stored = await write();
+      }
+      for (const result of stored.appended) log.count(result);
+      let next = 0;
+      return prepared.map((lines) => lines.map(() => stored.outcomes[next++] ?? 'conflict'));
+    },
+    size: config.verwerkingenlog.groupSize,
+    inFlight: GROUPS_IN_FLIGHT,
+    maxWaiting: MAX_WAITING,
+    weight: ({ lines }) => lines.length,
+    maxWeight: GROUP_LINES,
+    maxWaitMs: config.database.statementTimeoutMs,
+    isFaultOfItem: isFaultOfValue,
+    // Somebody else is storing the same line.
+    isOwnWait: isLockTimeout,
+    mayWait: () => true,
+    full: logFull,
+  });
+
+  return {
+    store: async (lines, sender) => (lines.length === 0 ? [] : await groups.add({ lines, sender })),
+    idle: () => groups.idle(),
+  };
+}
+
+interface StoredLines {
+  readonly outcomes: readonly LineOutcome[];
+  readonly appended: readonly Appended[];
+}
+
+/** Stores, in the transaction of `db`, the lines that are not there yet. */
+async function storeLines(db: Db, lines: readonly PreparedLine[], target: AppendTarget): Promise<StoredLines> {
+  // Of lines with the same key, the first is the one that may be stored.
+  const firsts = new Map<string, PreparedLine>();
+  for (const line of lines) if (!firsts.has(line.key.key)) firsts.set(line.key.key, line);
+  /** The content that is stored under a key, by any key of the log. */
+  const stored = new Map<string, string>();
+  const others = [...firsts.values()].flatMap(({ otherKeys }) => otherKeys.map(({ key }) => key));
+  if (others.length > 0) for (const [key, content] of await readLineKeys(db, others)) stored.set(key, content);
+  const isElsewhere = ({ otherKeys }: PreparedLine): boolean => otherKeys.some(({ key }) => stored.has(key));
+
+  const wanted = [...firsts.values()].filter((line) => !isElsewhere(line));
+  const taken = await takeLineKeys(
+    db,
+    wanted.map(({ key, append }) => ({ ...key, actieId: append.versie.actieId })),
+  );
+  const missed = wanted.filter(({ key }) => !taken.has(key.key)).map(({ key }) => key.key);
+  if (missed.length > 0) for (const [key, content] of await readLineKeys(db, missed)) stored.set(key, content);
+
+  const appended: Appended[] = [];
+  const fresh = wanted.filter(({ key }) => taken.has(key.key));
+  for (let i = 0; i < fresh.length; i += STATEMENT_LINES) {
+    const part = fresh.slice(i, i + STATEMENT_LINES);
+    appended.push(
+      ...(await appendVersies(
+        db,
+        part.map(({ append }) => append),
+        target,
+      )),
+    );
+  }
+
+  const outcomes = lines.map((line): LineOutcome => {
+    const first = firsts.get(line.key.key);
+    if (taken.has(line.key.key)) {
+      if (first === line) return 'stored';
+      return first?.key.content === line.key.content ? 'known' : 'conflict';
+    }
+    const isSame = [line.key, ...line.otherKeys].some(({ key, content }) => stored.get(key) === content);
+    return isSame ? 'known' : 'conflict';
+  });
+  return { outcomes, appended };
+}

@@ -1,0 +1,281 @@
+/** One record, two faces: what of a log line of LDV is what of a verwerkingsactie, in both directions. */
+import { createHash } from 'node:crypto';
+import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
+import {
+  type Actie,
+  actieOf,
+  moment,
+  type Versie,
+  type Vertrouwelijkheid,
+  type VerwerktObject,
+  verwerktObjectId,
+} from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import { isOrganisation } from '../../verwerkingenlog/store/versions.ts';
+import { readLdvOf } from './kept.ts';
+import { type Attributes, type AttributeValue, DPL, type Span } from './span.ts';
+
+/** Characters of a text of an action; a longer one is shortened there, and whole in the LDV face. */
+export const MAX_TEXT = 242;
+/** Characters of an address. */
+export const MAX_URL = 2042;
+/** The kind of a data subject whose line does not say of which kind it is. */
+export const UNKNOWN_KIND = 'onbekend';
+const NS_PER_MS = 1_000_000n;
+const UUID_AT_END = /(?:^|[/:#=])([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/?$/i;
+const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
+const OIN_IN_TEXT = /(?<!\d)\d{20}(?!\d)/;
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** A span that is being made of an action. */
+interface Draft {
+  traceId: string;
+  name: string;
+  start: bigint;
+  end: bigint;
+  readonly resource: Map<string, AttributeValue>;
+  readonly attributes: Map<string, AttributeValue>;
+}
+
+interface Row {
+  /** What an action has of it. A span that lacks it gives `null`, or an empty list. */
+  readonly toActie: (span: Span) => Partial<Actie>;
+  /** Puts it into a span; what an action lacks is left out. @param base address of the mount of area B */
+  readonly toSpan: (draft: Draft, versie: Versie, base: string) => void;
+}
+
+/** The mapping. The other members of a span are kept beside the action; the other members of an action are below. */
+const MAPPING: Readonly<Record<string, Row>> = {
+  trace_id: {
+    toActie: ({ traceId }) => ({ verwerkingId: uuidOf(traceId) }),
+    toSpan: (draft, versie) => {
+      draft.traceId = traceIdOf(versie);
+    },
+  },
+  name: {
+    toActie: (span) => ({ actieNaam: plainText(span.name, span) }),
+    toSpan: (draft, { actieNaam }) => {
+      draft.name = actieNaam ?? '';
+    },
+  },
+  start_time: {
+    toActie: ({ start }) => ({ tijdstip: moment(new Date(Number(start / NS_PER_MS))), tijdstipOffset: null }),
+    toSpan: (draft, { tijdstip }) => {
+      draft.start = BigInt(Date.parse(tijdstip)) * NS_PER_MS;
+      if (draft.end < draft.start) draft.end = draft.start;
+    },
+  },
+  [DPL.activity]: {
+    toActie: (span) => {
+      const uri = activityOf(span);
+      return {
+        verwerkingsactiviteitUrl: uri !== undefined && URI.test(uri) ? withoutIdentifiers(uri, span) : null,
+        verwerkingsactiviteitId: uri === undefined ? null : activityIdIn(uri),
+      };
+    },
+    toSpan: ({ attributes }, { verwerkingsactiviteitUrl: url, verwerkingsactiviteitId: id }, base) => {
+      setText(attributes, DPL.activity, url ?? (id === null ? null : `${base}/verwerkingsactiviteiten/${id}`));
+    },
+  },
+  [`${DPL.subject}, ${DPL.subjectType}`]: {
+    toActie: (span) => {
+      const subject = subjectOf(span);
+      if (subject === undefined) return { verwerkteObjecten: [] };
+      return { verwerkteObjecten: [{ ...subject, betrokkenheid: null, soortenGegevens: null }] };
+    },
+    toSpan: ({ attributes }, { objecten }) => {
+      // Several persons are a span each.
+      const [only] = objecten.length === 1 ? objecten : [];
+      setText(attributes, DPL.subject, only?.objectId ?? null);
+      setText(attributes, DPL.subjectType, only === undefined ? null : kindOut(only.soortObjectId));
+    },
+  },
+  [DPL.processor]: {
+    toActie: ({ attributes }) => {
+      const oin = OIN_IN_TEXT.exec(textOf(attributes, DPL.processor) ?? '')?.[0] ?? null;
+      return { afnemerId: oin, soortAfnemerId: oin === null ? null : 'OIN' };
+    },
+    // No address follows from an OIN.
+    toSpan: ({ attributes }) => setText(attributes, DPL.processor, null),
+  },
+  'resource service.name, service.version': {
+    toActie: (span) => {
+      const parts = [textOf(span.resource, 'service.name'), textOf(span.resource, 'service.version')];
+      const systeem = parts.filter((part) => part !== undefined && part !== '').join(' ');
+      return { systeem: systeem === '' ? null : plainText(systeem, span) };
+    },
+    toSpan: ({ resource }, { systeem }) => {
+      setText(resource, 'service.name', systeem);
+      setText(resource, 'service.version', null);
+    },
+  },
+};
+
+const ROWS = Object.values(MAPPING);
+
+/** Where members of an action go that LDV has no place for; `gebruiker` is never given, for LDV has no users. */
+const OWN = 'koppelvlak.verwerkingsactie.';
+const OWN_MEMBERS = [
+  'handelingNaam',
+  'gegevensbron',
+  'verwerkingIdAfnemer',
+  'verwerkingsactiviteitIdAfnemer',
+  'verwerkingsactiviteitUrlAfnemer',
+] as const satisfies readonly (keyof Versie)[];
+/** These are of the register or of the client for a line of LDV: there they say nothing that the line itself said. */
+const REGISTER_MEMBERS = ['verwerkingNaam', 'bewaartermijn', 'uitvoerder'] as const satisfies readonly (keyof Versie)[];
+
+/** What the register and the client's token say of a line. */
+export interface LineContext {
+  readonly vertrouwelijkheid: Vertrouwelijkheid;
+  readonly bewaartermijn: string | null;
+  readonly verwerkingNaam: string | null;
+  readonly uitvoerder: string | null;
+}
+
+/** The action of a line. */
+export function actieOfSpan(span: Span, context: LineContext): Actie {
+  const actie = { ...EMPTY, ...context };
+  for (const { toActie } of ROWS) Object.assign(actie, toActie(span));
+  return actie;
+}
+
+/** Without any member that a line or the register gives. */
+const EMPTY: Actie = actieOf({ actieNaam: '', vertrouwelijkheid: 'normaal', tijdstip: new Date(0) });
+
+/**
+ * The lines of an action: one, or for several persons one for the action and one below it for each person. An action that was logged
+ * through LDV gives the line that came, with what was changed since.
+ * @param versie its identifiers decrypted
+ * @param base address of the mount of area B: activities without an address are named by that of the register here
+ */
+export function spansOf(versie: Versie, base: string): Span[] {
+  const kept = readLdvOf(versie)?.span;
+  const draft: Draft =
+    kept === undefined
+      ? { traceId: '', name: '', start: 0n, end: 0n, resource: new Map(), attributes: new Map() }
+      : { ...kept, resource: new Map(kept.resource), attributes: new Map(kept.attributes) };
+  for (const { toActie, toSpan } of ROWS) {
+    if (kept === undefined || !isStill(toActie(kept), versie)) toSpan(draft, versie, base);
+  }
+  for (const member of OWN_MEMBERS) setText(draft.attributes, `${OWN}${member}`, versie[member]);
+  if (kept === undefined) {
+    for (const member of REGISTER_MEMBERS) setText(draft.attributes, `${OWN}${member}`, versie[member]);
+    if (isOrganisation(versie.soortAfnemerId, versie.afnemerId ?? ''))
+      setText(draft.attributes, `${OWN}afnemerId`, versie.afnemerId);
+  }
+  const { objecten } = versie;
+  const [only] = objecten.length === 1 ? objecten : [];
+  const spanId = kept?.spanId ?? spanIdOf(versie.actieId, only?.nummer);
+  const parent: Span = {
+    ...draft,
+    spanId,
+    ...(kept?.parentSpanId === undefined ? {} : { parentSpanId: kept.parentSpanId }),
+    status: kept?.status ?? 'Unset',
+  };
+  if (only !== undefined) setOwn(draft.attributes, only);
+  if (objecten.length < 2) return [parent];
+  const children = objecten.map((object): Span => {
+    const attributes = new Map(draft.attributes);
+    setText(attributes, DPL.subject, object.objectId);
+    setText(attributes, DPL.subjectType, kindOut(object.soortObjectId));
+    setOwn(attributes, object);
+    return { ...parent, spanId: spanIdOf(versie.actieId, object.nummer), parentSpanId: spanId, attributes };
+  });
+  return [parent, ...children];
+}
+
+/** What of a person LDV has no place for. */
+function setOwn(attributes: Map<string, AttributeValue>, { betrokkenheid, soortenGegevens }: VerwerktObject): void {
+  setText(attributes, `${OWN}betrokkenheid`, betrokkenheid);
+  if (soortenGegevens !== null) attributes.set(`${OWN}verwerkteSoortenGegevens`, soortenGegevens);
+}
+
+/** Whether an action still says what its line said. */
+function isStill(said: Partial<Actie>, versie: Versie): boolean {
+  const { verwerkteObjecten, ...fields } = said;
+  const now: Readonly<Record<string, unknown>> = { ...versie };
+  return (
+    Object.entries(fields).every(([member, value]) => now[member] === value) &&
+    (verwerkteObjecten === undefined || personsIn(verwerkteObjecten) === personsIn(versie.objecten))
+  );
+}
+
+function personsIn(objects: readonly VerwerktObject[]): string {
+  return JSON.stringify(objects.map(({ soortObjectId, objectId }) => [soortObjectId, objectId]));
+}
+
+function hashDigits(text: string, digits: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+}
+
+/** The id of the span of an action's person, or without a number of the action itself. */
+export function spanIdOf(actieId: string, nummer?: number): string {
+  return hashDigits(`ldv-span:${actieId}/${nummer === undefined ? '' : verwerktObjectId(actieId, nummer)}`, 16);
+}
+
+/** The trace of an action: its processing, else one of its own. */
+export function traceIdOf({ actieId, verwerkingId }: Pick<Versie, 'actieId' | 'verwerkingId'>): string {
+  // W3C: a trace of zeros only is none.
+  if (verwerkingId === null || verwerkingId === NIL_UUID) return hashDigits(`ldv-trace:${actieId}`, 32);
+  return verwerkingId.replaceAll('-', '');
+}
+
+/** The same 16 bytes with hyphens. */
+export function uuidOf(traceId: string): string {
+  return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** The activity that a span names. */
+export function activityOf({ attributes }: Pick<Span, 'attributes'>): string | undefined {
+  return textOf(attributes, DPL.activity);
+}
+
+/** The UUID that an activity's URI ends in: by it the register knows the activity. */
+export function activityIdIn(uri: string): string | null {
+  return UUID_AT_END.exec(uri)?.[1]?.toLowerCase() ?? null;
+}
+
+/** The person that a span is about. */
+export function subjectOf({
+  attributes,
+}: Pick<Span, 'attributes'>): { soortObjectId: string; objectId: string } | undefined {
+  const objectId = textOf(attributes, DPL.subject);
+  if (objectId === undefined || objectId === '') return undefined;
+  const kind = textOf(attributes, DPL.subjectType) ?? '';
+  return { soortObjectId: /^bsn$/i.test(kind) ? 'BSN' : kind || UNKNOWN_KIND, objectId };
+}
+
+function kindOut(soortObjectId: string): string | null {
+  return soortObjectId === UNKNOWN_KIND ? null : soortObjectId;
+}
+
+/** An attribute as a text; an integer counts as its digits. */
+export function textOf(attributes: Attributes, name: string): string | undefined {
+  const value = attributes.get(name);
+  return typeof value === 'bigint' ? String(value) : typeof value === 'string' ? value : undefined;
+}
+
+function setText(attributes: Map<string, AttributeValue>, name: string, value: string | null): void {
+  if (value === null) attributes.delete(name);
+  else attributes.set(name, value);
+}
+
+/** A text for a member of an action, which is stored as it is. */
+function plainText(text: string, span: Span): string {
+  const safe = withoutIdentifiers(text, span);
+  return safe.length <= MAX_TEXT ? safe : `${safe.slice(0, MAX_TEXT - 1).toWellFormed()}…`;
+}
+
+/** Shorter identifiers occur in any text by chance. */
+const MIN_MASKED = 6;
+const MASK = '*********';
+
+/** Nine digits, but for those in a UUID: an address that names one would lead nowhere. */
+const UUID_OR_NUMBER = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|(?<!\d)\d{9}(?!\d)/gi;
+
+/** Without the identity of the line's own person, and without numbers that can be a BSN: the whole text is kept encrypted. */
+function withoutIdentifiers(text: string, span: Span): string {
+  const id = subjectOf(span)?.objectId ?? '';
+  const safe = id.length < MIN_MASKED ? text : text.replaceAll(id, MASK);
+  return safe.replaceAll(UUID_OR_NUMBER, (found) => (isBsn(found) ? MASK : found));
+}

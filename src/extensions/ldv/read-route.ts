@@ -1,0 +1,210 @@
+/** `POST /data-processing-operations`: reading the log in the form of LDV, with the scopes and confidentiality of area B. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { operations } from '../../contracts/ldv-lezen.ts';
+import { callerOf, insufficientScope } from '../../http/auth.ts';
+import type { Contract } from '../../http/contract.ts';
+import type { Db } from '../../kernel/database/transaction.ts';
+import { eventLoopBudget } from '../../kernel/scheduling.ts';
+import { CATEGORIEEN, type Categorie, categorieOf } from '../../verwerkingenlog/domain/access.ts';
+import { isSamePerson, personKey } from '../../verwerkingenlog/domain/person.ts';
+import type { GenummerdObject, Versie, VerwerktObject } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
+import { hashesOf } from '../../verwerkingenlog/routes/person-page.ts';
+import { type RouteNeeds, readerOf, refuse } from '../../verwerkingenlog/routes/request-reply.ts';
+import { findLocations, type Location } from '../../verwerkingenlog/store/find.ts';
+import {
+  findByActivity,
+  findByTrace,
+  type PartOfVersie,
+  readCurrentParts,
+} from '../../verwerkingenlog/store/find-lines.ts';
+import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
+import { ldvLinesOf, logbookId } from './face.ts';
+import { activityIdIn, activityOf, spanIdOf, uuidOf } from './mapping.ts';
+import { answerOf, type LineQuery, readQuery, type Vraag } from './query.ts';
+import type { Span } from './span.ts';
+
+/** Lines of one question. */
+const MAX_LINES = 1000;
+/** Actions of a person that are read at a time, and how often, for a question that also has other selectors. */
+const PAGE = 500;
+const MAX_PAGES = 20;
+const HANDELING = 'Dataverwerkingen opvragen (LDV)';
+
+/** What a caller sees: of the categories that are `limited`, not where a line came from. */
+interface View {
+  readonly full: readonly Categorie[];
+  readonly limited: readonly Categorie[];
+}
+
+type Line = ReturnType<typeof answerOf>;
+
+interface Found {
+  readonly lines: readonly Line[];
+  readonly truncated: boolean;
+  readonly persons: readonly VerwerktObject[];
+  readonly confidential: boolean;
+}
+
+type ReadNeeds = Omit<RouteNeeds, 'contract'>;
+
+export function readLines(app: FastifyInstance, contract: Contract<operations>, needs: ReadNeeds): void {
+  const { platform, access } = needs;
+  const metadata = () => ({
+    logbookId: logbookId(platform.config, platform.publicBaseUrl),
+    organizationName: platform.config.ldvOut.organizationName,
+  });
+
+  const answerAll = async (
+    vragen: readonly Vraag[],
+    at: (i: number) => string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => {
+    const read = vragen.map((vraag, i) => readQuery(vraag, at(i)));
+    // All of them are judged before any is read.
+    refuse(read.flatMap(({ faults }) => faults));
+    const views = read.map(({ query }) => viewOf(request, query));
+    const reader = readerOf(request, reply, needs, HANDELING);
+    const answers: Pick<Found, 'lines' | 'truncated'>[] = [];
+    for (const [i, { query }] of read.entries()) {
+      const view = views[i];
+      if (view === undefined) continue;
+      // Each question leaves an entry of its own: about its own persons.
+      answers.push(
+        await needs.loggedRead(reader, async (db) => {
+          const found = await findLines(db, query, view, needs);
+          return { result: found, persons: found.persons, confidential: found.confidential };
+        }),
+      );
+    }
+    return answers;
+  };
+
+  contract.serve(app, 'postDataProcessingOperations', { authenticate: access }, async (request, reply) => {
+    const [found] = await answerAll([request.body], () => '', request, reply);
+    const { lines = [], truncated = false } = found ?? {};
+    return { metadata: metadata(), dataProcessingOperations: lines, ...(truncated ? { truncated } : {}) };
+  });
+  contract.serve(app, 'postDataProcessingOperationsBatch', { authenticate: access }, async (request, reply) => {
+    const answers = await answerAll(request.body.requests, (i) => `requests.${i}.`, request, reply);
+    const results = answers.map(({ lines, truncated }) => ({ items: lines, ...(truncated ? { truncated } : {}) }));
+    return { metadata: metadata(), results };
+  });
+}
+
+/** @throws {Problem} 400, 403 */
+function viewOf(request: FastifyRequest, { persons, namesKind }: LineQuery): View {
+  const { scopes } = callerOf(request);
+  if (scopes.has('read:confidential')) return { full: CATEGORIEEN, limited: [] };
+  if (persons.length === 0) {
+    throw insufficientScope(['read:confidential'], 'Zonder dataSubjectId is read:confidential nodig.');
+  }
+  if (scopes.has('read:normal')) return { full: ['normaal'], limited: ['opgeheven'] };
+  if (!namesKind) refuse([{ name: 'dataSubjectIdType', code: 'required', reason: 'ontbreekt' }]);
+  return { full: [], limited: ['normaal', 'opgeheven'] };
+}
+
+async function findLines(db: Db, query: LineQuery, view: View, needs: ReadNeeds): Promise<Found> {
+  const lines: Line[] = [];
+  const persons = new Map<string, VerwerktObject>();
+  let confidential = false;
+  let truncated = false;
+  const hashes = query.persons.length === 0 ? undefined : query.persons.flatMap((one) => hashesOf(one, needs.log.keys));
+  const seen = [...view.full, ...view.limited];
+
+  for await (const { acties, more } of candidates(db, query, hashes, seen)) {
+    for (const part of await readCurrentParts(db, acties, { hashes, most: MAX_LINES })) {
+      if (eventLoopBudget.exhausted()) await eventLoopBudget.yield();
+      const categorie = categorieOf(part.stored);
+      if (!seen.includes(categorie)) continue;
+      const { spans, objects } = await linesOfPart(part, query, needs);
+      if (spans.length === 0) continue;
+      if (categorie === 'vertrouwelijk') confidential = true;
+      for (const one of objects) persons.set(personKey(one), one);
+      truncated ||= hashes === undefined && part.objects > objects.length;
+      for (const span of spans) lines.push(answerOf(span, view.limited.includes(categorie)));
+      if (lines.length > MAX_LINES) break;
+    }
+    truncated ||= more;
+    if (lines.length > MAX_LINES) break;
+  }
+  // Who asks for a person of whom there is nothing has asked for that person all the same.
+  const [asked] = query.persons;
+  if (persons.size === 0 && asked !== undefined) persons.set('', nobody(asked));
+  return {
+    lines: lines.slice(0, MAX_LINES),
+    truncated: truncated || lines.length > MAX_LINES,
+    persons: [...persons.values()],
+    confidential,
+  };
+}
+
+function nobody(person: { soortObjectId: string; objectId: string }): VerwerktObject {
+  return { ...person, betrokkenheid: null, soortenGegevens: null };
+}
+
+/** Actions that may have lines that are asked for, newest first; `more`: there are others that were not looked at. */
+async function* candidates(
+  db: Db,
+  { traceId, activity, begin, eind }: LineQuery,
+  hashes: readonly string[] | undefined,
+  categorieen: readonly Categorie[],
+): AsyncGenerator<{ readonly acties: readonly string[]; readonly more: boolean }> {
+  if (hashes === undefined) {
+    const acties =
+      traceId === undefined
+        ? await findByActivity(
+            db,
+            { id: activityIdIn(activity ?? ''), url: activity ?? '', begin, eind },
+            MAX_LINES + 1,
+          )
+        : await findByTrace(db, traceId, MAX_LINES + 1);
+    yield { acties: acties.slice(0, MAX_LINES), more: acties.length > MAX_LINES };
+    return;
+  }
+  let last: Location | undefined;
+  for (let page = 1; ; page += 1) {
+    const cursor = last === undefined ? undefined : { direction: 'after' as const, key: [last.tijdstip, last.actieId] };
+    const found = await findLocations(db, { hashes, categorieen, per: 'actie', begin, eind }, cursor, PAGE);
+    last = found.at(-1);
+    const isLast = found.length < PAGE;
+    // By several kinds or keys an action may be found more than once.
+    yield { acties: [...new Set(found.map(({ actieId }) => actieId))], more: !isLast && page === MAX_PAGES };
+    if (isLast || page === MAX_PAGES) return;
+  }
+}
+
+/** The lines of an action that are asked for. */
+async function linesOfPart({ stored, objects }: PartOfVersie, query: LineQuery, { log, base }: ReadNeeds) {
+  const versie = await revealWithinBudget(stored, log.keys);
+  const isAsked = (object: VerwerktObject): boolean =>
+    query.persons.length === 0 || query.persons.some((one) => isSamePerson(one, object));
+  const objecten = versie.objecten.filter(isAsked);
+  if (query.persons.length > 0 && objecten.length === 0) return { spans: [], objects: [] };
+  const made = ldvLinesOf({ ...versie, objecten }, base());
+  // Of several persons each has a line below that of the action, which says nothing of them.
+  const isBelow = objects > 1 && objecten.length === 1;
+  const own = query.persons.length > 0 && objecten.length > 1 ? made.slice(1) : made;
+  const all = isBelow ? made.map((span): Span => ({ ...span, ...idsBelow(versie, objecten, span) })) : own;
+  const { traceId, activity, begin, eind } = query;
+  const starts = Date.parse(versie.tijdstip);
+  const isWithin =
+    (begin === undefined || starts >= Date.parse(begin)) && (eind === undefined || starts < Date.parse(eind));
+  const spans = all.filter(
+    (span) =>
+      isWithin &&
+      (traceId === undefined || uuidOf(span.traceId) === traceId) &&
+      (activity === undefined || isActivity(activity, activityOf(span), versie.verwerkingsactiviteitId)),
+  );
+  return { spans, objects: objecten };
+}
+
+/** The ids that the line of one person has, where the action is about several. */
+function idsBelow({ actieId, ldv }: Versie, [only]: readonly GenummerdObject[], { spanId }: Span) {
+  return { spanId: spanIdOf(actieId, only?.nummer), parentSpanId: ldv === null ? spanIdOf(actieId) : spanId };
+}
+
+/** An activity is named by its URI, or by the UUID that the register has. */
+function isActivity(asked: string, uri: string | undefined, id: string | null): boolean {
+  return asked === uri || (id !== null && activityIdIn(asked) === id);
+}

@@ -1,0 +1,109 @@
+/** Which lines are refused, and why. A reason never repeats what came: it goes into the answer and the client's own logs. */
+import { bsnDigits, isBsnKind } from '../../verwerkingenlog/domain/person.ts';
+import { isBsn } from '../../verwerkingenlog/domain/read-actie.ts';
+import { activityOf, MAX_TEXT, MAX_URL, subjectOf, textOf, UNKNOWN_KIND } from './mapping.ts';
+import { DPL, hasLargeInteger, isTime, type Span } from './span.ts';
+
+export interface LineRules {
+  readonly otherSpans: 'refuse' | 'ignore';
+  readonly plainBsn: 'accept' | 'refuse';
+  /** Whether a plain citizen service number is checked by its eleven test. */
+  readonly checkBsn: boolean;
+  /** The latest moment that is taken (nanoseconds since 1970). */
+  readonly latest: bigint;
+}
+
+/** Characters of the identity of a person. Pseudonyms are longer than identities; the answers of area B allow as many. */
+const MAX_SUBJECT = 1024;
+const MAX_NAME = 4096;
+/** Characters of a line as it is kept. */
+export const MAX_LINE = 32_768;
+/** 2000-01-01Z: a clock in milliseconds or seconds is far before it. */
+const FIRST_START = 946_684_800_000_000_000n;
+
+/** The line is left out without being refused. */
+export const IGNORED = Symbol('ignored');
+
+/** @returns why the line is refused; undefined when it is not */
+export function judge(span: Span, rules: LineRules): string | typeof IGNORED | undefined {
+  const activity = activityOf(span);
+  if (activity === undefined || activity === '') return withoutActivity(span, rules);
+  return (
+    idFault(span) ??
+    timeFault(span, rules) ??
+    integerFault(span) ??
+    textFault(span, activity) ??
+    subjectFault(span, rules)
+  );
+}
+
+function withoutActivity(span: Span, { otherSpans }: LineRules): string | typeof IGNORED {
+  const isOther = ![...span.attributes.keys()].some((name) => name.startsWith('dpl.'));
+  // A line whose activity was dropped on the way must not be lost without a word.
+  if (isOther && otherSpans === 'ignore' && span.droppedAttributes === undefined) return IGNORED;
+  return droppedFault(span) ?? `${DPL.activity} ontbreekt`;
+}
+
+/** A sender that dropped attributes may have dropped those of LDV that are missing. */
+function droppedFault({ attributes, droppedAttributes }: Span): string | undefined {
+  if (droppedAttributes === undefined) return undefined;
+  const missing = [DPL.activity, DPL.subject, DPL.subjectType].filter((name) => !attributes.has(name));
+  return missing.length === 0 ? undefined : `attributen zijn weggelaten, en ${missing.join(', ')} ontbreekt`;
+}
+
+/** Whether an id has so many hexadecimal digits, and not only zeros. */
+export function isId(id: string, digits: 16 | 32): boolean {
+  return id.length === digits && /^[0-9a-f]*$/.test(id) && !/^0*$/.test(id);
+}
+
+function idFault(span: Span): string | undefined {
+  if (!isId(span.traceId, 32)) return 'trace_id is niet geldig';
+  if (!isId(span.spanId, 16)) return 'span_id is niet geldig';
+  if (span.parentSpanId !== undefined && !isId(span.parentSpanId, 16)) return 'parent_span_id is niet geldig';
+  return undefined;
+}
+
+function timeFault({ start, end }: Span, { latest }: LineRules): string | undefined {
+  if (start < FIRST_START) return 'start_time ligt voor 2000: staat de klok in milliseconden?';
+  if (!isTime(start) || end >= 2n ** 64n) return 'een tijd past niet in 64 bits';
+  if (end < start) return 'end_time ligt voor start_time';
+  return end > latest ? 'een tijd ligt meer dan 24 uur in de toekomst' : undefined;
+}
+
+/** It could be stored, but not forwarded. */
+function integerFault(span: Span): string | undefined {
+  return hasLargeInteger(span) ? 'een geheel getal past niet in 64 bits' : undefined;
+}
+
+function textFault(span: Span, activity: string): string | undefined {
+  const limits: readonly (readonly [name: string, text: string, most: number])[] = [
+    ['name', span.name, MAX_NAME],
+    [DPL.activity, activity, MAX_URL],
+    [DPL.subject, textOf(span.attributes, DPL.subject) ?? '', MAX_SUBJECT],
+    [DPL.subjectType, textOf(span.attributes, DPL.subjectType) ?? '', MAX_TEXT],
+    ['service.name', textOf(span.resource, 'service.name') ?? '', MAX_NAME],
+    ['service.version', textOf(span.resource, 'service.version') ?? '', MAX_NAME],
+  ];
+  for (const [name, text, most] of limits) {
+    if (text.length > most) return `${name} heeft meer dan ${most} tekens`;
+    if (text.includes('\0') || !text.isWellFormed()) return `${name} is geen geldige tekst`;
+  }
+  for (const name of Object.values(DPL)) {
+    const value = span.attributes.get(name);
+    if (value !== undefined && textOf(span.attributes, name) === undefined) return `${name} is geen tekst`;
+  }
+  return undefined;
+}
+
+function subjectFault(span: Span, { plainBsn, checkBsn }: LineRules): string | undefined {
+  const subject = subjectOf(span);
+  const dropped = droppedFault(span);
+  if (dropped !== undefined || subject === undefined) return dropped;
+  const { soortObjectId, objectId } = subject;
+  const digits = bsnDigits(objectId);
+  const isPlain =
+    digits !== undefined && (isBsnKind(soortObjectId) || (soortObjectId === UNKNOWN_KIND && isBsn(digits)));
+  if (isPlain && plainBsn === 'refuse') return `${DPL.subject} is een BSN en geen pseudoniem`;
+  if (isPlain && checkBsn && !isBsn(digits)) return `${DPL.subject} is geen burgerservicenummer (elfproef)`;
+  return undefined;
+}

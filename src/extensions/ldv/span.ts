@@ -1,0 +1,199 @@
+/** A span as the log record of LDV is sent over OTLP, and its attributes as JSON. @see Logboek Dataverwerkingen 1.0.0, opentelemetry-proto 1.11 */
+import { isRecord } from '../../lib/json/json-value.ts';
+
+export type SpanStatus = 'Unset' | 'Ok' | 'Error';
+
+/** In the order of their numbers. */
+export const STATUSES: readonly SpanStatus[] = ['Unset', 'Ok', 'Error'];
+
+/** The value of an attribute: `bigint` is an integer, `number` a double, `null` a value that was not set. */
+export type AttributeValue =
+  | string
+  | boolean
+  | bigint
+  | number
+  | Uint8Array
+  | null
+  | readonly AttributeValue[]
+  | ReadonlyMap<string, AttributeValue>;
+
+/** In the order in which they were sent; of a name that is given twice the last value counts. */
+export type Attributes = ReadonlyMap<string, AttributeValue>;
+
+export interface Span {
+  /** Hexadecimal, lower case: 32 digits when it is well-formed. */
+  readonly traceId: string;
+  /** 16 digits. */
+  readonly spanId: string;
+  /** 16 digits; absent for the root of a trace. */
+  readonly parentSpanId?: string;
+  readonly name: string;
+  /** Nanoseconds since 1970. */
+  readonly start: bigint;
+  readonly end: bigint;
+  readonly status: SpanStatus;
+  /** The resource that the span came from. */
+  readonly resource: Attributes;
+  readonly attributes: Attributes;
+  /** How many attributes the sender left out; absent: none. */
+  readonly droppedAttributes?: number;
+}
+
+/** The attributes that LDV defines. */
+export const DPL = {
+  activity: 'dpl.core.processing_activity_id',
+  subject: 'dpl.core.data_subject_id',
+  subjectType: 'dpl.core.data_subject_id_type',
+  processor: 'dpl.core.foreign_operation.processor',
+} as const;
+
+/** What came is not what OTLP describes. */
+export class OtlpError extends Error {}
+
+/** Levels of lists and maps in the value of an attribute. */
+const MAX_DEPTH = 8;
+
+/**
+ * Attributes in the JSON form of OTLP: integers as texts, bytes as base64.
+ * @param text how a text is written; default: as it is
+ */
+export function writeAttributes(attributes: Attributes, text = asItIs): object[] {
+  return [...attributes].map(([key, value]) => ({ key: text(key), value: writeValue(value, text) }));
+}
+
+function asItIs(text: string): string {
+  return text;
+}
+
+/** One value in that form. */
+export function writeValue(value: AttributeValue, text = asItIs): object {
+  if (value === null) return {};
+  if (typeof value === 'string') return { stringValue: text(value) };
+  if (typeof value === 'boolean') return { boolValue: value };
+  if (typeof value === 'bigint') return { intValue: String(value) };
+  if (typeof value === 'number') return { doubleValue: doubleText(value) };
+  if (value instanceof Uint8Array) return { bytesValue: Buffer.from(value).toString('base64') };
+  if (isMap(value)) return { kvlistValue: { values: writeAttributes(value, text) } };
+  return { arrayValue: { values: value.map((one) => writeValue(one, text)) } };
+}
+
+/** JSON has neither infinities nor a negative zero. */
+function doubleText(value: number): number | string {
+  if (Object.is(value, -0)) return '-0';
+  return Number.isFinite(value) ? value : String(value);
+}
+
+function isMap(value: AttributeValue): value is Attributes {
+  return value instanceof Map;
+}
+
+/**
+ * Attributes as `protobufjs` decodes them, or in the JSON form of OTLP: the two differ in how bytes and integers look.
+ * @throws {OtlpError}
+ */
+export function readAttributes(list: unknown, depth = 0): Attributes {
+  if (depth > MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
+  const attributes = new Map<string, AttributeValue>();
+  for (const item of readList(list)) {
+    if (!isRecord(item)) throw new OtlpError('an attribute is no object');
+    attributes.set(readText(item.key), readValue(item.value, depth));
+  }
+  return attributes;
+}
+
+function readValue(value: unknown, depth: number): AttributeValue {
+  if (value === undefined || value === null) return null;
+  if (!isRecord(value)) throw new OtlpError('the value of an attribute is no object');
+  const { stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue, bytesValue } = value;
+  if (isGiven(value, 'stringValue', stringValue)) return readText(stringValue);
+  if (isGiven(value, 'boolValue', boolValue)) return boolValue === true;
+  if (isGiven(value, 'intValue', intValue)) return readInteger(intValue);
+  if (isGiven(value, 'doubleValue', doubleValue)) return readDouble(doubleValue);
+  if (isGiven(value, 'bytesValue', bytesValue)) return readBytes(bytesValue);
+  if (isGiven(value, 'kvlistValue', kvlistValue)) return readAttributes(valuesOf(kvlistValue), depth + 1);
+  if (!isGiven(value, 'arrayValue', arrayValue)) return null;
+  if (depth >= MAX_DEPTH) throw new OtlpError('an attribute is nested too deeply');
+  return readList(valuesOf(arrayValue)).map((part) => readValue(part, depth + 1));
+}
+
+/** Whether a member was sent: a decoded message has the defaults of the others on its prototype. */
+function isGiven(of: Record<string, unknown>, name: string, value: unknown): boolean {
+  return value !== undefined && value !== null && Object.hasOwn(of, name);
+}
+
+function valuesOf(list: unknown): unknown {
+  return isRecord(list) ? list.values : undefined;
+}
+
+/** A repeated field; one that is absent has no items. @throws {OtlpError} */
+export function readList(value: unknown): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new OtlpError('a list was expected');
+  return value;
+}
+
+/** @throws {OtlpError} */
+export function readText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw new OtlpError('a text was expected');
+  return value;
+}
+
+/** An identity in hexadecimal: bytes of protobuf, or the digits of JSON. @throws {OtlpError} */
+export function readId(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
+  return readText(value).toLowerCase();
+}
+
+function readBytes(value: unknown): Uint8Array {
+  // A copy: the bytes of protobuf are a part of the whole request.
+  return value instanceof Uint8Array ? Uint8Array.from(value) : new Uint8Array(Buffer.from(readText(value), 'base64'));
+}
+
+/** A double: a number, or as JSON has it a text for what JSON has no number for. @throws {OtlpError} */
+function readDouble(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string' && (value === 'NaN' || (value.trim() !== '' && !Number.isNaN(Number(value)))))
+    return Number(value);
+  throw new OtlpError('a number was expected');
+}
+
+/** Digits of the largest double, which earlier releases stored as an integer. */
+const MAX_DIGITS = 310;
+const TOO_LARGE = 2n ** 64n;
+
+/**
+ * An integer: a `Long` of protobuf, or a text or number of JSON. Whether it fits 64 bits is judged with its line, so that it refuses that
+ * line only.
+ * @throws {OtlpError}
+ */
+export function readInteger(value: unknown): bigint {
+  if (value === undefined || value === null) return 0n;
+  if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
+  if (value === Infinity || value === -Infinity) return TOO_LARGE;
+  if (typeof value === 'string' && /^-?\d+$/.test(value)) return value.length > MAX_DIGITS ? TOO_LARGE : BigInt(value);
+  if (isRecord(value) && typeof value.high === 'number' && typeof value.low === 'number') {
+    const high = value.unsigned === true ? value.high >>> 0 : value.high;
+    return (BigInt(high) << 32n) | BigInt(value.low >>> 0);
+  }
+  throw new OtlpError('an integer was expected');
+}
+
+/** Whether a line has an integer that does not fit 64 bits with a sign, among its attributes or those of its resource. */
+export function hasLargeInteger({ resource, attributes }: Pick<Span, 'resource' | 'attributes'>): boolean {
+  return holdsLarge(resource) || holdsLarge(attributes);
+}
+
+function holdsLarge(value: AttributeValue): boolean {
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) !== value;
+  if (isMap(value)) {
+    for (const one of value.values()) if (holdsLarge(one)) return true;
+    return false;
+  }
+  return Array.isArray(value) && value.some(holdsLarge);
+}
+
+/** The moments that OTLP can say: 1970 to 2554. */
+export function isTime(nanoseconds: bigint): boolean {
+  return BigInt.asUintN(64, nanoseconds) === nanoseconds;
+}

@@ -1,0 +1,238 @@
+/**
+ * Actions that wait to be given on to another logbook, which process does so, and what the other logbook does not have as it is here.
+ * Times of the lease are those of the database.
+ */
+
+import type { Pool } from '../../../kernel/database/pool.ts';
+import { arrayOf, type Db, transaction } from '../../../kernel/database/transaction.ts';
+import { fromRow, SELECT_VERSIE, type StoredVersie, type VersieRow } from '../../../verwerkingenlog/store/versions.ts';
+
+/** Another process has taken over. */
+export class ForwardLeaseLostError extends Error {}
+
+export interface ForwardLease {
+  readonly number: number;
+  /** Consecutive failures, of whatever process. */
+  readonly failures: number;
+  /** Milliseconds that are to be waited first. */
+  readonly waitMs: number;
+}
+
+/** Takes the lease, when nobody has it. */
+export async function takeForwardLease(db: Db, holder: string, seconds: number): Promise<ForwardLease | undefined> {
+  const { rows } = await db.query<ForwardLease & Record<string, unknown>>({
+    name: 'verwerkingenlog-forward-lease',
+    text: `update verwerkingenlog.ldv_doorgifte_stand
+      set huurder = $1::text, huur_nummer = huur_nummer + 1, huur_tot = now() + make_interval(secs => $2::integer)
+      where huur_tot is null or huur_tot < now()
+      returning huur_nummer as number, mislukt as failures,
+        greatest(0, extract(epoch from niet_voor - now()) * 1000)::double precision as "waitMs"`,
+    values: [holder, seconds],
+  });
+  const [row] = rows;
+  return row === undefined ? undefined : { ...row, waitMs: row.waitMs ?? 0 };
+}
+
+/** @throws {ForwardLeaseLostError} */
+export async function renewForwardLease(db: Db, { number }: ForwardLease, seconds: number): Promise<void> {
+  const { rowCount } = await db.query({
+    name: 'verwerkingenlog-forward-renew',
+    text: `update verwerkingenlog.ldv_doorgifte_stand set huur_tot = now() + make_interval(secs => $2::integer)
+      where huur_nummer = $1::bigint`,
+    values: [number, seconds],
+  });
+  if (rowCount === 0) throw new ForwardLeaseLostError();
+}
+
+/** Lets another process take over at once. */
+export async function releaseForwardLease(db: Db, { number }: ForwardLease): Promise<void> {
+  await db.query({
+    name: 'verwerkingenlog-forward-release',
+    text: 'update verwerkingenlog.ldv_doorgifte_stand set huur_tot = null, huurder = null where huur_nummer = $1::bigint',
+    values: [number],
+  });
+}
+
+/** Records a failure: nobody tries again before the wait is over. @throws {ForwardLeaseLostError} */
+export async function recordForwardFailure(
+  db: Db,
+  { number }: ForwardLease,
+  { reason, waitMs }: { readonly reason: string; readonly waitMs: number },
+): Promise<void> {
+  const { rowCount } = await db.query({
+    name: 'verwerkingenlog-forward-failure',
+    text: `update verwerkingenlog.ldv_doorgifte_stand
+      set mislukt = mislukt + 1, fout = $2::text, fout_sinds = coalesce(fout_sinds, now()),
+        niet_voor = now() + make_interval(secs => $3::double precision / 1000)
+      where huur_nummer = $1::bigint`,
+    values: [number, reason, waitMs],
+  });
+  if (rowCount === 0) throw new ForwardLeaseLostError();
+}
+
+/** An action in the queue. */
+export interface QueuedActie {
+  readonly volgnummer: number;
+  readonly actieId: string;
+  readonly traceparent: string | null;
+  readonly tracestate: string | null;
+  /** How many lines it becomes, at most. */
+  readonly spans: number;
+  /** Whether it was deleted, or made confidential, since. */
+  readonly vervallen: boolean;
+  readonly vertrouwelijk: boolean;
+  /** False: it was removed after its retention term. */
+  readonly bestaat: boolean;
+}
+
+/** The first of the queue, in order. */
+export async function readForwardQueue(db: Db, limit: number): Promise<QueuedActie[]> {
+  const { rows: queued } = await db.query<Pick<QueuedActie, 'volgnummer' | 'actieId' | 'traceparent' | 'tracestate'>>({
+    name: 'verwerkingenlog-forward-read',
+    text: `
+      select volgnummer, actie_id as "actieId", traceparent, tracestate
+      from verwerkingenlog.ldv_doorgifte order by volgnummer limit $1::integer`,
+    values: [limit],
+  });
+  // Apart: the queue stays on the coordinator when the log is distributed.
+  const { rows: facts } = await db.query<Pick<QueuedActie, 'actieId' | 'spans' | 'vervallen' | 'vertrouwelijk'>>({
+    name: 'verwerkingenlog-forward-facts',
+    text: `
+      select actie_id as "actieId", 1 + coalesce(max(json_array_length(objecten)) filter (where versie = 1), 0) as spans,
+        (array_agg(vervallen order by versie desc))[1] as vervallen,
+        (array_agg(vertrouwelijkheid order by versie desc))[1] = 'vertrouwelijk' as vertrouwelijk
+      from verwerkingenlog.versies where actie_id = any($1::uuid[]) group by actie_id`,
+    values: [arrayOf.uuid(queued.map(({ actieId }) => actieId))],
+  });
+  const known = new Map(facts.map((fact) => [fact.actieId, fact]));
+  return queued.map((one) => {
+    const fact = known.get(one.actieId);
+    const bestaat = fact !== undefined;
+    return { spans: 1, vervallen: false, vertrouwelijk: false, ...fact, ...one, bestaat };
+  });
+}
+
+/** The first versions of actions, by action. */
+export async function readFirstVersies(db: Db, acties: readonly string[]): Promise<Map<string, StoredVersie>> {
+  const { rows } = await db.query<VersieRow>({
+    name: 'verwerkingenlog-forward-versies',
+    text: `select ${SELECT_VERSIE}, v.objecten from verwerkingenlog.versies v
+      where v.actie_id = any($1::uuid[]) and v.versie = 1`,
+    values: [arrayOf.uuid(acties)],
+  });
+  return new Map(rows.map((row) => [row.actieId, fromRow(row)]));
+}
+
+export type ForwardIssueKind =
+  | 'geweigerd'
+  | 'wijziging'
+  | 'verwijdering'
+  | 'ingehouden'
+  | 'verdwenen'
+  | 'onleesbaar'
+  | 'onverzendbaar';
+
+export interface ForwardIssue {
+  readonly soort: ForwardIssueKind;
+  /** `null`: one or more of `acties`, the other logbook did not say which. */
+  readonly actieId: string | null;
+  readonly spanId?: string | undefined;
+  readonly acties?: readonly string[] | undefined;
+  readonly aantal?: number;
+  readonly reden?: string | undefined;
+}
+
+/** Takes actions that were answered for off the queue, with what is to be remembered of them. @throws {ForwardLeaseLostError} */
+export async function finishForwarding(
+  pool: Pool,
+  lease: ForwardLease,
+  done: { readonly volgnummers: readonly number[]; readonly sent: number; readonly issues: readonly ForwardIssue[] },
+): Promise<void> {
+  await transaction(pool, async (db) => {
+    const { rowCount } = await db.query({
+      name: 'verwerkingenlog-forward-finish',
+      text: `update verwerkingenlog.ldv_doorgifte_stand
+        set mislukt = 0, niet_voor = null, fout = null, fout_sinds = null, verzonden = verzonden + $2::bigint
+        where huur_nummer = $1::bigint`,
+      values: [lease.number, done.sent],
+    });
+    if (rowCount === 0) throw new ForwardLeaseLostError();
+    await db.query({
+      name: 'verwerkingenlog-forward-delete',
+      text: 'delete from verwerkingenlog.ldv_doorgifte where volgnummer = any($1::bigint[])',
+      values: [done.volgnummers],
+    });
+    for (const issue of done.issues) {
+      await db.query({
+        name: 'verwerkingenlog-forward-issue',
+        text: `insert into verwerkingenlog.ldv_doorgifte_meldingen (soort, actie_id, span_id, acties, aantal, reden)
+          values ($1::text, $2::uuid, $3::text, $4::uuid[], $5::integer, $6::text)`,
+        values: [
+          issue.soort,
+          issue.actieId,
+          issue.spanId ?? null,
+          issue.acties ?? null,
+          issue.aantal ?? 1,
+          issue.reden ?? null,
+        ],
+      });
+    }
+  });
+}
+
+/** How giving on stands, for metrics, readiness and operators. */
+export interface ForwardState {
+  readonly pending: number;
+  /** Seconds that the first one of the queue has waited; 0 when nothing waits. */
+  readonly oldestSeconds: number;
+  readonly sent: number;
+  readonly failures: number;
+  readonly failure: string | null;
+  readonly failingSince: Date | null;
+  readonly issues: Readonly<Record<string, number>>;
+}
+
+export async function readForwardState(db: Db): Promise<ForwardState> {
+  const { rows } = await db.query<ForwardState & Record<string, unknown>>({
+    name: 'verwerkingenlog-forward-state',
+    text: `
+      select (select count(*) from verwerkingenlog.ldv_doorgifte)::integer as pending,
+        coalesce((select greatest(0, extract(epoch from clock_timestamp() - op)) from verwerkingenlog.ldv_doorgifte
+          order by volgnummer limit 1), 0)::double precision as "oldestSeconds",
+        s.verzonden as sent, s.mislukt as failures, s.fout as failure, s.fout_sinds as "failingSince",
+        coalesce((select json_object_agg(soort, aantal) from
+          (select soort, sum(aantal)::integer as aantal from verwerkingenlog.ldv_doorgifte_meldingen group by soort) m), '{}') as issues
+      from verwerkingenlog.ldv_doorgifte_stand s`,
+  });
+  const [row] = rows;
+  if (row === undefined) throw new TypeError('the state of giving on has no row');
+  return row;
+}
+
+/** A remembered issue. */
+export interface ListedIssue {
+  readonly id: number;
+  readonly op: Date;
+  readonly soort: ForwardIssueKind;
+  readonly actieId: string | null;
+  readonly versie: number | null;
+  readonly spanId: string | null;
+  readonly acties: string[] | null;
+  readonly aantal: number;
+  readonly reden: string | null;
+}
+
+/** Newest first. */
+export async function listForwardIssues(
+  db: Db,
+  { soort, since, limit }: { soort?: string | undefined; since?: Date | undefined; limit: number },
+): Promise<ListedIssue[]> {
+  const { rows } = await db.query<ListedIssue & Record<string, unknown>>(
+    `select id, op, soort, actie_id as "actieId", versie, span_id as "spanId", acties, aantal, reden
+     from verwerkingenlog.ldv_doorgifte_meldingen
+     where ($1::text is null or soort = $1::text) and ($2::timestamptz is null or op >= $2::timestamptz)
+     order by id desc limit $3::integer`,
+    [soort ?? null, since ?? null, limit],
+  );
+  return rows;
+}

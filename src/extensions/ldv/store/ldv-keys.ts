@@ -1,0 +1,75 @@
+/** The keys of log lines of LDV: by client, trace and span a line is stored once. They live as long as their line. */
+import type { Db } from '../../../kernel/database/transaction.ts';
+import { arrayOf } from '../../../kernel/database/transaction.ts';
+import type { IdentityKeys, KeyName } from '../../../verwerkingenlog/domain/identity-keys.ts';
+import { contentOf, type LdvLine } from '../kept.ts';
+
+/** Keyed hashes: of whose line it is, and of what it says. */
+export interface LineKey {
+  readonly key: string;
+  readonly content: string;
+}
+
+/** @param name the key that hashes */
+export function lineKeyOf({ client, span }: LdvLine, keys: IdentityKeys, name: KeyName): LineKey {
+  return {
+    key: keys.hashIdempotency(name, `ldv-sleutel\n${client}\n${span.traceId}\n${span.spanId}`),
+    content: keys.hashIdempotency(name, `ldv-inhoud\n${contentOf(span)}`),
+  };
+}
+
+export interface NewLineKey extends LineKey {
+  readonly actieId: string;
+}
+
+/**
+ * Takes keys that nobody has, in one order, so that two requests cannot deadlock; waits for a transaction that is taking one of them.
+ * @returns those that were taken
+ */
+export async function takeLineKeys(db: Db, wanted: readonly NewLineKey[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ sleutel: string }>({
+    name: 'verwerkingenlog-ldv-take-keys',
+    text: `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id)
+      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) order by sleutel
+      on conflict do nothing returning sleutel`,
+    values: [
+      arrayOf.uuid(wanted.map(({ key }) => key)),
+      arrayOf.uuid(wanted.map(({ content }) => content)),
+      arrayOf.uuid(wanted.map(({ actieId }) => actieId)),
+    ],
+  });
+  return new Set(rows.map(({ sleutel }) => sleutel));
+}
+
+/** The content of the lines that have these keys. */
+export async function readLineKeys(db: Db, keys: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ sleutel: string; inhoud: string }>({
+    name: 'verwerkingenlog-ldv-read-keys',
+    text: 'select sleutel, inhoud from verwerkingenlog.ldv_sleutels where sleutel = any($1::uuid[])',
+    values: [arrayOf.uuid(keys)],
+  });
+  return new Map(rows.map(({ sleutel, inhoud }) => [sleutel, inhoud]));
+}
+
+/** Removes the keys of actions that are removed. As the retention role. */
+export async function removeLineKeys(db: Db, acties: readonly string[]): Promise<void> {
+  await db.query('delete from verwerkingenlog.ldv_sleutels where actie_id = any($1::uuid[])', [acties]);
+}
+
+/** Hashes the keys of lines anew, when the log gets another key. As the retention role. */
+export async function replaceLineKeys(db: Db, lines: readonly NewLineKey[]): Promise<void> {
+  if (lines.length === 0) return;
+  await removeLineKeys(
+    db,
+    lines.map(({ actieId }) => actieId),
+  );
+  await db.query(
+    `insert into verwerkingenlog.ldv_sleutels (sleutel, inhoud, actie_id)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s(sleutel, inhoud, actie_id) on conflict do nothing`,
+    [
+      arrayOf.uuid(lines.map(({ key }) => key)),
+      arrayOf.uuid(lines.map(({ content }) => content)),
+      arrayOf.uuid(lines.map(({ actieId }) => actieId)),
+    ],
+  );
+}

@@ -1,0 +1,74 @@
+/** What every page of the council information works with: the database, the addresses, the frame. */
+
+import { link, type Site } from '../../http/html/page.ts';
+import { html } from '../../http/html/template.ts';
+import type { Config } from '../../kernel/config/read-config.ts';
+import type { Pool } from '../../kernel/database/pool.ts';
+import type { Clock } from '../../lib/time.ts';
+import { COLLECTIONS, type Resource, type ResourceType, resourcePath } from '../../raadsfeed/domain/resource.ts';
+import type { HeadCache } from '../../raadsfeed/feed/head.ts';
+import type { FeedOrganisation, SourceCompleteness } from '../../raadsfeed/store/state.ts';
+import type { PageMemory } from './page-memory.ts';
+
+/** Path of the pages. */
+export const HOME = '/raad';
+
+export interface PagesContext {
+  /** Of the primary: a redaction takes effect with its commit. */
+  readonly pool: Pool;
+  readonly heads: HeadCache;
+  readonly memory: PageMemory;
+  readonly settings: Config['raadsfeed'];
+  readonly clock: Clock;
+  readonly site: Site;
+  /** Address of this service without a trailing slash. */
+  readonly baseUrl: () => string;
+  /** Address of the feed's API. */
+  readonly apiUrl: () => string;
+  /** How complete the data of an organisation is that comes from elsewhere; absent when nothing is followed here. */
+  readonly completenessOf?: ((organisatiecode: string) => Promise<SourceCompleteness | undefined>) | undefined;
+}
+
+export function createSite(stylesheet: string, api: string): Site {
+  return {
+    name: 'Raadsinformatie',
+    home: HOME,
+    stylesheet,
+    menu: [
+      { href: HOME, text: 'Begin' },
+      { href: `${HOME}/zoeken`, text: 'Zoeken' },
+    ],
+    footer: html`<p>Deze informatie is openbaar. Voor programma’s is er ${link(`${api}/`, 'de raadsfeed')} met ${link(`${api}/docs`, 'een beschrijving')}.</p>`,
+  };
+}
+
+/** Path of the page of a resource. */
+export function pagePath(resourceType: ResourceType, { organisatiecode, bronidentificatie }: Resource): string {
+  return `${HOME}/${organisatiecode}/${COLLECTIONS[resourceType]}/${encodeURIComponent(bronidentificatie)}`;
+}
+
+/** Path of an organisation. */
+export const organisationPath = (code: string): string => `${HOME}/${code}`;
+
+/** Address of the same resource as JSON. */
+export function jsonAddress({ apiUrl }: PagesContext, resourceType: ResourceType, resource: Resource): string {
+  return `${apiUrl()}${resourcePath(resourceType, resource)}`;
+}
+
+/** A path with a query; parameters without a value are left out, and always come in one order. */
+export function withQuery(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  }
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/** Hours without news after which a source counts as out of date. */
+const STALE_HOURS = 24;
+
+/** Whether an organisation that comes from elsewhere has not been brought up to date for a day. */
+export function isStale({ herkomstSoort, laatstBijgewerkt }: FeedOrganisation, now: Date): boolean {
+  if (herkomstSoort === 'eigen') return false;
+  return laatstBijgewerkt === null || now.getTime() - laatstBijgewerkt.getTime() > STALE_HOURS * 3_600_000;
+}

@@ -1,0 +1,54 @@
+/** Lists to follow as an Atom feed (RFC 4287). The templates escape for XML as for HTML. */
+import { html, safeUrl, shorten } from '../../../http/html/template.ts';
+import { TYPE_NAMES, textIn } from '../rows.ts';
+import type { Item } from '../search/find.ts';
+
+interface AtomFeed {
+  readonly title: string;
+  /** Address of this feed, which is its identity too. */
+  readonly self: string;
+  /** Address of the page of the same list. */
+  readonly page: string;
+  /** Addresses of the pages of the items. */
+  readonly addressOf: (item: Item) => string;
+  readonly authorOf: (item: Item) => string;
+  readonly items: readonly Item[];
+  /** When there are no items. */
+  readonly now: Date;
+}
+
+export function atom({ title, self, page, addressOf, authorOf, items, now }: AtomFeed): string {
+  const updated = items.reduce((latest, { storedAt }) => Math.max(latest, storedAt.getTime()), 0);
+  const entries = items.map((item) => {
+    const address = addressOf(item);
+    const file = safeUrl(textIn(item.kort, 'bestandsurl'));
+    const type = textIn(item.kort, 'formaat');
+    return html`
+  <entry>
+    <id>${identity(item)}</id>
+    <title>${shorten(item.titel, 300)}</title>
+    <updated>${item.storedAt.toISOString()}</updated>
+    ${item.datum !== null && html`<published>${item.datum.toISOString()}</published>`}
+    <author><name>${shorten(authorOf(item), 200)}</name></author>
+    <link rel="alternate" type="text/html" href="${address}"/>
+    ${file !== undefined && html`<link rel="enclosure" href="${file}"${type !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(type) && html` type="${type}"`}/>`}
+    <category term="${TYPE_NAMES[item.resourceType]}"/>
+    <summary>${shorten([item.soort, item.gremiumnaam, textIn(item.kort, 'omschrijving')].filter((part) => part !== null && part !== undefined).join('. '), 500)}</summary>
+  </entry>`;
+  });
+  return html`<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="nl">
+  <id>${self}</id>
+  <title>${shorten(title, 300)}</title>
+  <updated>${(updated === 0 ? now : new Date(updated)).toISOString()}</updated>
+  <author><name>Raadsinformatie</name></author>
+  <link rel="self" type="application/atom+xml" href="${self}"/>
+  <link rel="alternate" type="text/html" href="${page}"/>${entries}
+</feed>
+`.markup;
+}
+
+/** Stays the same when the service moves (RFC 4287 4.2.6): the identity of the resource. */
+function identity({ organisatiecode, resourceType, bronidentificatie }: Item): string {
+  return `urn:x-raadsinformatie:${organisatiecode}:${resourceType.toLowerCase()}:${encodeURIComponent(bronidentificatie)}`;
+}

@@ -1,0 +1,66 @@
+/** The front page: organisations, the meetings that come and those that were, and search. */
+import { day } from '../../http/html/format.ts';
+import { badge, heading, link, type Page, paragraph } from '../../http/html/page.ts';
+import { html, shorten } from '../../http/html/template.ts';
+import { readOrganisations } from '../../raadsfeed/store/state.ts';
+import { HOME, isStale, organisationPath, type PagesContext } from './context.ts';
+import { boundedList, documentRow, meetingRow } from './rows.ts';
+import { listDocuments, listMeetings } from './search/lists.ts';
+import { searchForm } from './search-form.ts';
+
+const SHOWN = 8;
+
+export async function frontPage(context: PagesContext): Promise<Page> {
+  const { pool, clock, baseUrl, apiUrl } = context;
+  const now = clock.now();
+  const [organisations, coming, past, documents] = await Promise.all([
+    readOrganisations(pool),
+    listMeetings(pool, { from: now, order: 'oldest', limit: SHOWN }),
+    listMeetings(pool, { to: now, order: 'newest', limit: SHOWN }),
+    listDocuments(pool, { limit: SHOWN }),
+  ]);
+  const names = new Map(organisations.map(({ organisatiecode, naam }) => [organisatiecode, naam]));
+  const nameOf = (code: string): string | undefined => (organisations.length > 1 ? names.get(code) : undefined);
+  const cards = organisations.map(
+    (
+      one,
+    ) => html`<li><span class="kv-list__title">${link(organisationPath(one.organisatiecode), shorten(one.naam, 100))}</span>
+<p class="kv-list__line">${one.laatstBijgewerkt === null ? 'Nog niet bijgewerkt' : `Bijgewerkt op ${day(one.laatstBijgewerkt)}`} ${isStale(one, now) && badge('Loopt achter', 'warning')}</p></li>`,
+  );
+  return {
+    title: 'Raadsinformatie',
+    description: 'Vergaderingen, agenda’s en documenten van de raad: bekijken, zoeken en meenemen.',
+    canonical: `${baseUrl()}${HOME}`,
+    json: `${apiUrl()}/`,
+    body: [
+      heading(1, 'Raadsinformatie'),
+      html`<p class="kv-lead">Bekijk wat de raad en de commissies bespreken. U vindt hier vergaderingen, agenda’s en documenten.</p>`,
+      searchForm(),
+      html`<div class="kv-columns"><div>
+${heading(2, 'Vergaderingen die komen')}
+${boundedList(
+  coming.map((item) => meetingRow(item, nameOf(item.organisatiecode))),
+  20_000,
+  'Er zijn nog geen vergaderingen bekend.',
+)}
+${heading(2, 'Laatste vergaderingen')}
+${boundedList(
+  past.map((item) => meetingRow(item, nameOf(item.organisatiecode))),
+  20_000,
+  'Er zijn nog geen vergaderingen geweest.',
+)}
+</div><div>
+${heading(2, 'Nieuwe documenten')}
+${boundedList(
+  documents.map((item) => documentRow(item, nameOf(item.organisatiecode))),
+  20_000,
+  'Er zijn nog geen documenten.',
+)}
+</div></div>`,
+      heading(2, 'Organisaties'),
+      organisations.length === 0
+        ? paragraph('Er is nog niets gepubliceerd.')
+        : html`<ul class="kv-cards">${cards.slice(0, 200)}</ul><ul class="kv-links"><li>${link(`${HOME}/organisaties.csv`, 'Organisaties als CSV')}</li></ul>`,
+    ],
+  };
+}

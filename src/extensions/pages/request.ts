@@ -1,0 +1,26 @@
+/** What routes read from an address. */
+import type { FastifyRequest } from 'fastify';
+import { platformProblems } from '../../http/problems.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { type FeedOrganisation, readOrganisation } from '../../raadsfeed/store/state.ts';
+import type { PagesContext } from './context.ts';
+
+type Query = Readonly<Record<string, unknown>>;
+
+export type PagesRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Query }>;
+
+/** A parameter of the query, the first when there are several; `undefined` when it is empty or too long to mean anything. */
+export function readText(query: Query, name: string): string | undefined {
+  const value = [query[name]].flat()[0];
+  return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined;
+}
+
+/** @throws {Problem} 404 when the feed does not have it */
+export async function findOrganisation({ pool }: PagesContext, code: string | undefined): Promise<FeedOrganisation> {
+  const wanted = normaliseOrganisatiecode(code ?? '');
+  const organisation = wanted === undefined ? undefined : await readOrganisation(pool, wanted);
+  if (organisation === undefined)
+    throw new Problem(platformProblems.notFound, { detail: 'Deze organisatie staat hier niet.' });
+  return organisation;
+}

@@ -1,0 +1,128 @@
+/** The addresses of the council information for people, below `/raad`. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { encodePage, sendEncoded } from '../../http/html/mount.ts';
+import type { Page } from '../../http/html/page.ts';
+import { type Stylesheet, serveStylesheet } from '../../http/html/style.ts';
+import { platformProblems } from '../../http/problems.ts';
+import { Problem } from '../../kernel/problem.ts';
+import { normaliseOrganisatiecode } from '../../lib/feed-client/organisatiecode.ts';
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { COLLECTIONS, RESOURCE_TYPES, type Resource, type ResourceType } from '../../raadsfeed/domain/resource.ts';
+import { readResource } from '../../raadsfeed/store/read-texts.ts';
+import { readOrganisation } from '../../raadsfeed/store/state.ts';
+import { anchorOf } from './agenda.ts';
+import { organisationPath, type PagesContext, pagePath } from './context.ts';
+import { documentPage, documentsPage, LAST_PAGE } from './document.ts';
+import { exportRoutes } from './export/routes.ts';
+import { frontPage } from './front.ts';
+import { removedPage } from './history.ts';
+import { meetingPage } from './meeting.ts';
+import { isMonth } from './months.ts';
+import { organisationPage } from './organisation.ts';
+import { findOrganisation, type PagesRequest, readText } from './request.ts';
+import { readHistory } from './search/history.ts';
+import { findItem } from './search/lists.ts';
+import { readSearchAddress, searchPage } from './search.ts';
+
+/** Seconds that a page may be kept: a redaction reaches those who keep it within this time. */
+const MAX_AGE_SECONDS = 5;
+
+interface Made {
+  readonly page: Page;
+  readonly status?: number;
+}
+
+export function pagesRoutes(app: FastifyInstance, context: PagesContext, stylesheet: Stylesheet): void {
+  const { site, memory } = context;
+  const send = async (request: FastifyRequest, reply: FastifyReply, make: () => Promise<Made>): Promise<FastifyReply> =>
+    sendEncoded(
+      reply,
+      await memory.page(request, async () =>
+        encodePage(request, { site, maxAgeSeconds: MAX_AGE_SECONDS, ...(await make()) }),
+      ),
+    );
+  const page = (path: string, handler: (request: PagesRequest) => Promise<Page>): void => {
+    app.get(path, (request: PagesRequest, reply) =>
+      send(request, reply, async () => ({ page: await handler(request) })),
+    );
+  };
+
+  serveStylesheet(app, stylesheet);
+  exportRoutes(app, context);
+  page('/', () => frontPage(context));
+  page('/zoeken', async ({ query }) => searchPage(context, readSearchAddress(query)));
+  page('/:organisatiecode', async ({ params, query }) => {
+    const organisation = await findOrganisation(context, params.organisatiecode);
+    const maand = readText(query, 'maand');
+    if (maand !== undefined && !isMonth(maand)) throw new Problem(platformProblems.notFound);
+    return organisationPage(context, organisation, { month: maand, gremium: readText(query, 'gremium') });
+  });
+  page('/:organisatiecode/informatieobjecten', async ({ params, query }) => {
+    const organisation = await findOrganisation(context, params.organisatiecode);
+    const number = Number(readText(query, 'pagina') ?? 1);
+    if (!Number.isInteger(number) || number < 1 || number > LAST_PAGE) throw new Problem(platformProblems.notFound);
+    return documentsPage(context, organisation, readText(query, 'gremium'), number);
+  });
+  app.get('/:organisatiecode/:collection', async (request: PagesRequest, reply) => {
+    const type = typeOf(request.params.collection);
+    const organisation = await findOrganisation(context, request.params.organisatiecode);
+    if (type === undefined) throw new Problem(platformProblems.notFound);
+    return reply.redirect(organisationPath(organisation.organisatiecode), 302);
+  });
+  app.get('/:organisatiecode/:collection/:bronidentificatie', async (request: PagesRequest, reply) => {
+    const { collection, bronidentificatie = '' } = request.params;
+    const resourceType = typeOf(collection);
+    const code = normaliseOrganisatiecode(request.params.organisatiecode ?? '');
+    if (resourceType === undefined || code === undefined) throw new Problem(platformProblems.notFound);
+    const resource = { organisatiecode: code, bronidentificatie };
+    if (resourceType !== 'Agendapunt') return send(request, reply, () => resourcePage(context, resourceType, resource));
+    // An item is shown on the page of its meeting.
+    const item = await findItem(context.pool, code, resourceType, bronidentificatie);
+    if (item === undefined && (await readData(context, resourceType, resource)) === undefined)
+      return send(request, reply, () => withoutContent(context, resourceType, resource));
+    if (item === undefined || item.vergadering === null) throw new Problem(platformProblems.notFound);
+    const meeting = pagePath('Vergadering', { organisatiecode: code, bronidentificatie: item.vergadering });
+    return reply.redirect(`${meeting}#${anchorOf(item)}`, 302);
+  });
+}
+
+async function resourcePage(
+  context: PagesContext,
+  resourceType: 'Vergadering' | 'Informatieobject',
+  resource: Resource,
+): Promise<Made> {
+  const [data, organisation] = await Promise.all([
+    readData(context, resourceType, resource),
+    readOrganisation(context.pool, resource.organisatiecode),
+  ]);
+  if (data === undefined) return withoutContent(context, resourceType, resource);
+  if (organisation === undefined) throw new Problem(platformProblems.notFound);
+  const make = resourceType === 'Vergadering' ? meetingPage : documentPage;
+  return { page: await make(context, organisation, resource, data) };
+}
+
+/** What the feed has not any more. @throws {Problem} 404 when it never had it */
+async function withoutContent({ pool }: PagesContext, resourceType: ResourceType, resource: Resource): Promise<Made> {
+  const [history, organisation] = await Promise.all([
+    readHistory(pool, resourceType, resource),
+    readOrganisation(pool, resource.organisatiecode),
+  ]);
+  if (history.length === 0) throw new Problem(platformProblems.notFound);
+  const name = organisation?.naam ?? resource.organisatiecode;
+  return { page: removedPage(resourceType, resource, name, history), status: 410 };
+}
+
+function typeOf(collection: string | undefined): ResourceType | undefined {
+  return RESOURCE_TYPES.find((type) => COLLECTIONS[type] === collection);
+}
+
+async function readData(
+  { pool }: PagesContext,
+  resourceType: ResourceType,
+  resource: Resource,
+): Promise<JsonObject | undefined> {
+  const { resource: found } = await readResource(pool, { ...resource, resourceType });
+  if (found === undefined) return undefined;
+  const data: unknown = JSON.parse(found.dataText);
+  return isRecord(data) ? data : undefined;
+}

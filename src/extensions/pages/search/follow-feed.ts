@@ -1,0 +1,72 @@
+/** How the search index follows the feed. */
+import type { Pool } from '../../../kernel/database/pool.ts';
+import type { Db } from '../../../kernel/database/transaction.ts';
+import { isRecord } from '../../../lib/json/json-value.ts';
+import { isResourceType } from '../../../raadsfeed/domain/resource.ts';
+import { type FeedIndex, followFeed, MOST_REMOVED, readIndexPosition } from '../../../raadsfeed/store/follow-index.ts';
+import { toEntry } from './entry.ts';
+import { type IndexChange, writeIndex } from './write-index.ts';
+
+const INDEX: FeedIndex = {
+  schema: 'raadsfeed_zoek',
+  stepRecords: 500,
+  write: (db, texts) => writeIndex(db, texts.map(toChange)),
+  async begin(db) {
+    let isDone = true;
+    for (const table of ['stuk', 'verwijzing']) {
+      const { rowCount } = await db.query(
+        `delete from raadsfeed_zoek.${table} where ctid = any (array(select ctid from raadsfeed_zoek.${table} limit ${MOST_REMOVED}))`,
+      );
+      isDone &&= (rowCount ?? 0) < MOST_REMOVED;
+    }
+    return isDone;
+  },
+  scanned: dropStrays,
+};
+
+/** @see followFeed */
+export const followStep = (pool: Pool): ReturnType<typeof followFeed> => followFeed(pool, INDEX);
+
+/** How far the index is. */
+export interface IndexState {
+  /** Number of the last record that was taken in. */
+  readonly position: number;
+  /** Records of the current state that are still to be taken in: an upper bound. */
+  readonly toScan: number;
+}
+
+export async function readIndexState(db: Db): Promise<IndexState> {
+  const found = await readIndexPosition(db, INDEX);
+  return { position: found?.nummer ?? 0, toScan: found === undefined ? 0 : found.scanTot - found.scanNa };
+}
+
+/** Entries of what is not there any more: none, unless somebody changed the tables by hand. */
+async function dropStrays(db: Db): Promise<void> {
+  await db.query(
+    `delete from raadsfeed_zoek.stuk s where not exists (select from raadsfeed.stand t where t.sequence_number = s.nummer)`,
+  );
+}
+
+/** Has the whole current state taken in again, while the index is in use. */
+export async function startReindex(db: Db): Promise<void> {
+  await db.query(
+    `update raadsfeed_zoek.positie set scan_na = 0, scan_tot = greatest(nummer, 1), feed_id = case when nummer = 0 then '' else feed_id end`,
+  );
+}
+
+/** @param text a record as the feed has it */
+function toChange(text: string): IndexChange {
+  const record: unknown = JSON.parse(text);
+  if (!isRecord(record) || !isRecord(record.resource) || !isResourceType(record.resourceType)) {
+    throw new Error('a record of the feed cannot be read');
+  }
+  const { sequenceNumber, resourceType, storedAt, data } = record;
+  const { organisatiecode, bronidentificatie } = record.resource;
+  const resource = { organisatiecode: String(organisatiecode), bronidentificatie: String(bronidentificatie) };
+  return {
+    sequenceNumber: Number(sequenceNumber),
+    storedAt: String(storedAt),
+    ...{ resourceType, resource },
+    entry: record.op === 'upsert' && isRecord(data) ? toEntry(resourceType, resource, data) : undefined,
+  };
+}

@@ -1,0 +1,76 @@
+/** Whether a record, as it was answered or printed, is the one that a proof is of. Needs no network and no database. */
+import { isRecord, type JsonObject } from '../../lib/json/json-value.ts';
+import { parseCheckpoint } from '../../lib/tlog/checkpoint.ts';
+import { FormatError } from '../../lib/tlog/format-error.ts';
+import { splitNote } from '../../lib/tlog/note.ts';
+import type { Policy } from '../../lib/tlog/policy.ts';
+import { type Proof, type ProofVerdict, parseProof, verifyProof } from '../../lib/tlog/proof-file.ts';
+import { openDisclosure, type Parts } from './record.ts';
+
+/** The last part of an origin says of which log it is; a second and later origin has its number behind it. */
+const ORIGIN = /\/proof\/v1\/(verwerkingen|leveringen|raadsfeed)(?:\/[1-9][0-9]*)?$/;
+
+/** Members of an action that only who may see more than the limited set is answered. */
+const FURTHER = ['systeem', 'gebruiker', 'gegevensbron'];
+
+/** The parts of a record, by the log that it is in. @throws {FormatError} when it cannot be a record of that log */
+export function partsOf(origin: string, record: unknown): Parts {
+  if (!isRecord(record)) throw new FormatError('the record is not a JSON object');
+  const log = ORIGIN.exec(origin)?.[1];
+  if (log === 'leveringen') return { levering: record };
+  if (log === 'raadsfeed') return { record: without(record, ['resourceUrl']) };
+  if (log !== 'verwerkingen') throw new FormatError('the checkpoint is of a log whose records are unknown here');
+  // A processed object is answered with its action in it.
+  if (isRecord(record.verwerkingsactie)) {
+    return { ...actieParts(record.verwerkingsactie), ...objectPart(without(record, ['verwerkingsactie'])) };
+  }
+  return actieParts(record);
+}
+
+function actieParts(actie: JsonObject): Parts {
+  const { verwerkteObjecten = [] } = actie;
+  if (!Array.isArray(verwerkteObjecten)) throw new FormatError('`verwerkteObjecten` is not a list');
+  const further = FURTHER.filter((name) => Object.hasOwn(actie, name));
+  return {
+    basis: without(actie, ['url', 'verwerkteObjecten', ...FURTHER]),
+    ...(further.length === 0 ? {} : { aanvullend: Object.fromEntries(further.map((name) => [name, actie[name]])) }),
+    ...Object.assign({}, ...verwerkteObjecten.map(objectPart)),
+  };
+}
+
+function objectPart(object: unknown): Parts {
+  if (!isRecord(object) || typeof object.verwerktObjectId !== 'string') {
+    throw new FormatError('a processed object has no `verwerktObjectId`');
+  }
+  return { [`object/${object.verwerktObjectId}`]: without(object, ['url']) };
+}
+
+function without(record: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}
+
+/** The verdict, and how much of the record it is about. */
+export type CheckVerdict = ProofVerdict & {
+  /** Parts that the proof has only commitments of. */
+  readonly hiddenParts?: number;
+};
+
+/** Checks a record with its proof. Never throws because of what they say. */
+export function checkRecord(proofText: string, record: unknown, policyFor: (origin: string) => Policy): CheckVerdict {
+  try {
+    const proof = parseProof(proofText);
+    const { origin } = parseCheckpoint(splitNote(proof.checkpoint).text);
+    const opened = openDisclosure(partsOf(origin, record), proof.extra);
+    if ('reason' in opened) return { isProven: false, reason: opened.reason };
+    const verdict = verifyProof(proof, opened.entry, policyFor(origin));
+    return { ...verdict, hiddenParts: countHidden(proof) };
+  } catch (error) {
+    if (error instanceof FormatError) return { isProven: false, reason: error.message };
+    throw error;
+  }
+}
+
+function countHidden({ extra }: Proof): number {
+  const json: unknown = extra === undefined ? undefined : JSON.parse(Buffer.from(extra).toString('utf8'));
+  return isRecord(json) && isRecord(json.hidden) ? Object.keys(json.hidden).length : 0;
+}

@@ -1,0 +1,85 @@
+/**
+ * The last published checkpoint of each origin, in a file outside the database: a restored backup of the database does not turn it back.
+ * Each instance has a file of its own.
+ */
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../../kernel/config/read-config.ts';
+import { isRecord } from '../../lib/json/json-value.ts';
+import { type Checkpoint, parseCheckpoint } from '../../lib/tlog/checkpoint.ts';
+import { splitNote } from '../../lib/tlog/note.ts';
+
+export interface PublishedCheckpoints {
+  /** The signed note of an origin; undefined when none was published from here. */
+  get(origin: string): string | undefined;
+  /** Resolves when it is on disk; an older one than the one that is there is left out. */
+  put(origin: string, note: string): Promise<void>;
+}
+
+/** The checkpoint in a signed note. @throws {Error} when it is none */
+export function checkpointIn(note: string): Checkpoint {
+  return parseCheckpoint(splitNote(note).text);
+}
+
+/** Path of the file. */
+export function statePath({ proof, server }: Pick<Config, 'proof' | 'server'>): string {
+  return proof.state ?? join(server.home, 'proof-state.json');
+}
+
+/** @throws {Error} when the file is there and cannot be read */
+export async function openPublishedCheckpoints(path: string): Promise<PublishedCheckpoints> {
+  const notes = await read(path);
+  let writing = Promise.resolve();
+  return {
+    get: (origin) => notes.get(origin),
+    async put(origin, note) {
+      const turn = writing.then(async () => {
+        const known = notes.get(origin);
+        if (known === note || (known !== undefined && checkpointIn(known).size > checkpointIn(note).size)) return;
+        await write(path, new Map([...notes, [origin, note]]));
+        notes.set(origin, note);
+      });
+      writing = turn.catch(() => undefined);
+      await turn;
+    },
+  };
+}
+
+async function read(path: string): Promise<Map<string, string>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map();
+    throw error;
+  }
+  const json: unknown = JSON.parse(text);
+  if (!isRecord(json)) throw new Error('the file of PROOF_STATE holds no checkpoints');
+  return new Map(
+    Object.entries(json).map(([origin, note]) => {
+      if (typeof note !== 'string' || checkpointIn(note).origin !== origin)
+        throw new Error('the file of PROOF_STATE holds something else than checkpoints');
+      return [origin, note];
+    }),
+  );
+}
+
+/** In one step, and on disk before it resolves: a crash leaves the old file or the new one. */
+async function write(path: string, notes: ReadonlyMap<string, string>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.new`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(Object.fromEntries(notes), undefined, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+  const directory = await open(dirname(path));
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

@@ -1,0 +1,156 @@
+/** The leaves of a tree as tables: tiles of hashes, and bundles of entries with the numbers of their records. */
+import type { Db } from '../../../kernel/database/transaction.ts';
+import type { NumberedEntry, ProofLogName } from '../../../kernel/proof-log.ts';
+import { forEachWithinBudget } from '../../../kernel/scheduling.ts';
+import { type Frontier, HASH_BYTES, leafHash } from '../../../lib/tlog/merkle.ts';
+import { type ReadTiles, TILE_WIDTH, tilePath } from '../../../lib/tlog/tiles.ts';
+import type { StoredLog } from './logs.ts';
+
+/** Bytes of an entry: a format byte and a hash. */
+export const ENTRY_BYTES = 33;
+/** Levels of the tree that one level of tiles covers. */
+const TILE_LEVELS = 8;
+
+type Origin = Pick<StoredLog, 'log' | 'number'>;
+
+/** Reads tiles from the database; a partial one is the beginning of what is stored. */
+export function tileReader(db: Db, { log, number }: Origin): ReadTiles {
+  return async (tiles) => {
+    const { rows } = await db.query<{ hashes: Buffer | null }>({
+      name: 'proof-tiles',
+      text: `select substring(t.hashes from 1 for w.breedte * ${HASH_BYTES}) as hashes
+             from unnest($3::smallint[], $4::bigint[], $5::integer[]) with ordinality as w(niveau, tegel, breedte, plaats)
+             left join proof.tegels t on t.log = $1::text and t.nummer = $2::integer and t.niveau = w.niveau and t.tegel = w.tegel
+             order by w.plaats`,
+      values: [
+        log,
+        number,
+        tiles.map(({ level }) => (level === 'entries' ? 0 : level)),
+        tiles.map(({ index }) => index),
+        tiles.map(({ width }) => width),
+      ],
+    });
+    return rows.map(({ hashes }, i) => {
+      const tile = tiles[i];
+      if (hashes === null || tile === undefined || hashes.length !== tile.width * HASH_BYTES)
+        throw new MissingTileError(tile === undefined ? 'a tile' : tilePath(tile));
+      return hashes;
+    });
+  };
+}
+
+/** The tree of the database lacks a tile that its size promises. */
+export class MissingTileError extends Error {
+  constructor(path: string) {
+    super(`${path} is not in the database`);
+    this.name = 'MissingTileError';
+  }
+}
+
+/** A bundle of entries as it is stored. */
+export interface StoredBundle {
+  readonly index: number;
+  readonly entries: Buffer;
+  readonly numbers: readonly number[];
+}
+
+/** Bundles from one on. */
+export async function readBundles(
+  db: Db,
+  { log, number }: Origin,
+  from: number,
+  limit: number,
+): Promise<StoredBundle[]> {
+  const { rows } = await db.query<{ index: number; entries: Buffer; numbers: readonly (number | string)[] }>({
+    name: 'proof-bundles',
+    text: `select tegel as index, vermeldingen as entries, nrs as numbers from proof.bladen
+           where log = $1::text and nummer = $2::integer and tegel >= $3::bigint order by tegel limit $4::integer`,
+    values: [log, number, from, limit],
+  });
+  return rows.map(({ index, entries, numbers }) => ({ index, entries, numbers: numbers.map(Number) }));
+}
+
+/** Where entries are in a tree. */
+export interface Place {
+  readonly number: number;
+  /** Number of the origin, counted from 1. */
+  readonly origin: number;
+  readonly index: number;
+}
+
+/** Finds the leaves of records by their numbers; one that is not sequenced is absent. Not for the feed. */
+export async function findLeaves(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Place[]> {
+  const { rows } = await db.query<{ number: number; origin: number; index: number }>({
+    name: 'proof-find-leaves',
+    text: `select w.nr as number, b.nummer as origin, b.tegel * ${TILE_WIDTH} + array_position(b.nrs, w.nr) - 1 as index
+           from unnest($2::bigint[]) as w(nr)
+           cross join lateral (
+             select nummer, tegel, nrs from proof.bladen
+             where bereik @> w.nr and log = $1::text and nrs @> array[w.nr] offset 0
+           ) as b`,
+    values: [log, numbers],
+  });
+  return rows;
+}
+
+/** Appends leaves to a tree: tiles and bundles. The caller holds the lock of the log and stores the new size and root. */
+export async function appendLeaves(
+  db: Db,
+  { log, number }: Origin,
+  frontier: Frontier,
+  leaves: readonly NumberedEntry[],
+): Promise<void> {
+  const before = frontier.size;
+  const tiles = new Map<string, { level: number; index: number; hashes: Uint8Array[] }>();
+  await forEachWithinBudget(leaves, ({ entry }) => {
+    for (const complete of frontier.append(leafHash(entry))) {
+      if (complete.level % TILE_LEVELS !== 0) continue;
+      const [level, index] = [complete.level / TILE_LEVELS, Math.floor(complete.index / TILE_WIDTH)];
+      const key = `${level}/${index}`;
+      const tile = tiles.get(key) ?? { level, index, hashes: [] };
+      tile.hashes.push(complete.hash);
+      tiles.set(key, tile);
+    }
+  });
+  const grown = [...tiles.values()];
+  await db.query({
+    name: 'proof-append-tiles',
+    text: `insert into proof.tegels (log, nummer, niveau, tegel, hashes)
+           select $1::text, $2::integer, t.* from unnest($3::smallint[], $4::bigint[], $5::bytea[]) as t
+           on conflict (log, nummer, niveau, tegel) do update set hashes = tegels.hashes || excluded.hashes`,
+    values: [
+      log,
+      number,
+      grown.map(({ level }) => level),
+      grown.map(({ index }) => index),
+      grown.map(({ hashes }) => Buffer.concat(hashes)),
+    ],
+  });
+  const bundles = Map.groupBy(leaves.keys(), (i) => Math.floor((before + i) / TILE_WIDTH));
+  const rows = [...bundles].map(([index, positions]) => {
+    const of = positions.map((i) => leaves[i]).filter((leaf) => leaf !== undefined);
+    const real = of.map((leaf) => leaf.number).filter((nr) => nr > 0);
+    return {
+      index,
+      entries: Buffer.concat(of.map(({ entry }) => entry)),
+      numbers: of.map((leaf) => leaf.number).join(','),
+      range: real.length === 0 ? 'empty' : `[${Math.min(...real)},${Math.max(...real)}]`,
+    };
+  });
+  await db.query({
+    name: 'proof-append-bundles',
+    text: `insert into proof.bladen (log, nummer, tegel, vermeldingen, nrs, bereik)
+           select $1::text, $2::integer, b.tegel, b.vermeldingen, string_to_array(b.nrs, ',')::bigint[], b.bereik::int8range
+           from unnest($3::bigint[], $4::bytea[], $5::text[], $6::text[]) as b(tegel, vermeldingen, nrs, bereik)
+           on conflict (log, nummer, tegel) do update set vermeldingen = bladen.vermeldingen || excluded.vermeldingen,
+             nrs = bladen.nrs || excluded.nrs, bereik = range_merge(bladen.bereik, excluded.bereik)`,
+    values: [
+      log,
+      number,
+      rows.map(({ index }) => index),
+      rows.map(({ entries }) => entries),
+      rows.map(({ numbers }) => numbers),
+      rows.map(({ range }) => range),
+    ],
+  });
+}

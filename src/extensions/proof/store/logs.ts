@@ -1,0 +1,182 @@
+/** The logs of this database: their origins, sizes and checkpoints, and the queue of entries without an index. */
+import type { Db } from '../../../kernel/database/transaction.ts';
+import type { NumberedEntry, ProofLogName } from '../../../kernel/proof-log.ts';
+
+/** One origin of a log. */
+export interface StoredLog {
+  readonly log: ProofLogName;
+  /** 1, and one more for each new origin. */
+  readonly number: number;
+  readonly origin: string;
+  /** Verifier key (C2SP signed-note). */
+  readonly verifierKey: string;
+  readonly begunAt: Date;
+  /** Of the feed: the `sequenceNumber` in the first leaf that holds a record. */
+  readonly firstNumber: number;
+  /** Of the feed: records up to this number have no entry in the queue; the sequencer reads them. */
+  readonly takenOverTo: number;
+  readonly size: number;
+  readonly root: Uint8Array;
+  /** The last signed note; `null` before the first. */
+  readonly checkpoint: string | null;
+  readonly checkpointAt: Date | null;
+  /** Seconds since then, by the clock of the database. */
+  readonly checkpointAge: number | null;
+}
+
+const COLUMNS = `log, nummer as number, origin, sleutel as "verifierKey", begonnen_op as "begunAt", eerste_nummer as "firstNumber",
+  overgenomen_tot as "takenOverTo", grootte as size, wortel as root, checkpoint, checkpoint_op as "checkpointAt",
+  extract(epoch from clock_timestamp() - checkpoint_op)::float8 as "checkpointAge"`;
+
+/** Every origin of a log, the first one first. */
+export async function readOrigins(db: Db, log: ProofLogName): Promise<StoredLog[]> {
+  const { rows } = await db.query<StoredLog & Record<string, unknown>>({
+    name: 'proof-origins',
+    text: `select ${COLUMNS} from proof.logs where log = $1::text order by nummer`,
+    values: [log],
+  });
+  return rows;
+}
+
+/** The origin that a log has now; undefined when it was never begun here. */
+export async function readLog(db: Db, log: ProofLogName): Promise<StoredLog | undefined> {
+  return (await readOrigins(db, log)).at(-1);
+}
+
+/** Leaves of an origin that hold no record: the one that binds the checkpoint of the origin before it. */
+export function headerLeaves({ number }: Pick<StoredLog, 'number'>): number {
+  return number === 1 ? 0 : 1;
+}
+
+/** Begins an origin, unless another instance did meanwhile. */
+export async function insertLog(
+  db: Db,
+  {
+    log,
+    number,
+    origin,
+    verifierKey,
+    firstNumber,
+    takenOverTo,
+    root,
+  }: Pick<StoredLog, 'log' | 'number' | 'origin' | 'verifierKey' | 'firstNumber' | 'takenOverTo' | 'root'>,
+): Promise<void> {
+  await db.query(
+    `insert into proof.logs (log, nummer, origin, sleutel, eerste_nummer, overgenomen_tot, wortel)
+     values ($1::text, $2::integer, $3::text, $4::text, $5::bigint, $6::bigint, $7::bytea) on conflict do nothing`,
+    [log, number, origin, verifierKey, firstNumber, takenOverTo, root],
+  );
+}
+
+/** Takes the lock of a log until the transaction ends. @returns false when another instance has it */
+export async function tryLockLog(db: Db, log: ProofLogName): Promise<boolean> {
+  const { rows } = await db.query<{ locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended('proof ' || $1::text, 0)) as locked`,
+    [log],
+  );
+  return rows[0]?.locked === true;
+}
+
+/** Waits for that lock. */
+export async function lockLog(db: Db, log: ProofLogName): Promise<void> {
+  await db.query(`select pg_advisory_xact_lock(hashtextextended('proof ' || $1::text, 0))`, [log]);
+}
+
+export async function moveLog(db: Db, { log, number }: StoredLog, size: number, root: Uint8Array): Promise<void> {
+  await db.query(
+    'update proof.logs set grootte = $3::bigint, wortel = $4::bytea where log = $1::text and nummer = $2::integer',
+    [log, number, size, root],
+  );
+}
+
+/**
+ * Stores the signed note of a size. @returns false when the tree has grown meanwhile: then a newer one is to be signed
+ * @param by the note that this one adds cosignatures to; absent: a new one
+ */
+export async function storeCheckpoint(
+  db: Db,
+  { log, number, size }: StoredLog,
+  note: string,
+  by?: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update proof.logs set checkpoint = $4::text, checkpoint_op = case when $5::text is null then clock_timestamp() else checkpoint_op end
+     where log = $1::text and nummer = $2::integer and grootte = $3::bigint and ($5::text is null or checkpoint = $5::text)`,
+    [log, number, size, note, by ?? null],
+  );
+  return rowCount === 1;
+}
+
+export async function addToQueue(db: Db, log: ProofLogName, entries: readonly NumberedEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await db.query({
+    name: 'proof-queue',
+    text: `insert into proof.queue (log, nr, vermelding)
+           select $1::text, q.nr, q.vermelding from unnest($2::bigint[], $3::bytea[]) as q(nr, vermelding) order by q.nr`,
+    values: [log, entries.map(({ number }) => number), entries.map(({ entry }) => Buffer.from(entry))],
+  });
+}
+
+/**
+ * Takes committed entries off the queue, in order of number.
+ * @param from of the feed: the number that comes next; only what follows it without a gap is taken
+ */
+export async function takeFromQueue(db: Db, log: ProofLogName, limit: number, from?: number): Promise<NumberedEntry[]> {
+  const { rows } = await db.query<{ number: number; entry: Buffer }>(
+    from === undefined
+      ? { name: 'proof-take', text: taken(FIRST), values: [log, limit] }
+      : { name: 'proof-take-on', text: taken(WITHOUT_GAP), values: [log, limit, from] },
+  );
+  return rows;
+}
+
+/**
+ * Up to which number is taken. The whole statement sees one state of the queue, so what is there up to that number is what was counted.
+ * No join: with statistics of an empty queue it can become a loop in a loop, and takes minutes.
+ */
+const FIRST = `nr <= coalesce(
+  (select nr from proof.queue where log = $1::text order by nr offset $2::integer - 1 limit 1), ${Number.MAX_SAFE_INTEGER})`;
+
+const WITHOUT_GAP = `nr >= $3::bigint and nr <= (
+  select max(nr) from (
+    select nr, nr = $3::bigint - 1 + row_number() over (order by nr) as sluit_aan
+    from (select nr from proof.queue where log = $1::text and nr >= $3::bigint order by nr limit $2::integer) q
+  ) q where sluit_aan)`;
+
+function taken(which: string): string {
+  return `with genomen as (
+    delete from proof.queue where log = $1::text and ${which} returning nr as number, vermelding as entry
+  ) select * from genomen order by number`;
+}
+
+/** What waits: how many, and how long the first has (seconds). */
+export async function readQueue(db: Db, log: ProofLogName): Promise<{ pending: number; oldestSeconds: number }> {
+  const { rows } = await db.query<{ pending: number; oldestSeconds: number }>({
+    name: 'proof-queue-state',
+    text: `select count(*) as pending,
+             coalesce(extract(epoch from clock_timestamp() - min(op)), 0)::float8 as "oldestSeconds"
+           from proof.queue where log = $1::text`,
+    values: [log],
+  });
+  return rows[0] ?? { pending: 0, oldestSeconds: 0 };
+}
+
+/** Entries that still wait, by their number. */
+export async function readPending(db: Db, log: ProofLogName, numbers: readonly number[]): Promise<Map<number, Buffer>> {
+  if (numbers.length === 0) return new Map();
+  const { rows } = await db.query<{ number: number; entry: Buffer }>({
+    name: 'proof-pending',
+    text: 'select nr as number, vermelding as entry from proof.queue where log = $1::text and nr = any($2::bigint[])',
+    values: [log, numbers],
+  });
+  return new Map(rows.map(({ number, entry }) => [number, entry]));
+}
+
+/** The checkpoint that an origin ends with: the last published one, also when the database does not have its leaves any more. */
+export async function storeLastCheckpoint(db: Db, { log, number }: StoredLog, note: string): Promise<void> {
+  await db.query('update proof.logs set checkpoint = $3::text where log = $1::text and nummer = $2::integer', [
+    log,
+    number,
+    note,
+  ]);
+}

@@ -1,0 +1,239 @@
+/** Follows a feed for `feed follow`: the snapshot, then the feed without end. Faults are reported, and it goes on. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRecord } from '../json/json-value.ts';
+import { unwritable } from '../json/resource-json.ts';
+import type { OutboundClient } from '../outbound/outbound-client.ts';
+import {
+  askPage,
+  askPatiently,
+  discover,
+  type FeedAddresses,
+  FeedFault,
+  type Patience,
+  readAddresses,
+} from './client.ts';
+import {
+  describeGap,
+  type FeedRecord,
+  type Gap,
+  judgeHash,
+  NO_PROGRESS,
+  namedNumbers,
+  notePage,
+  readFeedPage,
+  readSnapshotPage,
+  withoutNamed,
+} from './page.ts';
+
+/** How far a follower is; saved between runs. */
+export interface FollowState extends FeedAddresses {
+  /** Address of the service document. */
+  readonly service: string;
+  /** The filters that the cursor was reached with: with others the follower's copy would be incomplete. */
+  readonly query: string;
+  readonly phase: 'snapshot' | 'feed';
+  /** Of the snapshot or of the feed, by `phase`. */
+  readonly cursor: string | null;
+  /** Where the feed goes on after the snapshot. */
+  readonly feedCursor: string | null;
+  /** The last number of the feed that was seen. */
+  readonly lastNumber: number | null;
+}
+
+export interface FollowOptions extends Patience {
+  readonly client: OutboundClient;
+  /** End when the feed has been caught up with. */
+  readonly once: boolean;
+  /** Handles a page; when it returns, `state` may be saved. */
+  readonly page: (records: readonly FeedRecord[], state: FollowState) => Promise<void>;
+  readonly fault: (text: string) => void;
+  /** Called once for what is allowed and worth knowing. */
+  readonly notice: (text: string) => void;
+  /** Called when there is nothing more. */
+  readonly caughtUp: (state: FollowState) => void;
+}
+
+const DEFAULT_WAIT_MS = 5000;
+/** Records of a snapshot at most. */
+const MAX_RECORDS = 100_000_000;
+
+/**
+ * Finds a feed by the address of its service document, or by a host that has the well-known address.
+ * @throws {FeedFault}
+ */
+export async function findFeed(address: string, { client, ...patience }: Patience & Pick<FollowOptions, 'client'>) {
+  const { serviceUrl, document } = await discover(
+    (url) => askPatiently(url, () => client.getJson({ url, signal: patience.signal, redirects: 'any-host' }), patience),
+    address,
+    readAddresses,
+  );
+  return { service: serviceUrl, ...document };
+}
+
+/**
+ * Follows a feed. A page is handled before its cursor is saved, so after a crash records may come twice, and none is missed.
+ * @throws {FeedFault}
+ * @throws the signal's reason
+ */
+export async function followFeed(begin: FollowState, options: FollowOptions): Promise<FollowState> {
+  const { client, fault, signal } = options;
+  const judge = recordJudge(options);
+  let state = begin;
+  let etag: string | undefined;
+  let progress = NO_PROGRESS;
+  let gaps: readonly Gap[] = [];
+  for (;;) {
+    const { phase, cursor, query } = state;
+    const url = phase === 'snapshot' ? state.snapshotUrl : state.feedUrl;
+    const request = { url, cursor, etag, query: new URLSearchParams(query), redirects: 'any-host', signal } as const;
+    const answer = await askPatiently(url, () => askPage(client, request), options);
+    etag = undefined;
+    if (answer.changed) {
+      const next = advance(state, answer.json, fault);
+      for (const record of next.records) judge(record, phase);
+      await options.page(
+        next.records.flatMap((record) => writablePart(record, fault)),
+        next.state,
+      );
+      // A redaction may name what was missing before it.
+      gaps = withoutNamed([...gaps, ...next.gaps], namedNumbers(next.records.map(({ record }) => record)));
+      const moved = next.state.cursor !== cursor || next.state.phase !== phase;
+      if (next.hasMore && !moved) {
+        throw new FeedFault('cursor-stands-still', `${url} says that there is more, but does not move on`);
+      }
+      progress =
+        next.hasMore && next.state.phase === phase && query === ''
+          ? notePage(progress, {
+              cursor: next.state.cursor ?? '',
+              numbers: next.records.map(({ sequenceNumber }) => sequenceNumber),
+              isSnapshot: phase === 'snapshot',
+              maxRecords: MAX_RECORDS,
+            })
+          : NO_PROGRESS;
+      state = next.state;
+      if (phase === 'snapshot' || next.hasMore) continue;
+      if (!moved) etag = answer.etag;
+    }
+    for (const gap of gaps) fault(describeGap(gap));
+    gaps = [];
+    options.caughtUp(state);
+    if (options.once) return state;
+    await sleep(Math.max(1000, answer.freshForMs === 0 ? DEFAULT_WAIT_MS : answer.freshForMs), undefined, { signal });
+  }
+}
+
+/**
+ * The members of a record that can be written as they were read; the others are reported. An unknown member must not cost us a redaction;
+ * an upsert whose data cannot be written is left out.
+ */
+function writablePart({ sequenceNumber, record }: FeedRecord, fault: (text: string) => void): FeedRecord[] {
+  if (unwritable(record) === undefined) return [{ sequenceNumber, record }];
+  const writable: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(record)) {
+    const wrong = unwritable(member);
+    if (wrong === undefined) writable.push([name, member]);
+    else fault(`number ${sequenceNumber}: ${name} ${wrong}; it is left out`);
+  }
+  const part = Object.fromEntries(writable);
+  return record.data !== undefined && part.data === undefined ? [] : [{ sequenceNumber, record: part }];
+}
+
+interface Advanced {
+  readonly records: readonly FeedRecord[];
+  readonly gaps: readonly Gap[];
+  readonly state: FollowState;
+  readonly hasMore: boolean;
+}
+
+function advance(state: FollowState, json: unknown, fault: (text: string) => void): Advanced {
+  const report = (_code: unknown, message: string): void => fault(message);
+  if (state.phase === 'snapshot') {
+    const { records, cursor, feedCursor } = readSnapshotPage(json, state, report);
+    return cursor === null
+      ? { records, gaps: [], hasMore: false, state: { ...state, phase: 'feed', cursor: feedCursor, feedCursor } }
+      : { records, gaps: [], hasMore: true, state: { ...state, cursor, feedCursor } };
+  }
+  const filtered = state.query !== '';
+  const position = { cursor: state.cursor, after: state.lastNumber ?? undefined, filtered };
+  const { records, cursor, head, hasMore, gaps } = readFeedPage(json, position, report);
+  const lastNumber = records.at(-1)?.sequenceNumber ?? state.lastNumber;
+  const isBehind = !filtered && lastNumber !== null && lastNumber < head;
+  const saysEnd = isRecord(json) && json.hasMore === false;
+  if (saysEnd && isBehind) fault(`says to be at the end, but head is ${head}`);
+  return { records, gaps, hasMore: hasMore && !saysEnd, state: { ...state, cursor, lastNumber } };
+}
+
+/** Reports what is wrong with single records; a hash only when other hashes of the same feed are made as ours are. */
+function recordJudge({ fault, notice }: FollowOptions): (record: FeedRecord, phase: FollowState['phase']) => void {
+  let matched = false;
+  let noticed = false;
+  return ({ sequenceNumber, record }, phase) => {
+    for (const wrong of faultsOf(record, phase)) fault(`number ${sequenceNumber}: ${wrong}`);
+    const verdict = record.op === 'upsert' ? judgeHash(record) : undefined;
+    if (verdict === 'matches') matched = true;
+    else if (verdict === 'differs' && matched)
+      fault(`number ${sequenceNumber}: its contentHash is not that of its data`);
+    else if ((verdict === 'differs' || verdict === 'absent') && !noticed) {
+      noticed = true;
+      notice(verdict === 'absent' ? 'records have no contentHash' : 'its hashes are of another form than ours');
+    }
+  };
+}
+
+function faultsOf(
+  { op, data, contentHash: said, ...record }: FeedRecord['record'],
+  phase: FollowState['phase'],
+): string[] {
+  const { verwijderreden, geredigeerdeSequenceNumbers: redacted } = record;
+  if (op === 'upsert') return typeof data === 'object' && data !== null ? [] : ['an upsert has no data'];
+  return [
+    ...(phase === 'snapshot' ? ['a snapshot holds something else than upserts'] : []),
+    ...(op === 'delete' || op === 'redact' ? [] : [`its op ${JSON.stringify(op)} is not known`]),
+    ...(data === undefined && said === undefined ? [] : [`a ${String(op)} holds content`]),
+    ...(typeof verwijderreden === 'string' ? [] : [`a ${String(op)} has no verwijderreden`]),
+    ...(op === 'redact' && !Array.isArray(redacted) ? ['a redact names no numbers'] : []),
+  ];
+}
+
+/**
+ * The state that was saved in a file; `undefined` when there is none.
+ * @throws {Error} when the file holds something else
+ */
+export async function readFollowState(file: string): Promise<FollowState | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (!isFollowState(value)) throw new Error(`${file} does not hold the state of a follower`);
+  return value;
+}
+
+/** Saves the state; a crash leaves the old one or the new one, never half of one. */
+export async function writeFollowState(file: string, state: FollowState): Promise<void> {
+  const draft = `${file}.new`;
+  await writeFile(draft, `${JSON.stringify(state)}\n`, { flush: true });
+  await rename(draft, file);
+}
+
+function isFollowState(value: unknown): value is FollowState {
+  if (typeof value !== 'object' || value === null) return false;
+  const { service, feedUrl, snapshotUrl, query, phase, cursor, feedCursor, lastNumber }: Record<string, unknown> = {
+    ...value,
+  };
+  return (
+    [service, feedUrl, snapshotUrl, query].every((text) => typeof text === 'string') &&
+    (phase === 'snapshot' || phase === 'feed') &&
+    [cursor, feedCursor].every((text) => text === null || typeof text === 'string') &&
+    (lastNumber === null || typeof lastNumber === 'number')
+  );
+}

@@ -1,0 +1,114 @@
+/** A source has one reader at a time, and a reader that lost its lease publishes nothing more. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { publishPage } from '../../../src/extensions/aggregator/feed/read-page.ts';
+import { type Lease, LeaseLostError } from '../../../src/extensions/aggregator/source.ts';
+import {
+  claimDueSources,
+  releaseFailed,
+  releaseSource,
+  renewLeases,
+  rereadLease,
+  takeLease,
+} from '../../../src/extensions/aggregator/store/leases.ts';
+import { saveProgress } from '../../../src/extensions/aggregator/store/progress.ts';
+import { addSource, findSource, removeSource, setPaused } from '../../../src/extensions/aggregator/store/sources.ts';
+import { transaction } from '../../../src/kernel/database/transaction.ts';
+import { prepareChange } from '../../../src/raadsfeed/domain/change.ts';
+import { pool, serviceDatabase } from '../../raadsfeed/service-database.ts';
+import { quiet } from '../../raadsfeed/support.ts';
+
+const SOURCES = 12;
+const url = (n: number): string => `https://raad.example/${n}`;
+const FEEDS = { soort: 'feed', limit: 100, leaseSeconds: 30 } as const;
+
+serviceDatabase();
+beforeEach(async () => {
+  for (let n = 0; n < SOURCES; n += 1) await addSource(pool, { adres: url(n), soort: 'feed', organisatiecodes: [] });
+});
+afterEach(async () => {
+  await pool.query('delete from aggregator.bron');
+});
+
+async function head(): Promise<number | undefined> {
+  return (await pool.query<{ head: number }>('select head from raadsfeed.feed')).rows[0]?.head;
+}
+
+async function publish(lease: Lease): Promise<number> {
+  const organisatie = { gemeente: 'gm0001', naam: 'Een' };
+  const data = {
+    bronidentificatie: `v-${Math.random()}`,
+    dossiertype: 'vergadering',
+    organisatie,
+    naam: 'Raad',
+  } as const;
+  const herkomst = { feedUrl: 'https://raad.example/feed', sequenceNumber: 1 };
+  const changes = [prepareChange({ op: 'upsert', resourceType: 'Vergadering', data }, { herkomst })];
+  const needs = { pool, clock: { now: () => new Date() }, log: quiet };
+  const position = { ...lease.source, cursor: 'c1', phase: 'feed' } as const;
+  return await publishPage(
+    lease,
+    { changes, issues: [], refused: 0, present: [], refusedKeys: [], hashMatches: true, read: 1 },
+    { position },
+    needs,
+  );
+}
+
+describe('a lease', () => {
+  it('has one holder: concurrent claims share the sources, each of them once', async () => {
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => claimDueSources(pool, `holder ${i}`, { ...FEEDS, limit: 3 })),
+    );
+    const taken = claims.flat().map(({ source }) => source.adres);
+    expect(new Set(taken).size).toBe(taken.length);
+    for (const claim of claims) expect(claim.length).toBeLessThanOrEqual(3);
+    const rest = await claimDueSources(pool, 'late', FEEDS);
+    expect([...taken, ...rest.map(({ source }) => source.adres)]).toHaveLength(SOURCES);
+    expect(await claimDueSources(pool, 'later', FEEDS)).toEqual([]);
+  });
+
+  it('that expired goes to another, and what its old holder still publishes is rolled back', async () => {
+    const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
+    if (lease === undefined) throw new Error('nothing was due');
+    expect(await publish(lease)).toBe(1);
+    await pool.query("update aggregator.bron set huur_tot = now() - interval '1 second' where id = $1", [
+      lease.source.id,
+    ]);
+    const second = await claimDueSources(pool, 'second', FEEDS);
+    expect(second.map(({ source }) => source.adres)).toContain(lease.source.adres);
+    const before = await head();
+    await expect(publish(lease)).rejects.toThrow(LeaseLostError);
+    await expect(rereadLease(pool, lease)).rejects.toThrow(LeaseLostError);
+    expect(await head()).toBe(before);
+    // Releasing it does not take it from its new holder.
+    await releaseSource(pool, lease, { inMs: 0 });
+    await releaseFailed(pool, lease, { inMs: 0, kind: 'x', message: 'x', pageSize: 1 });
+    expect(await claimDueSources(pool, 'third', FEEDS)).toEqual([]);
+  });
+
+  it('lasts as long as it is renewed', async () => {
+    await claimDueSources(pool, 'first', FEEDS);
+    await pool.query("update aggregator.bron set huur_tot = now() + interval '1 second'");
+    await renewLeases(pool, 'first', 60);
+    const { rows } = await pool.query(
+      'select min(extract(epoch from huur_tot - now())) > 50 as lasts from aggregator.bron',
+    );
+    expect(rows).toEqual([{ lasts: true }]);
+  });
+
+  it.each([
+    ['paused', (id: number) => setPaused(pool, id, true)],
+    ['removed', (id: number) => removeSource(pool, id)],
+    ['taken over by an operator', (id: number) => takeLease(pool, id, 'operator', 60)],
+  ])('of a source that is %s is invalid', async (_what, change) => {
+    const [lease] = await claimDueSources(pool, 'first', { ...FEEDS, limit: 1 });
+    if (lease === undefined) throw new Error('nothing was due');
+    await change(lease.source.id);
+    const before = await head();
+    await expect(publish(lease)).rejects.toThrow(LeaseLostError);
+    await expect(transaction(pool, (db) => saveProgress(db, lease, { ...lease.source }))).rejects.toThrow(
+      LeaseLostError,
+    );
+    expect(await head()).toBe(before);
+    expect((await findSource(pool, lease.source.adres))?.cursor ?? null).toBeNull();
+  });
+});

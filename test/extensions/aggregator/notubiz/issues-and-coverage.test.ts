@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addIssues,
+  MAX_ISSUES,
+  readIssues,
+  resolveIssues,
+  saveWindowIssues,
+} from '../../../../src/extensions/aggregator/store/issues.ts';
+import { addSource, findSource, readSourceStates } from '../../../../src/extensions/aggregator/store/sources.ts';
+import { readCoverage, readHeldKeys, saveCoverage } from '../../../../src/extensions/aggregator/store/windows.ts';
+import type { Coverage } from '../../../../src/extensions/aggregator/supplier/coverage.ts';
+import { pool, serviceDatabase } from '../../../raadsfeed/service-database.ts';
+import { publishLines } from '../../../raadsfeed/support.ts';
+import { NEXT_QUARTER, QUARTER } from './supplier/memory-feed.ts';
+
+let made = 0;
+
+serviceDatabase();
+
+async function newSource(): Promise<number> {
+  made += 1;
+  const organisatiecode = `gm${String(made).padStart(4, '0')}`;
+  const adres = `notubiz:${made}`;
+  await addSource(pool, { adres, soort: 'leveranciers-api', organisatiecodes: [organisatiecode], naam: 'X' });
+  return (await findSource(pool, adres))?.id ?? 0;
+}
+
+describe('issues', () => {
+  const issue = { what: 'call-failed', where: '/events/meetings/20', detail: 'status 500', times: 1, blocking: true };
+  const first = new Date('2025-02-01T12:00:00Z');
+  const later = new Date('2025-02-02T12:00:00Z');
+  const full = { window: QUARTER, depth: 'full' } as const;
+  const quick = { window: QUARTER, depth: 'quick' } as const;
+
+  it('are stored with what, where, since when and how often', async () => {
+    const source = await newSource();
+    await saveWindowIssues(pool, source, { ...full, issues: [issue] }, first);
+    await saveWindowIssues(pool, source, { ...quick, issues: [{ ...issue, times: 2 }] }, later);
+    expect(await readIssues(pool, source, 10)).toEqual([
+      {
+        ...issue,
+        times: 3,
+        window: QUARTER,
+        since: first.toISOString(),
+        lastSeen: later.toISOString(),
+        resolved: null,
+      },
+    ]);
+  });
+
+  it('are resolved when a full reading of the same window does not find them, and reopened', async () => {
+    const source = await newSource();
+    const resolved = async () => (await readIssues(pool, source, 10)).map((kept) => kept.resolved);
+    await saveWindowIssues(pool, source, { ...full, issues: [issue] }, first);
+    await saveWindowIssues(pool, source, { ...quick, issues: [] }, later);
+    await saveWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: [] }, later);
+    expect(await resolved()).toEqual([null]);
+    await saveWindowIssues(pool, source, { ...full, issues: [] }, later);
+    expect(await resolved()).toEqual([later.toISOString()]);
+    await saveWindowIssues(pool, source, { ...full, issues: [issue] }, later);
+    expect(await readIssues(pool, source, 10)).toMatchObject([
+      { resolved: null, times: 2, since: first.toISOString() },
+    ]);
+  });
+
+  it('are stored as text that the database can hold', async () => {
+    const source = await newSource();
+    const detail = `a\0b\ud800${'x'.repeat(2000)}`;
+    await saveWindowIssues(pool, source, { ...full, issues: [{ ...issue, detail }] }, first);
+    const [kept] = await readIssues(pool, source, 10);
+    expect(kept?.detail).toHaveLength(1000);
+    expect(kept?.detail.slice(0, 3)).toBe('ab\ufffd');
+  });
+
+  it('that differ only beyond what is stored are one, of a feed too', async () => {
+    const source = await newSource();
+    const where = `/${'x'.repeat(2000)}`;
+    await addIssues(pool, source, [issue, { ...issue, where }, { ...issue, where: `${where}#2` }], first);
+    expect(await readIssues(pool, source, 10)).toMatchObject([{ times: 1 }, { times: 2 }]);
+  });
+
+  const day = (n: number): Date => new Date(first.getTime() + n * 86_400_000);
+  const many = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, i) => ({ ...issue, where: `/${prefix}/${i}` }));
+  async function keptAt(source: number): Promise<{ kept: string[]; dropped: number | undefined }> {
+    const kept = (await readIssues(pool, source, 10_000)).map(({ where }) => where);
+    const state = (await readSourceStates(pool)).find(({ id }) => id === source);
+    return { kept, dropped: state?.meldingenWeggelaten };
+  }
+
+  it('are no more than a thousand of a supplier: the newest, and how many were dropped', async () => {
+    const source = await newSource();
+    await saveWindowIssues(pool, source, { ...full, issues: many(600, 'old') }, day(0));
+    expect(await keptAt(source)).toMatchObject({ dropped: 0 });
+    await saveWindowIssues(pool, source, { ...full, window: NEXT_QUARTER, issues: many(700, 'new') }, day(1));
+    const { kept, dropped } = await keptAt(source);
+    expect(kept).toHaveLength(MAX_ISSUES);
+    expect(kept.filter((where) => where.startsWith('/new/'))).toHaveLength(700);
+    expect(dropped).toBe(300);
+  });
+
+  it('are no more than a thousand of a feed, and another source keeps its own', async () => {
+    const [source, other] = [await newSource(), await newSource()];
+    await addIssues(pool, other, many(10, 'other'), day(0));
+    for (let n = 0; n < 6; n += 1) await addIssues(pool, source, many(200, `day-${n}`), day(n));
+    expect(await keptAt(source)).toMatchObject({ dropped: 200 });
+    expect((await keptAt(source)).kept.some((where) => where.startsWith('/day-0/'))).toBe(false);
+    expect(await keptAt(other)).toMatchObject({ dropped: 0, kept: { length: 10 } });
+  });
+
+  it('that are open stay before resolved ones, and those are dropped after ninety days', async () => {
+    const source = await newSource();
+    await addIssues(pool, source, many(5, 'over'), day(0));
+    await resolveIssues(pool, source, day(1));
+    await addIssues(pool, source, many(5, 'last'), day(0));
+    await addIssues(pool, source, many(998, 'new'), day(2));
+    expect((await keptAt(source)).kept.filter((where) => !where.startsWith('/new/'))).toHaveLength(2);
+    expect((await keptAt(source)).kept.some((where) => where.startsWith('/over/'))).toBe(false);
+    const second = await newSource();
+    await addIssues(pool, second, many(5, 'over'), day(0));
+    await resolveIssues(pool, second, day(1));
+    await addIssues(pool, second, many(1, 'new'), day(90));
+    expect((await keptAt(second)).kept).toHaveLength(6);
+    await addIssues(pool, second, many(1, 'new'), day(92));
+    expect(await keptAt(second)).toEqual({ kept: ['/new/0'], dropped: 5 });
+  });
+});
+
+describe('coverage', () => {
+  const month = (name: string, held: number, missing: string[] = []) => ({
+    month: name,
+    shown: held + missing.length,
+    held,
+    missing,
+    unnamed: 0,
+  });
+  const coverage = (...months: ReturnType<typeof month>[]): Coverage => ({ months, shown: 0, held: 0, percentage: 0 });
+  const at = new Date('2025-02-01T12:00:00Z');
+
+  it('keeps the last figure of each month, of whole months only', async () => {
+    const source = await newSource();
+    const months = async () => (await readCoverage(pool, source)).map(({ measured: _, ...rest }) => rest);
+    await saveCoverage(
+      pool,
+      source,
+      coverage(month('2025-01', 3), month('2025-02', 1, ['Vergadering/a'])),
+      QUARTER,
+      at,
+    );
+    await saveCoverage(pool, source, coverage(month('2025-04', 9)), NEXT_QUARTER, at);
+    expect(await months()).toEqual([month('2025-01', 3), month('2025-02', 1, ['Vergadering/a']), month('2025-04', 9)]);
+    const stretch = { from: '2025-01-15', to: '2025-02-28' };
+    await saveCoverage(pool, source, coverage(month('2025-01', 1), month('2025-02', 2)), stretch, at);
+    expect(await months()).toEqual([month('2025-01', 3), month('2025-02', 2), month('2025-04', 9)]);
+  });
+
+  it('knows which resources the feed has', async () => {
+    const organisatie = { gemeente: 'gm0363', naam: 'X' };
+    const data = { bronidentificatie: 'meeting-1/a', dossiertype: 'vergadering', organisatie, naam: 'Raad' };
+    await publishLines(pool, [{ op: 'upsert', resourceType: 'Vergadering', data }]);
+    const keys = ['Vergadering/meeting-1/a', 'Agendapunt/meeting-1/a', 'Vergadering/meeting-2'];
+    expect(await readHeldKeys(pool, 'gm0363', keys)).toEqual(new Set(['Vergadering/meeting-1/a']));
+    expect(await readHeldKeys(pool, 'gm0001', keys)).toEqual(new Set());
+  });
+});

@@ -1,0 +1,135 @@
+import {
+  createNotubizAdapter,
+  type NotubizAdapterOptions,
+} from '../../../../../src/extensions/aggregator/notubiz/adapter.ts';
+import { wooCategories } from '../../../../../src/extensions/aggregator/notubiz/map/context.ts';
+import { partKey } from '../../../../../src/extensions/aggregator/resource-key.ts';
+import type {
+  AdapterSource,
+  DateWindow,
+  KnownItem,
+  Part,
+  SourceAdapter,
+  SourceData,
+  WindowReading,
+  WindowRequest,
+} from '../../../../../src/extensions/aggregator/supplier/source-adapter.ts';
+import {
+  deriveChanges,
+  type WindowBaseline,
+  type WindowBatch,
+  type WindowChanges,
+  windowBatches,
+} from '../../../../../src/extensions/aggregator/supplier/window-changes.ts';
+import { expectContract } from './contract.ts';
+import type { NotubizServer } from './server.ts';
+
+export const QUARTER: DateWindow = { from: '2025-01-01', to: '2025-03-31' };
+export const NEXT_QUARTER: DateWindow = { from: '2025-04-01', to: '2025-06-30' };
+export const NOW = new Date('2025-02-01T12:00:00Z');
+export const SOURCE: AdapterSource = {
+  organisationId: '281',
+  organisatiecode: 'gm0363',
+  naam: 'Gemeente Amsterdam',
+  portaal: 'https://amsterdam.notubiz.nl',
+};
+
+export interface Round extends WindowChanges {
+  readonly reading: WindowReading;
+}
+
+interface RoundOptions {
+  readonly allowMassDelete?: boolean;
+  readonly deletedBefore?: number;
+  /** Lines that one transaction takes. */
+  readonly batch?: number;
+  /** Stops after so many transactions, as if the process was killed. */
+  readonly transactions?: number;
+}
+
+/** An adapter on the supplier, with a feed and a memory that a test can look into. */
+export class MemoryFeed {
+  readonly adapter: SourceAdapter;
+  readonly resources = new Map<string, SourceData>();
+  readonly items = new Map<string, KnownItem>();
+  now = NOW;
+
+  constructor(supplier: NotubizServer, options: Partial<NotubizAdapterOptions> = {}) {
+    this.adapter = createNotubizAdapter({
+      base: supplier.base,
+      categories: wooCategories([], []),
+      clock: { now: () => this.now },
+      retry: { attempts: 3, firstDelay: 1, maxDelay: 2000 },
+      ...options,
+    });
+  }
+
+  /** Reads a window, publishes what follows, and checks every record against the contract. */
+  async round(more: Partial<WindowRequest> & RoundOptions = {}): Promise<Round> {
+    const { allowMassDelete = true, deletedBefore = 0, batch = 1000, transactions, ...request } = more;
+    const window = more.window ?? QUARTER;
+    const known = [...this.items.values()].filter(({ day }) => day >= window.from && day <= window.to);
+    const reading = await this.adapter.readWindow({
+      source: SOURCE,
+      window,
+      depth: 'full',
+      known,
+      signal: new AbortController().signal,
+      ...request,
+    });
+    const state = this.#state(reading, known, { allowMassDelete, deletedBefore });
+    const changes = deriveChanges(reading, state);
+    for (const transaction of windowBatches(changes, batch).slice(0, transactions)) this.#commit(transaction);
+    return { ...changes, reading };
+  }
+
+  #commit({ lines, items, obsolete }: WindowBatch): void {
+    for (const line of lines) {
+      if (line.op === 'upsert') {
+        expectContract(line);
+        this.resources.set(partKey({ resourceType: line.resourceType, ...line.data }), { ...line.data });
+      } else this.resources.delete(partKey({ resourceType: line.resourceType, ...line.resource }));
+    }
+    for (const item of items) this.items.set(item.key, item);
+    for (const key of obsolete) this.items.delete(key);
+  }
+
+  /** A resource of the feed. */
+  get(key: string): SourceData {
+    const data = this.resources.get(key);
+    if (data === undefined) throw new Error(`the feed does not have ${key}`);
+    return data;
+  }
+
+  keys(): string[] {
+    return [...this.resources.keys()].toSorted();
+  }
+
+  #state(
+    reading: WindowReading,
+    inWindow: readonly KnownItem[],
+    word: Pick<WindowBaseline, 'allowMassDelete' | 'deletedBefore'>,
+  ): WindowBaseline {
+    const keys = new Set([...inWindow, ...reading.items].map(({ key }) => key));
+    const known = [...this.items.values()].filter(({ key }) => keys.has(key));
+    const elsewhere = [...this.items.values()].filter(({ key }) => !keys.has(key)).flatMap(({ parts }) => parts);
+    return {
+      organisatiecode: SOURCE.organisatiecode,
+      known,
+      elsewhere: Map.groupBy(elsewhere, (part: Part) => partKey(part)),
+      documents: new Map(this.#of('Informatieobject').map((data) => [data.bronidentificatie, data])),
+      agendapunten: new Map(this.#of('Agendapunt').map((data) => [data.bronidentificatie, meetingOf(data)])),
+      total: this.resources.size,
+      ...word,
+    };
+  }
+
+  #of(resourceType: string): SourceData[] {
+    return [...this.resources].filter(([key]) => key.startsWith(`${resourceType}/`)).map(([, data]) => data);
+  }
+}
+
+function meetingOf({ vergadering }: SourceData): string {
+  if (typeof vergadering !== 'object' || vergadering === null || !('bronidentificatie' in vergadering)) return '';
+  return String(vergadering.bronidentificatie);
+}

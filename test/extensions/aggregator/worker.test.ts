@@ -1,0 +1,39 @@
+/** The scheduler takes sources that are due, without waiting for its poll when it knows better. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { releaseSource } from '../../../src/extensions/aggregator/store/leases.ts';
+import { addSource } from '../../../src/extensions/aggregator/store/sources.ts';
+import { createScheduler } from '../../../src/extensions/aggregator/worker.ts';
+import { quiet, servicePool } from '../../raadsfeed/support.ts';
+import { createDatabase } from '../../support/database.ts';
+
+it('reads a source again at once when its run left it due', async () => {
+  const database = await createDatabase();
+  const pool = servicePool(database.url);
+  const runs = 40;
+  let count = 0;
+  const done = Promise.withResolvers<void>();
+  const scheduler = createScheduler({
+    ...{ pool, log: quiet, holder: 'test', soort: 'feed', concurrency: 4, leaseSeconds: 30 },
+    stopping: new AbortController().signal,
+    run: async (lease) => {
+      count += 1;
+      if (count === runs) done.resolve();
+      // Long enough for the scheduler to be waiting when it ends.
+      await sleep(20);
+      await releaseSource(pool, lease, { inMs: 0 });
+    },
+  });
+  try {
+    await addSource(pool, { adres: 'https://raad.example/1', soort: 'feed', organisatiecodes: [] });
+    const start = performance.now();
+    scheduler.start();
+    await done.promise;
+    // With a poll of 200 ms between them, forty runs take eight seconds.
+    expect(performance.now() - start).toBeLessThan(6000);
+  } finally {
+    await scheduler.close();
+    await pool.end();
+    await database.drop();
+  }
+});

@@ -1,0 +1,48 @@
+/** Whatever a member holds, a check ends with a report. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { DeliveryCheck } from '../../../../src/extensions/delivery-tools/check/delivery-check.ts';
+import { reportHtml } from '../../../../src/extensions/delivery-tools/check/report-html.ts';
+import { reportJson } from '../../../../src/extensions/delivery-tools/check/report-text.ts';
+import { loadModel } from '../../../../src/gegevens/model/model.ts';
+import { message, shvLevering, traject, vsLevering } from './support.ts';
+
+/** Puts a value in place of the n-th value of a message, counted through all levels. */
+function withValue(message: unknown, at: number, value: unknown): unknown {
+  let count = -1;
+  return JSON.parse(
+    JSON.stringify(message, (_name, member) => {
+      count += 1;
+      return count === at ? value : member;
+    }),
+  );
+}
+
+const toStrings = fc.constantFrom({ toString: 1, valueOf: 2 }, { length: -1 }, JSON.parse('{"__proto__": {"a": 1}}'));
+
+it.each([
+  ['shv', '1.0', message([shvLevering([traject(), traject()])]), 'schuldhulptrajecten'],
+  ['vs', '1.1', message([vsLevering('1.1')]), 'vroegsignalen'],
+  ['vs', '1.2', message([vsLevering('1.2')]), 'vroegsignalen'],
+] as const)('of %s %s', (variant, version, good, records) => {
+  const model = loadModel(variant, version);
+  const property = fc.property(fc.nat({ max: 80 }), fc.oneof(fc.jsonValue({ maxDepth: 3 }), toStrings), (at, value) => {
+    const broken = withValue(good, at, value);
+    const check = new DeliveryCheck({ model, now: new Date('2026-06-01T00:00:00Z') });
+    check.start('');
+    const leveringen: unknown = Object(broken).leveringen;
+    for (const [index, levering] of (Array.isArray(leveringen) ? leveringen : []).entries()) {
+      const list = (name: string): unknown[] => (Array.isArray(Object(levering)[name]) ? Object(levering)[name] : []);
+      for (const [n, record] of list(records).entries()) check.item(index, 'records', n, record, false);
+      for (const [n, zaak] of list('vroegsignaalzaken').entries()) check.item(index, 'zaken', n, zaak, false);
+      check.levering(index, levering);
+    }
+    check.envelop(broken);
+    const report = check.report();
+    for (const { places } of reportJson(report).findings) {
+      for (const place of places) expect(place).toMatch(/^(\/|$)/);
+    }
+    expect(reportHtml(report, { sources: ['a'], model: version, made: new Date(0) })).toContain('</html>');
+  });
+  fc.assert(property, { numRuns: 400 });
+});

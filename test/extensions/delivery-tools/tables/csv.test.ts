@@ -1,0 +1,268 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readMappingFile } from '../../../../src/extensions/delivery-tools/tables/mapping-file.ts';
+import { planTables } from '../../../../src/extensions/delivery-tools/tables/plan.ts';
+import { readTables } from '../../../../src/extensions/delivery-tools/tables/read-tables.ts';
+import { envelopOf, openTableFile } from '../../../../src/extensions/delivery-tools/tables/table-source.ts';
+import { loadModel } from '../../../../src/gegevens/model/model.ts';
+import { fileNamed, shvMapping, shvTable, tryTable } from './support.ts';
+
+const EXAMPLE = join(import.meta.dirname, '../../../../examples/tables/gegevens/vs-signalen.xlsx');
+const csv = (...lines: readonly string[]): string => fileNamed('tabel.csv', `${lines.join('\r\n')}\r\n`);
+const client = { '/client/-/Burgerservicenummer': 'BSN', '/client/-/Postcode': 'Postcode' };
+
+describe('how a CSV file is written', () => {
+  it('is Windows-1252 where the mapping says so', async () => {
+    const file = fileNamed('tabel.csv', Buffer.from('Omschrijving\r\nCaf\xe9 \x80 5 \x91s\r\n', 'latin1'));
+    const mapping = shvTable({ '/omschrijving': 'Omschrijving' }, {}, { csv: { encoding: 'windows-1252' } });
+    expect((await tryTable(mapping, file)).records).toEqual([{ gemeentecode: '0014', omschrijving: 'Café € 5 ‘s' }]);
+  });
+
+  it('is UTF-8 by default, and a cell that is not is a fault', async () => {
+    const file = fileNamed('tabel.csv', Buffer.from('Omschrijving\nCaf\xe9\n', 'latin1'));
+    const { status, faults } = await tryTable(shvTable({ '/omschrijving': 'Omschrijving' }), file);
+    expect(status).toBe(1);
+    expect(faults).toEqual([{ row: 2, column: 'Omschrijving', message: expect.stringContaining('not valid UTF-8') }]);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    const file = csv('\ufeffOmschrijving;Postcode', 'é;x');
+    const { records } = await tryTable(shvTable({ '/omschrijving': 'Omschrijving' }), file);
+    expect(records).toMatchObject([{ omschrijving: 'é' }]);
+  });
+
+  it.each([
+    [';', undefined],
+    [',', undefined],
+    ['\t', undefined],
+    ['|', undefined],
+    ['~', '~'],
+  ])('has the delimiter %j', async (delimiter, named) => {
+    const file = csv(['BSN', 'Postcode'].join(delimiter), ['000000012', '0123 AB'].join(delimiter));
+    const mapping = shvTable(client, {}, { csv: named === undefined ? {} : { delimiter: named } });
+    const { records } = await tryTable(mapping, file);
+    expect(records).toMatchObject([{ client: [{ Burgerservicenummer: '000000012', Postcode: '0123 AB' }] }]);
+  });
+
+  it('may name its delimiter in a first line', async () => {
+    const file = csv('sep=|', 'BSN|Post;code;x;y', '000000012|1');
+    const { records } = await tryTable(shvTable({ '/omschrijving': 'BSN' }, {}, { csv: {} }), file);
+    expect(records).toMatchObject([{ omschrijving: '000000012' }]);
+  });
+
+  it('says how it was read when a guess of the delimiter was wrong', async () => {
+    const guess = 'delimiter ";" (guessed; csv.delimiter sets it)';
+    const mapping = shvTable({ '/omschrijving': 'BSN' }, {}, { csv: {} });
+    expect((await tryTable(mapping, csv('BSN,a;b;c;d', '1,2;3;4;5'))).faults).toMatchObject([
+      {
+        row: 1,
+        column: 'BSN',
+        message: expect.stringContaining(`no such column; 4 columns were read as utf-8, ${guess}`),
+      },
+    ]);
+    expect((await tryTable(mapping, csv('"BSN",a;b;c;d', '1,2;3;4;5'))).faults).toMatchObject([
+      { row: 1, message: expect.stringContaining(guess) },
+    ]);
+  });
+
+  it('has quotes over lines, and rows are counted as a spreadsheet does', async () => {
+    const file = csv('BSN;Omschrijving', '1;"een ""twee""\r\ndrie; vier"', '2;"x', 'y"', '3;z');
+    const { records, faults } = await tryTable(
+      shvTable({ '/omschrijving': 'Omschrijving', '/startdatum': 'BSN' }),
+      file,
+    );
+    expect(records.map(({ omschrijving }) => omschrijving)).toEqual(['een "twee"\r\ndrie; vier', 'x\r\ny', 'z']);
+    expect(faults.map(({ row }) => row)).toEqual([2, 3, 4]);
+  });
+
+  it('has empty rows anywhere', async () => {
+    const file = csv('', ';;', 'BSN;Postcode', ';', '000000012;0123 AB', '', '   ; ', '000000024;0123 AC', '');
+    const { records, faults } = await tryTable(shvTable(client), file);
+    expect([records.length, faults]).toEqual([2, []]);
+  });
+
+  it('has a row of names further down, or none', async () => {
+    const below = csv('Overzicht', '', 'bsn ;POST  CODE', '1;0123 AB');
+    const columns = { '/omschrijving': 'BSN', '/client/-/Postcode': 'Post code' };
+    expect((await tryTable(shvTable(columns, { header: 3 }), below)).records).toMatchObject([{ omschrijving: '1' }]);
+    const numbered = shvTable({ '/omschrijving': 2 }, { header: 'none' });
+    expect((await tryTable(numbered, csv('1;een', '2;twee'))).records).toMatchObject([
+      { omschrijving: 'een' },
+      { omschrijving: 'twee' },
+    ]);
+  });
+});
+
+describe('a CSV file that cannot be read', () => {
+  const mapping = (): string => shvTable(client);
+
+  it.each([
+    ['is cut off within quotes', 'BSN;Postcode\n1;"a\n2;b\n', /row has|never closed/],
+    ['has a quote within a cell', 'BSN;Postcode\n1;a\n2;b"c"\n', /quote within a cell/],
+    ['is UTF-16', Buffer.from('\ufeffBSN;Postcode\n1;2', 'utf16le'), /not UTF-8 or Windows-1252/],
+    ['is empty', '', /no row of column names/],
+  ])('%s', async (_, text, message) => {
+    const { status, faults } = await tryTable(mapping(), fileNamed('tabel.csv', text));
+    expect(status).toBe(1);
+    expect(faults.map((fault) => fault.message)).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('is cut off within a row, or has a delimiter too many', async () => {
+    const file = fileNamed('tabel.csv', 'BSN;Postcode;Nr\n1;0123 AB;5\n2;0123 AB;5;6\n3;0123 AB;5;\n4;01');
+    const { faults } = await tryTable(mapping(), file);
+    expect(faults.map(({ row, message }) => [row, message])).toEqual([
+      [3, expect.stringContaining('4 cells, and 3 columns')],
+      [5, expect.stringContaining('2 cells, and 3 columns')],
+    ]);
+    const allowed = shvTable(client, {}, { csv: { delimiter: ';', shortRows: true } });
+    expect((await tryTable(allowed, csv('BSN;Postcode;Nr', '4;01'))).faults).toEqual([]);
+  });
+
+  it('has a quote that is never closed in more than a megabyte', async () => {
+    const file = fileNamed('tabel.csv', `BSN;Postcode\n1;"${'x\n'.repeat(1_000_000)}`);
+    const { faults } = await tryTable(mapping(), file);
+    expect(faults).toMatchObject([{ row: 2, message: expect.stringContaining('bytes') }]);
+  });
+
+  it('has other columns than the mapping names: missing, and twice', async () => {
+    const { faults } = await tryTable(
+      shvTable({ '/omschrijving': 'Naam', '/startdatum': 'Start', '/einddatum': 'Einde' }),
+      csv('Start;Einde;start;Los;Los', '1;2;3;4;5'),
+    );
+    expect(faults).toEqual([
+      { row: 1, column: 'Naam', message: expect.stringContaining('no such column') },
+      { row: 1, column: 'Start', message: '2 columns of this name: A, C' },
+    ]);
+  });
+});
+
+describe('rows and records', () => {
+  const debts = (table: object = {}) =>
+    shvTable(
+      { ...client, '/schulden/-/bedrag': 'Bedrag', '/schulden/-/zakelijkeSchuld': { value: false } },
+      { key: ['Nr'], items: { '/client': { key: ['BSN'] } }, ...table },
+    );
+  const rows = ['Nr;BSN;Postcode;Bedrag', 'a;1;0123 AB;10', 'a;2;;20', 'b;3;;', 'a;1;;30'];
+
+  it('are one record while their key is the same; items with a key are one item', async () => {
+    const { records, faults } = await tryTable(debts(), csv(...rows.slice(0, 4)));
+    expect(faults).toEqual([]);
+    expect(records).toMatchObject([
+      {
+        client: [{ Burgerservicenummer: '1', Postcode: '0123 AB' }, { Burgerservicenummer: '2' }],
+        schulden: [
+          { bedrag: 10, zakelijkeSchuld: false },
+          { bedrag: 20, zakelijkeSchuld: false },
+        ],
+      },
+      { client: [{ Burgerservicenummer: '3' }] },
+    ]);
+    // A constant makes no item.
+    expect(records[1]).not.toHaveProperty('schulden');
+  });
+
+  it('are a fault when they stand apart, and sorted when the mapping says so', async () => {
+    const apart = await tryTable(debts(), csv(...rows));
+    expect(apart.faults).toMatchObject([
+      {
+        row: 5,
+        column: 'Nr',
+        message: expect.stringMatching(/^the key of row 2 again, after other rows: .*scattered/),
+      },
+    ]);
+    const sorted = await tryTable(debts({ scattered: true }), csv(...rows));
+    expect(sorted.faults).toEqual([]);
+    expect(sorted.records).toMatchObject([{ schulden: [{ bedrag: 10 }, { bedrag: 20 }, { bedrag: 30 }] }, {}]);
+  });
+
+  it('are a fault when rows of one record differ', async () => {
+    const mapping = shvTable({ '/omschrijving': 'Tekst' }, { key: ['Nr'] });
+    const { faults } = await tryTable(mapping, csv('Nr;Tekst', 'a;x', 'a;', 'a;y', ';z'));
+    expect(faults).toEqual([
+      { row: 4, column: 'Tekst', message: 'differs from row 2, of the same record' },
+      { row: 5, column: 'Nr', message: 'the key of the record is empty' },
+    ]);
+  });
+
+  it('are read where a column says so, and a cell makes several items', async () => {
+    const mapping = shvMapping({
+      tables: [
+        { key: ['Nr'], where: { column: 'Soort', in: ['t'] }, members: { '/gemeentecode': 'Waarde' } },
+        {
+          key: ['Nr'],
+          where: { column: 'Soort', in: ['S'] },
+          members: { '/schulden/-/bedrag': { column: 'Waarde', split: '+' } },
+        },
+      ],
+    });
+    const { records } = await tryTable(mapping, csv('Soort;Nr;Waarde', 'S;1;10 + 20', 'T;1;0014', 'X;1;?'));
+    expect(records).toEqual([{ gemeentecode: '0014', schulden: [{ bedrag: 10 }, { bedrag: 20 }] }]);
+  });
+
+  it('make a levering for each different organisation, in the order of the file', async () => {
+    const levering = {
+      '/aanleverende_organisatie/(Statutaire) Naam': 'Organisatie',
+      '/aanleverende_organisatie/contactpersonen/0/email': { value: 'a@b.example' },
+    };
+    const mapping = shvTable({ '/omschrijving': 'Tekst' }, {}, { levering });
+    const { leveringen } = await tryTable(mapping, csv('Organisatie;Tekst', 'Noord;1', 'Zuid;2', 'Noord;3'));
+    expect(leveringen).toBe(2);
+  });
+
+  it('have numbered items, without gaps where one is empty', async () => {
+    const mapping = shvTable({ '/client/1/Burgerservicenummer': 'Partner', '/client/0/Burgerservicenummer': 'BSN' });
+    const { records } = await tryTable(mapping, csv('BSN;Partner', '1;2', ';3'));
+    expect(records).toMatchObject([
+      { client: [{ Burgerservicenummer: '1' }, { Burgerservicenummer: '2' }] },
+      { client: [{ Burgerservicenummer: '3' }] },
+    ]);
+  });
+});
+
+it('stops when it is interrupted, for that reason', async () => {
+  const file = fileNamed('tabel.csv', `T\n${'x\n'.repeat(200_000)}`);
+  const plan = planTables(readMappingFile(shvTable({ '/omschrijving': 'T' })), loadModel('shv'));
+  for (const path of [file, fileNamed('t.xlsx', readFileSync(EXAMPLE))]) {
+    const interruption = new AbortController();
+    const onBytes = (): void => interruption.abort(new Error('interrupted'));
+    const { signal } = interruption;
+    const table = await openTableFile(path, { plan, signal, onBytes });
+    const envelop = envelopOf({ plan, now: new Date() });
+    await expect(readTables({ plan, file: table, envelop, signal, samples: 0 })).rejects.toThrow('interrupted');
+    await table.close();
+  }
+});
+
+it('names all faults together, with row and column, and repeats no value', async () => {
+  const mapping = shvTable({
+    '/startdatum': 'Start',
+    '/totaalSchuldbedragBijAanvangSchuld': 'Schuld',
+    '/aanmelding/crisisinterventie': 'Crisis',
+    '/uitstroom/reden': { column: 'Reden', values: { A: 'Afgerond', X: 'Weg' } },
+    '/gemeentecode': 'Gemeente',
+  });
+  const { faults, stderr } = await tryTable(
+    mapping,
+    csv(
+      'Start;Schuld;Crisis;Reden;Gemeente',
+      '30-02-2026;veel;geheim;B;0014',
+      '1-2-2026;1;ja;X;0014',
+      '1-2-2026;1;ja;A;',
+    ),
+  );
+  expect(faults).toEqual([
+    { row: 2, column: 'Start', message: 'is not a date of the form yyyy-MM-dd, d-M-yyyy' },
+    { row: 2, column: 'Schuld', message: 'is not a number with a comma before its decimals' },
+    { row: 2, column: 'Crisis', message: expect.stringContaining('is none of ja') },
+    { row: 2, column: 'Reden', message: 'is not among the values that the mapping knows' },
+    {
+      row: 3,
+      column: 'Reden',
+      pointer: '/uitstroom/reden',
+      message: expect.stringMatching(/^must be one of "Overleden"/),
+    },
+    { row: 4, column: 'Gemeente', pointer: '', message: "must have required property 'gemeentecode'" },
+  ]);
+  expect(JSON.stringify([faults, stderr])).not.toMatch(/veel|geheim/);
+});

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { followStep as followDiwoo } from '../../src/extensions/diwoo/follow-feed.ts';
+import { followStep } from '../../src/extensions/pages/search/follow-feed.ts';
+import { MOST_REMOVED } from '../../src/raadsfeed/store/follow-index.ts';
+import { pool, serviceDatabase } from '../raadsfeed/service-database.ts';
+
+serviceDatabase();
+
+const ROWS = 2 * MOST_REMOVED + 1;
+
+async function count(table: string): Promise<number> {
+  return (await pool.query<{ n: number }>(`select count(*)::integer as n from ${table}`)).rows[0]?.n ?? 0;
+}
+
+it.each([
+  {
+    table: 'raadsfeed_zoek.stuk',
+    fill: `insert into raadsfeed_zoek.stuk select i, 'gm9901', 'Vergadering', 'v-' || i, now(), 'Oud', null, null, null, null, null, '{}', '' from generate_series(1, ${ROWS}) i`,
+    step: followStep,
+  },
+  {
+    table: 'raadsfeed_diwoo.stuk',
+    fill: `insert into raadsfeed_diwoo.stuk (organisatiecode, bronidentificatie, nummer, gewijzigd, titel, reden) select 'gm9901', 'd-' || i, i, now(), 'Oud', 'no-file' from generate_series(1, ${ROWS}) i`,
+    step: followDiwoo,
+  },
+])('removes what $table has of another feed in steps, each of which stays done', async ({ table, fill, step }) => {
+  await pool.query(fill);
+  await pool.query(`update ${table.replace('stuk', 'positie')} set feed_id = 'anders'`);
+  const left: number[] = [];
+  for (let i = 0; i < 3; i += 1) {
+    expect(await step(pool)).toBe('changed');
+    left.push(await count(table));
+  }
+  expect(left).toEqual([ROWS - MOST_REMOVED, 1, 0]);
+  expect(await step(pool)).toBe('done');
+});

@@ -1,0 +1,209 @@
+/**
+ * The pages in a real browser, with the demo's stand-in for the national login: from the front to logging out by keyboard only and without
+ * script, at 320 pixels, for people who use assistive technology, and on paper.
+ */
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, inChromium, launchChromium } from '../../../scripts/chromium.ts';
+import { startAuthorizationServer } from '../../../src/demo/authorization-server.ts';
+import { actie, type LogServer, startLog } from '../../verwerkingenlog/support.ts';
+import { CLIENT, Browser as Fetcher, inzageEnv } from './support.ts';
+
+const PERSONS = [
+  { bsn: '999990019', name: 'Mevrouw E. de Eerste' },
+  { bsn: '999991905', name: 'De heer T. Tweede' },
+];
+const executable = findChromium();
+const failures: unknown[] = [];
+let directory: string;
+let issuer: Awaited<ReturnType<typeof startAuthorizationServer>>;
+let log: LogServer;
+let chromium: Browser | undefined;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'koppelvlak-inzage-'));
+  issuer = await startAuthorizationServer({
+    ...{ port: 0, audience: 'x', clients: [], keysDirectory: directory, production: false },
+    signIn: { client: CLIENT, returnPath: '/inzage/terug', persons: PERSONS },
+    log: { info: () => undefined, error: (fields) => void failures.push(fields) },
+  });
+  log = await startLog({ env: inzageEnv(issuer.signInIssuer) });
+  const id = '5f0bef4c-f66f-4311-84a5-19e8bf359eaf';
+  await log.call(['register:write'], 'PUT', `/verwerkingsactiviteiten/${id}`, {
+    ...{ naam: 'Schuldhulpverlening', doel: 'Mensen met schulden helpen', grondslag: 'Publieke taak' },
+    verantwoordelijkeOrganisatie: '00000099000000001000',
+  });
+  for (let i = 0; i < 52; i += 1) {
+    const tijdstip = new Date(Date.UTC(2026, 0, 1, i)).toISOString();
+    await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(PERSONS[0]?.bsn ?? '', { tijdstip }));
+  }
+  const long = { actieNaam: 'x'.repeat(242), handelingNaam: 'y'.repeat(242), uitvoerder: '0'.repeat(19).concat('1') };
+  await log.call(
+    ['create:normal'],
+    'POST',
+    '/verwerkingsacties',
+    actie(PERSONS[0]?.bsn ?? '', { ...long, tijdstip: '2026-02-01T00:00:00Z' }),
+  );
+  if (executable !== undefined) chromium = await launchChromium(executable);
+});
+afterAll(async () => {
+  await chromium?.close();
+  await log?.stop();
+  await issuer?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('the stand-in for the national login', () => {
+  it('logs in whom the visitor picks, and takes no code twice', async () => {
+    const citizen = new Fetcher(log.server.url);
+    const away = await citizen.open('/inzage/inloggen');
+    const provider = new Fetcher(issuer.signInIssuer);
+    const login = await provider.open(away.location);
+    const picking = await provider.open(login.location);
+    expect(picking.text).toContain('Nagemaakte DigiD');
+    expect(picking.text).toContain('Dit is niet de echte DigiD.');
+    const picked = await provider.open(login.location, { method: 'POST', body: new URLSearchParams({ persoon: '1' }) });
+    const done = await provider.open(picked.location);
+    expect(done.location).toMatch(new RegExp(`^${log.server.url}/inzage/terug\\?code=`));
+    const thief = citizen.copy();
+    expect((await citizen.open(done.location)).location).toBe('/inzage/overzicht');
+    expect((await thief.open(done.location)).status).toBe(403);
+    const overview = await citizen.open('/inzage/overzicht');
+    expect(overview.status).toBe(200);
+    // Nothing of the first person.
+    expect(overview.text).not.toContain('Zoeken persoon');
+    expect(failures).toEqual([]);
+  });
+
+  it('refuses another client, another address to come back to, and a request without PKCE', async () => {
+    const away = new URL((await new Fetcher(log.server.url).open('/inzage/inloggen')).location);
+    for (const [name, value] of [
+      ['client_id', 'boef'],
+      ['redirect_uri', 'https://boef.example/terug'],
+      ['code_challenge', ''],
+    ] as const) {
+      const changed = new URL(away);
+      if (value === '') changed.searchParams.delete(name);
+      else changed.searchParams.set(name, value);
+      const answer = await new Fetcher(issuer.signInIssuer).open(changed.href);
+      expect(answer.status === 400 || answer.location.includes('error=invalid_request'), name).toBe(true);
+    }
+    expect((await fetch(`${issuer.signInIssuer}/kies/${'x'.repeat(20)}`)).status).toBe(400);
+    expect((await fetch(`${issuer.signInIssuer}/me`)).status).toBe(404);
+  });
+});
+
+describe.runIf(executable !== undefined)(inChromium(executable), () => {
+  const open = async (
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<{ context: BrowserContext; page: Page }> => {
+    if (chromium === undefined) throw new Error('there is no Chromium');
+    const context = await chromium.newContext({ javaScriptEnabled: false, ...options });
+    return { context, page: await context.newPage() };
+  };
+
+  /** Presses Tab until what has the focus has this text, and then Enter. */
+  const follow = async (page: Page, text: string): Promise<void> => {
+    for (let i = 0; i < 200; i += 1) {
+      await page.keyboard.press('Tab');
+      const focused: unknown = await page.evaluate("document.querySelector(':focus')?.textContent");
+      if (typeof focused === 'string' && focused.includes(text)) {
+        await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
+        return;
+      }
+    }
+    throw new Error(`nothing with the text ${text} can be reached by keyboard`);
+  };
+
+  const logIn = async (page: Page): Promise<void> => {
+    await page.goto(`${log.server.url}/inzage`);
+    await follow(page, 'Inloggen');
+    await follow(page, 'E. de Eerste');
+    expect(page.url()).toBe(`${log.server.url}/inzage/overzicht`);
+  };
+
+  it('goes from the front to logging out by keyboard only, without script', async () => {
+    const { context, page } = await open();
+    await logIn(page);
+    await follow(page, 'Toon alleen: Schuldhulpverlening');
+    expect(page.url()).toContain('activiteit=');
+    await follow(page, 'Ouder');
+    await follow(page, 'Nieuwer');
+    expect(await page.locator('main h1').textContent()).toBe('Wat er met uw gegevens is gedaan');
+    await follow(page, 'Uitloggen');
+    expect(page.url()).toBe(`${log.server.url}/inzage/uitgelogd`);
+    const names = (await context.cookies()).map(({ name }) => name);
+    expect(names.filter((name) => name.includes('inzage'))).toEqual([]);
+    await page.goto(`${log.server.url}/inzage/overzicht`);
+    expect(await page.locator('main').textContent()).toContain('Inloggen');
+    await context.close();
+  });
+
+  it('has nothing that axe objects to, and no line that is wider than 320 pixels', async () => {
+    const { context, page } = await open({
+      javaScriptEnabled: true,
+      bypassCSP: true,
+      viewport: { width: 320, height: 800 },
+    });
+    // Evaluated by the browser itself with each page.
+    await context.addInitScript(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+    await page.reload();
+    const errors: string[] = [];
+    page.on('pageerror', ({ message }) => errors.push(message));
+    page.on(
+      'console',
+      (message) => message.type() === 'error' && !message.text().includes('status of 4') && errors.push(message.text()),
+    );
+    const check = async (): Promise<void> => {
+      const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+      const found: unknown = await page.evaluate(
+        `axe.run(document, { runOnly: ${JSON.stringify(tags)}, resultTypes: ['violations'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html).join(' ')))`,
+      );
+      expect(found, page.url()).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), page.url()).toBeLessThanOrEqual(320);
+    };
+    await page.goto(`${log.server.url}/inzage`);
+    await check();
+    await logIn(page);
+    await check();
+    for (const path of [
+      '/overzicht?van=x',
+      '/overzicht?van=2020-01-01&tot=2020-01-02',
+      '/uitgelogd',
+      '/terug',
+      '/niets',
+    ]) {
+      await page.goto(`${log.server.url}/inzage${path}`);
+      await check();
+    }
+    // A session that cannot be read any more, as one that has ended.
+    await logIn(page);
+    const cookies = await context.cookies();
+    await context.addCookies(cookies.map((cookie) => ({ ...cookie, value: `${cookie.value.slice(0, -8)}AAAAAAAA` })));
+    await page.goto(`${log.server.url}/inzage/overzicht`);
+    expect(await page.locator('main').textContent()).toContain('U bent uitgelogd, omdat u een tijd niets deed');
+    await check();
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+
+  it('prints what was done and not what can be clicked', async () => {
+    const { context, page } = await open();
+    await logIn(page);
+    await page.goto(`${log.server.url}/inzage/overzicht?alles=ja`);
+    await page.emulateMedia({ media: 'print' });
+    for (const hidden of ['.kv-search', 'main form button', '.utrecht-page-header', '.utrecht-skip-link']) {
+      for (const one of await page.locator(hidden).all()) expect(await one.isVisible(), hidden).toBe(false);
+    }
+    expect(await page.getByText('Zoeken persoon').count()).toBe(52);
+    expect(await page.getByText('Wat u hier niet ziet').isVisible()).toBe(true);
+    const pdf = await page.pdf({ format: 'A4' });
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+    await context.close();
+  });
+});

@@ -1,0 +1,91 @@
+/** What the pages need to be switched on, and what they show of a part that is somewhere else. */
+import { describe, expect, it } from 'vitest';
+import { overviewPage } from '../../../src/extensions/inzage/overview-page.ts';
+import { frontPage } from '../../../src/extensions/inzage/site.ts';
+import { ConfigError, readConfig } from '../../../src/kernel/config/read-config.ts';
+import { inzageEnv } from './support.ts';
+
+const TOKENS = { OAUTH_ISSUER: 'https://issuer.example', OAUTH_AUDIENCE: 'x', AREAS: 'verwerkingenlog' };
+const PRODUCTION = {
+  ...{ NODE_ENV: 'production', DATABASE_URL: 'postgres://db.example/x' },
+  VERWERKINGENLOG_KEY: `een:${Buffer.alloc(32, 7).toString('base64')}`,
+};
+
+/** The variables that are refused. */
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig({ ...TOKENS, ...env }, 'serve');
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map(({ variable }) => variable).toSorted();
+    throw error;
+  }
+}
+
+const secure = inzageEnv('https://provider.example', { PUBLIC_BASE_URL: 'https://gemeente.example' });
+
+describe('the settings', () => {
+  it('are needed only where the pages are', () => {
+    expect(faultsOf({})).toEqual([]);
+    expect(faultsOf({ VERWERKINGENLOG_PAGES: 'true', AREAS: 'raadsfeed' })).toEqual([]);
+    expect(faultsOf({ VERWERKINGENLOG_PAGES: 'true' })).toEqual([
+      ...['INZAGE_OIDC_CLIENT_ID', 'INZAGE_OIDC_CLIENT_SECRET', 'INZAGE_OIDC_ISSUER', 'INZAGE_SESSION_KEY'],
+    ]);
+    expect(faultsOf(secure)).toEqual([]);
+  });
+
+  it('name TLS in production', () => {
+    expect(faultsOf({ ...PRODUCTION, ...secure })).toEqual([]);
+    expect(faultsOf({ ...PRODUCTION, ...secure, INZAGE_OIDC_ISSUER: 'http://provider.example' })).toEqual([
+      'INZAGE_OIDC_ISSUER',
+    ]);
+    expect(faultsOf({ ...PRODUCTION, ...secure, PUBLIC_BASE_URL: 'http://gemeente.example' })).toEqual([
+      'PUBLIC_BASE_URL',
+    ]);
+    expect(faultsOf({ ...PRODUCTION, ...secure, PUBLIC_BASE_URL: '' })).toEqual(['PUBLIC_BASE_URL']);
+  });
+
+  it.each([
+    ['INZAGE_SESSION_KEY', 'kort'],
+    ['INZAGE_OIDC_SCOPE', 'profile'],
+    ['INZAGE_ORGANISATION_NAMES', '123=x'],
+    ['INZAGE_CONTACT', 'javascript:alert(1)'],
+  ])('refuse %s=%s', (variable, value) => expect(faultsOf({ ...secure, [variable]: value })).toEqual([variable]));
+
+  it('leave no other mount below the pages', () => {
+    expect(faultsOf({ ...secure, RAADSFEED_PREFIX: '/inzage/v1' })).toHaveLength(1);
+    expect(faultsOf({ RAADSFEED_PREFIX: '/inzage/v1' })).toEqual([]);
+  });
+});
+
+const settings = readConfig(secure, 'tool').inzage;
+
+it('links to the proof of an entry where there is one, and to nothing where there is none', () => {
+  const entry = {
+    ...{
+      actieId: 'a',
+      tijdstip: '2026-01-15T13:35:42Z',
+      actieNaam: 'Zoeken',
+      handelingNaam: null,
+      verwerkingNaam: null,
+    },
+    ...{ uitvoerder: null, ontvanger: null, rol: [], soortenGegevens: [], bewaartermijn: null },
+  };
+  const group = { organisatie: 'x', verwerkingsactiviteitId: null, verwerkingsactiviteitUrl: null, activiteit: null };
+  const acties = [{ ...entry, bewijs: '/inzage/bewijs/a' }, entry];
+  const overview = { count: 2, next: null, previous: null, groups: [{ ...group, acties }] };
+  const asked = { from: undefined, to: undefined, all: false };
+  const { body } = overviewPage({ settings, asked, overview });
+  expect(
+    [body]
+      .flat(9)
+      .join('')
+      .match(/href="\/inzage\/bewijs\/a"/g),
+  ).toHaveLength(1);
+});
+
+it('makes no link of an address to log out at that would run something', () => {
+  const text = (address: string): string => [frontPage(settings, 'logged-out', address).body].flat(9).join('');
+  expect(text('https://provider.example/uit')).toContain('href="https://provider.example/uit"');
+  expect(text('javascript:alert(1)')).not.toContain('javascript:');
+});

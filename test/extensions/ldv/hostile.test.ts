@@ -1,0 +1,157 @@
+/** What an attacker or a broken client sends, and what a thief of the database finds. */
+import { gzipSync } from 'node:zlib';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeRequest } from '../../../src/extensions/ldv/otlp.ts';
+import { type AttributeValue, DPL } from '../../../src/extensions/ldv/span.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { koppelvlak } from '../../verwerkingenlog/cli.ts';
+import { FORMS, type LdvServer, line, newId, startLdv } from './support.ts';
+
+let log: LdvServer;
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  log = await startLdv({ databaseUrl: database.url, env: { LDV_KEEP_ATTRIBUTES: 'app.*' } });
+});
+afterAll(async () => {
+  await log.stop();
+  await client.end();
+  await database.drop();
+});
+
+async function dump(): Promise<string> {
+  const { rows } = await client.query(
+    `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'verwerkingenlog' and c.relkind = 'r'`,
+  );
+  const parts: string[] = [];
+  for (const { name } of rows) {
+    const { rows: lines } = await client.query(`select t::text as line from ${name} t`);
+    parts.push(...lines.map(({ line: text }) => text));
+  }
+  return parts.join('\n');
+}
+
+it('keeps no identifier that a dump shows: not from names, resources, addresses or other attributes', async () => {
+  const person = '999990019';
+  const pseudonym = newId(16);
+  const span = line({
+    name: `Zoeken ${person} (${pseudonym})`,
+    attributes: {
+      [DPL.activity]: `https://register.example/${person}`,
+      [DPL.subject]: pseudonym,
+      [DPL.subjectType]: 'pseudoniem',
+      [DPL.processor]: `https://app.example/${person}`,
+      'dpl.own': person,
+      'app.own': person,
+      'db.statement': `select ${person}`,
+    },
+    resource: { 'service.name': `balie-${pseudonym}`, 'service.instance': person },
+  });
+  expect((await log.send([span], { subject: 'dief' })).answer?.rejectedSpans).toBe(0);
+  expect((await log.send([{ ...span, name: 'x' }], { subject: 'dief' })).answer?.rejectedSpans).toBe(1);
+  const { rows } = await client.query(`select actie_id, actie_naam from verwerkingenlog.versies where door = 'dief'`);
+  const text = await dump();
+  expect(text).toContain('Zoeken *********');
+  for (const identifier of [person, pseudonym, span.spanId]) expect(text).not.toContain(identifier);
+  const history = await koppelvlak(database.url, ['log', 'history', rows[0].actie_id]);
+  for (const identifier of [person, pseudonym, span.spanId]) expect(history.out).not.toContain(identifier);
+  expect((await koppelvlak(database.url, ['log', 'history', rows[0].actie_id, '--identifiers'])).out).toContain(person);
+  const lines = JSON.stringify(log.server.logged);
+  for (const identifier of [person, pseudonym, span.spanId]) expect(lines).not.toContain(identifier);
+});
+
+/** A message of protobuf with so many bytes of content. */
+const wrapped = (tag: number, content: Buffer): Buffer => {
+  const length: number[] = [];
+  for (let rest = content.length; ; rest = Math.floor(rest / 128)) {
+    length.push(rest > 127 ? (rest % 128) + 128 : rest);
+    if (rest < 128) break;
+  }
+  return Buffer.concat([Buffer.from([tag, ...length]), content]);
+};
+const MEGABYTES = 15 * 1024 * 1024;
+/** A field of no bytes, again and again. */
+const empties = (tag: number): Buffer => Buffer.alloc(MEGABYTES, Buffer.from([tag, 0]));
+const inSpan = (content: Buffer): Buffer => wrapped(0x0a, wrapped(0x12, wrapped(0x12, content)));
+
+it.each([
+  ['resources', 'protobuf', empties(0x0a)],
+  ['scopes', 'protobuf', wrapped(0x0a, empties(0x12))],
+  ['attributes', 'protobuf', inSpan(empties(0x4a))],
+  [
+    'items in the value of an attribute',
+    'protobuf',
+    inSpan(wrapped(0x4a, wrapped(0x12, wrapped(0x2a, empties(0x0a))))),
+  ],
+  ['unknown fields', 'protobuf', inSpan(empties(0x6a))],
+  ['resources', 'json', Buffer.from(`{"resourceSpans":[${'{},'.repeat(MEGABYTES / 3)}{}]}`)],
+] as const)('refuses millions of empty %s in %s before they become objects', async (_, form, bytes) => {
+  const body = Uint8Array.from(gzipSync(bytes));
+  const before = process.memoryUsage().heapUsed;
+  const { status } = await log.send([], { form, body, headers: { 'content-encoding': 'gzip' } });
+  expect(status).toBe(413);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
+});
+
+const bomb = Uint8Array.from(gzipSync(Buffer.alloc(200 * 1024 * 1024)));
+
+describe.each(FORMS)('in %s', (form) => {
+  it('stops a bomb of gzip at the limit', async () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const { status } = await log.send([], { form, body: bomb, headers: { 'content-encoding': 'gzip' } });
+    expect(status).toBe(413);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it('refuses deep nesting', async () => {
+    let value: AttributeValue = 'x';
+    for (let depth = 0; depth < 40; depth += 1) value = [value];
+    expect((await log.send([line({ attributes: { 'app.deep': value } })], { form })).status).toBe(400);
+  });
+
+  it('stores nothing of a batch that is cut half-way', async () => {
+    const spans = Array.from({ length: 50 }, () => line());
+    const bytes = encodeRequest(spans, form);
+    const count = async () => (await client.query('select count(*)::int as n from verwerkingenlog.versies')).rows[0].n;
+    const before = await count();
+    for (const part of [0.2, 0.5, 0.9, 0.999]) {
+      const body = Uint8Array.from(bytes.subarray(0, Math.floor(bytes.length * part)));
+      expect((await log.send([], { form, body })).status).toBe(400);
+    }
+    expect(await count()).toBe(before);
+  });
+});
+
+it.each([
+  ['a very deep list', `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
+  [
+    'a very deep value',
+    `{"resourceSpans":[{"resource":{"attributes":[{"key":"a","value":${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}}]}}]}`,
+  ],
+  ['an object of very many members', `{${Array.from({ length: 100_000 }, (_, i) => `"m${i}":1`).join(',')}}`],
+  ['spans that are no objects', '{"resourceSpans":[{"scopeSpans":[{"spans":[1]}]}]}'],
+  ['ids that are no texts', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":{}}]}]}]}'],
+  ['times that are no integers', '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":1.5}]}]}]}'],
+  ['UTF-8 that is none', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+])('refuses JSON with %s', async (_what, body) => {
+  expect((await log.send([], { form: 'json', body })).status).toBe(400);
+});
+
+it('takes several requests of a client at a time, each as large as is allowed, whatever other mounts may hold', async () => {
+  const small = await startLdv({
+    env: { BODIES_IN_PROGRESS_BYTES: '65536', LDV_BODY_LIMIT_BYTES: '300000' },
+    tokens: log.tokens,
+  });
+  const batch = () => Array.from({ length: 800 }, () => line());
+  const sent = await Promise.all([small.send(batch()), small.send(batch())]);
+  expect(sent.map(({ status, answer }) => [status, answer?.rejectedSpans])).toEqual([
+    [200, 0],
+    [200, 0],
+  ]);
+  await small.stop();
+});

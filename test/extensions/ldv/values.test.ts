@@ -1,0 +1,328 @@
+/** Whatever a line carries: it is refused, or it can be read, forwarded and rotated. One line never stands in the way of another. */
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type AttributeValue, DPL, type Span } from '../../../src/extensions/ldv/span.ts';
+import { createIdentityKeys } from '../../../src/verwerkingenlog/domain/identity-keys.ts';
+import { type Answer, type Api, createApi } from '../../support/api.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { koppelvlak } from '../../verwerkingenlog/cli.ts';
+import { actie, actieIn, HEADERS, KEY, newPerson } from '../../verwerkingenlog/support.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { FORMS, type LdvServer, line, newId, startLdv, subjectIn } from './support.ts';
+
+const PATIENT = { timeout: 15_000, interval: 20 };
+
+let database: TestDatabase;
+let client: pg.Client;
+let other: Receiver;
+let log: LdvServer;
+let api: Api;
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  other = await startReceiver();
+  log = await startLdv({
+    databaseUrl: database.url,
+    env: {
+      LDV_READ: 'true',
+      LDV_KEEP_ATTRIBUTES: 'app.*',
+      LDV_FORWARD_URL: other.url,
+      LDV_FORWARD_TOKEN: 'geheim',
+      LDV_FORWARD_BACKOFF_MAX_SECONDS: '1',
+    },
+  });
+  api = createApi(`${log.server.url}/ldv/v1`, 'ldv-lezen.yaml');
+});
+afterAll(async () => {
+  await log?.stop();
+  await other?.close();
+  await client?.end();
+  await database?.drop();
+});
+beforeEach(async () => {
+  other.answer = () => undefined;
+  await emptied();
+  other.taken.length = 0;
+  await client.query('truncate verwerkingenlog.ldv_doorgifte_meldingen');
+});
+
+async function emptied(): Promise<void> {
+  const pending = async () =>
+    (await client.query('select count(*)::integer as n from verwerkingenlog.ldv_doorgifte')).rows[0].n;
+  await expect.poll(pending, PATIENT).toBe(0);
+}
+
+async function issues(): Promise<Record<string, unknown>[]> {
+  return (await client.query('select soort, actie_id, reden from verwerkingenlog.ldv_doorgifte_meldingen order by id'))
+    .rows;
+}
+
+/** The lines of a person, as the LDV face answers them. */
+async function linesOf(dataSubjectId: string): Promise<readonly Record<string, unknown>[]> {
+  const answer: Answer = await api.call('POST', '/data-processing-operations', {
+    headers: { ...HEADERS, ...(await log.tokens.bearer(['read:confidential'])) },
+    body: { dataSubjectId, dataSubjectIdType: 'BSN' },
+  });
+  expect(answer.status, answer.text).toBe(200);
+  return Object(answer.json).dataProcessingOperations;
+}
+
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 63n - 1n;
+/** Texts with everything that JSON can say: NUL, halves of a pair, what looks like a number. */
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', '\0', 'a\0b', '\ud800', '\udc00x', 'a\ud83d', '__proto__', '1e300', 'NaN'),
+);
+const integer = fc.oneof(
+  fc.bigInt({ min: MIN, max: MAX }),
+  fc.constantFrom(MIN, MAX, 0n, 9_007_199_254_740_993n, 2n ** 53n),
+);
+const number = fc.oneof(fc.double(), fc.constantFrom(Number.NaN, Infinity, -Infinity, -0, 5e-324, 1e300));
+const { value } = fc.letrec<{ value: AttributeValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 6, withCrossShrink: true },
+    text,
+    integer,
+    number,
+    fc.boolean(),
+    fc.constant(null),
+    fc.uint8Array({ maxLength: 20 }),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.array(fc.tuple(text, tie('value')), { maxLength: 3 }).map((members) => new Map(members)),
+  ),
+}));
+
+/** What a value is in an answer: integers that a number cannot hold and doubles that JSON cannot say are texts. */
+function answered(of: AttributeValue): unknown {
+  if (typeof of === 'bigint') return Number.isSafeInteger(Number(of)) ? Number(of) : String(of);
+  if (typeof of === 'number') return Number.isFinite(of) ? (Object.is(of, -0) ? 0 : of) : String(of);
+  if (of instanceof Uint8Array) return Buffer.from(of).toString('base64');
+  if (of instanceof Map) return [...of].map(([name, inner]) => [name, answered(inner)]);
+  return Array.isArray(of) ? of.map(answered) : of;
+}
+
+/** Members as a list, so that `__proto__` is one like any other. */
+function listed(of: unknown): unknown {
+  if (Array.isArray(of)) return of.map(listed);
+  return typeof of === 'object' && of !== null ? Object.entries(of).map(([name, inner]) => [name, listed(inner)]) : of;
+}
+
+/** Protobuf has no text that is not UTF-8: what is no character is sent as U+FFFD. */
+function inUtf8(of: AttributeValue): AttributeValue {
+  if (typeof of === 'string') return of.toWellFormed();
+  if (of instanceof Map) return new Map([...of].map(([name, inner]) => [name.toWellFormed(), inUtf8(inner)]));
+  return Array.isArray(of) ? of.map(inUtf8) : of;
+}
+
+describe.each(FORMS)('a value of any kind in %s', (form) => {
+  it('is stored, read back as it was sent, and forwarded', async () => {
+    const sent: Span[] = [];
+    await fc.assert(
+      fc.asyncProperty(fc.array(value, { minLength: 1, maxLength: 6 }), async (values) => {
+        const named = values.map((one, i) => [`app.${i}`, one] as const);
+        const span = line({ attributes: { 'dpl.own': values, ...Object.fromEntries(named) } });
+        expect(await log.send([span], { form })).toMatchObject({ status: 200, answer: { rejectedSpans: 0 } });
+        sent.push(span);
+        const [read, ...others] = await linesOf(subjectIn(span));
+        expect(others).toEqual([]);
+        const { dpl, ...attributes } = Object(read?.attributes);
+        // Protobuf loses what is not UTF-8 on its way here already.
+        const came = form === 'json' ? values : values.map(inUtf8);
+        expect(listed(dpl.own)).toEqual(came.map(answered));
+        expect(listed(attributes)).toEqual(came.map((one, i) => [`app.${i}`, answered(one)]));
+      }),
+      { numRuns: 60 },
+    );
+    await emptied();
+    expect(await issues()).toEqual([]);
+    const taken = new Map(other.taken.map((span) => [span.spanId, span]));
+    for (const { spanId, attributes } of sent) {
+      for (const [name, one] of attributes) expect(taken.get(spanId)?.attributes.get(name)).toEqual(inUtf8(one));
+    }
+  });
+
+  it('that is an integer beyond 64 bits refuses its own line and no other', async () => {
+    const large = [2n ** 63n, -(2n ** 63n) - 1n, BigInt(1e300), 10n ** 21n].map((n) =>
+      line({ attributes: { 'app.n': [new Map([['inner', n]])] } }),
+    );
+    const resource = line({ resource: { 'service.number': 2n ** 64n } });
+    const good = line({ attributes: { 'app.n': MAX } });
+    // Protobuf has no place for a larger one: it is sent as another number.
+    const wrong = form === 'json' ? [...large, resource] : [];
+    const { status, answer } = await log.send([...wrong, good], { form });
+    expect([status, answer?.rejectedSpans]).toEqual([200, wrong.length]);
+    for (const { spanId } of wrong) {
+      expect(answer?.errorMessage).toContain(`span ${spanId}: een geheel getal past niet in 64 bits`);
+    }
+    expect(await linesOf(subjectIn(good))).toMatchObject([{ attributes: { 'app.n': String(MAX) } }]);
+  });
+});
+
+/** A line in JSON by hand, with what is written there in its members. */
+function written(members: string, attributes: readonly string[], spanId = newId(8)): string {
+  const own = [
+    `{"key":"${DPL.activity}","value":{"stringValue":"urn:x"}}`,
+    `{"key":"${DPL.subjectType}","value":{"stringValue":"BSN"}}`,
+    ...attributes,
+  ];
+  return `{"traceId":"${newId(16)}","spanId":"${spanId}","name":"x",${members},"attributes":[${own.join()}]}`;
+}
+const inRequest = (spans: readonly string[]): string =>
+  `{"resourceSpans":[{"scopeSpans":[{"spans":[${spans.join()}]}]}]}`;
+const TIMES = '"startTimeUnixNano":"1775000000123456789","endTimeUnixNano":"1775000000123456789"';
+
+describe('JSON', () => {
+  it.each([
+    ['a number from 1e21', '"startTimeUnixNano":1e21', 'een tijd past niet in 64 bits'],
+    ['a number that no double holds', '"startTimeUnixNano":1e999', 'een tijd past niet in 64 bits'],
+    ['a number of very many digits', `"startTimeUnixNano":${'9'.repeat(10_000_000)}`, 'een tijd past niet in 64 bits'],
+    ['a text of many digits', `"startTimeUnixNano":"${'9'.repeat(100_000)}"`, 'een tijd past niet in 64 bits'],
+  ])('with %s as a time refuses that line and no other', async (_what, members, reason) => {
+    const person = newPerson();
+    const subject = `{"key":"${DPL.subject}","value":{"stringValue":"${person}"}}`;
+    const spanId = newId(8);
+    const body = inRequest([written(members, [], spanId), written(TIMES, [subject])]);
+    expect((await log.send([], { form: 'json', body })).answer).toEqual({
+      rejectedSpans: 1,
+      errorMessage: `1 regel is geweigerd; span ${spanId}: ${reason}`,
+    });
+    expect(await linesOf(person)).toHaveLength(1);
+  });
+
+  it.each([
+    ['1e300', '{"intValue":1e300}'],
+    ['1e21', '{"intValue":1e21}'],
+    ['9223372036854775808', '{"intValue":9223372036854775808}'],
+    ['a text of many digits', `{"intValue":"${'9'.repeat(100_000)}"}`],
+  ])('with %s as an integer of LDV’s own attributes refuses that line', async (_what, given) => {
+    const body = inRequest([written(TIMES, [`{"key":"dpl.n","value":${given}}`])]);
+    expect((await log.send([], { form: 'json', body })).answer).toMatchObject({ rejectedSpans: 1 });
+  });
+
+  it('with integers of 64 bits as numbers keeps every digit, and of a name that is given twice the last value', async () => {
+    const person = newPerson();
+    const body = inRequest([
+      written('"startTimeUnixNano": 1775000000123456789,"endTimeUnixNano":1775000000123456790', [
+        `{"key":"${DPL.subject}","value":{"stringValue":"${person}"}}`,
+        '{"key":"app.n","value":{"intValue":1}}',
+        '{"key":"app.n","value":{"intValue":-9223372036854775808,"intValue":9223372036854775807}}',
+        '{"key":"app.text","value":{"stringValue":"\\"intValue\\":1775000000123456789}"}}',
+      ]),
+    ]);
+    expect((await log.send([], { form: 'json', body })).answer).toMatchObject({ rejectedSpans: 0 });
+    expect(await linesOf(person)).toMatchObject([
+      {
+        startTime: '2026-03-31T23:33:20.123456789Z',
+        endTime: '2026-03-31T23:33:20.12345679Z',
+        attributes: { 'app.n': String(MAX), 'app.text': '"intValue":1775000000123456789}' },
+      },
+    ]);
+  });
+
+  it.each(['"ja"', '{}', '[]', 'true', '""'])('with %s as a double is refused', async (double) => {
+    const body = inRequest([written(TIMES, [`{"key":"dpl.n","value":{"doubleValue":${double}}}`])]);
+    expect((await log.send([], { form: 'json', body })).status).toBe(400);
+  });
+});
+
+/** Stores a line, and then makes of it what an earlier release has stored. */
+async function storedBefore(change: (kept: string) => string): Promise<{ span: Span; id: string }> {
+  const span = line({ attributes: { 'dpl.n': 4_711n, 'app.text': 'blijft' } });
+  other.answer = () => ({ status: 503 });
+  await log.send([span]);
+  const keys = createIdentityKeys(KEY);
+  const { rows } = await client.query(
+    'select actie_id as id, ldv, sleutelnaam as key from verwerkingenlog.versies where verwerking_id = $1::uuid',
+    [span.traceId],
+  );
+  const [{ id, ldv, key }] = rows;
+  const changed = keys.encrypt(key, id, change(keys.decrypt(key, id, ldv)));
+  await client.query('update verwerkingenlog.versies set ldv = $2 where actie_id = $1', [id, changed]);
+  return { span, id };
+}
+
+describe('a line of an earlier release with an integer beyond 64 bits', () => {
+  it.each([
+    ['1e300', String(BigInt(1e300))],
+    ['9223372036854775808', '9223372036854775808'],
+  ])('is read whole, and is set aside when lines are forwarded: %s', async (_what, digits) => {
+    const { span, id } = await storedBefore((kept) => kept.replace('"4711"', `"${digits}"`));
+    const next = line();
+    await log.send([next]);
+    expect(await linesOf(subjectIn(span))).toMatchObject([
+      { attributes: { dpl: { n: digits }, 'app.text': 'blijft' } },
+    ]);
+    other.answer = () => undefined;
+    await emptied();
+    expect(other.taken.map(({ spanId }) => spanId)).toContain(next.spanId);
+    expect(await issues()).toEqual([
+      { soort: 'onverzendbaar', actie_id: id, reden: 'an integer in it does not fit in 64 bits' },
+    ]);
+    const listing = await koppelvlak(database.url, ['log', 'forward-issues', '--kind', 'onverzendbaar']);
+    expect(listing.out).toContain(id);
+    const metrics = async () => await (await fetch(`${log.server.managementUrl}/metrics`)).text();
+    await expect.poll(metrics, PATIENT).toMatch(/^koppelvlak_ldv_forward_issues\{kind="onverzendbaar"\} 1$/m);
+  });
+
+  it('does not stop forwarding when what is kept of it cannot be read at all', async () => {
+    const { id } = await storedBefore((kept) => kept.slice(0, -1));
+    const next = line();
+    await log.send([next]);
+    other.answer = () => undefined;
+    await emptied();
+    expect(other.taken.map(({ spanId }) => spanId)).toContain(next.spanId);
+    expect(await issues()).toEqual([
+      { soort: 'onleesbaar', actie_id: id, reden: 'it cannot be read: the log of the service says why' },
+    ]);
+  });
+});
+
+describe('an action of a moment that nanoseconds of 64 bits do not hold', () => {
+  it.each(['1950-01-01T00:00:00Z', '0001-01-01T00:00:00Z'])(
+    'of %s is set aside, and the next goes on',
+    async (tijdstip) => {
+      other.answer = () => ({ status: 503 });
+      const person = newPerson();
+      const posted = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(person, { tijdstip }));
+      const last = await log.call(['create:normal'], 'POST', '/verwerkingsacties', actie(newPerson()));
+      expect(await linesOf(person)).toMatchObject([{ startTime: tijdstip }]);
+      other.answer = () => undefined;
+      await emptied();
+      expect(other.taken.map(({ start }) => start)).not.toContain(BigInt(Date.parse(tijdstip)) * 1_000_000n);
+      expect(other.taken.filter(({ name }) => name === 'Zoeken persoon')).toHaveLength(1);
+      expect(actieIn(last).actieId).toBeDefined();
+      expect(await issues()).toEqual([
+        {
+          soort: 'onverzendbaar',
+          actie_id: actieIn(posted).actieId,
+          reden: 'its time is outside the years 1970 to 2554, which nanoseconds of 64 bits hold',
+        },
+      ]);
+    },
+  );
+});
+
+describe('what another logbook answers', () => {
+  it.each([
+    ['a reason with NUL', { refuse: ['0'.repeat(16)], message: 'a\0b' }],
+    ['an error with NUL', { status: 400, message: 'a\0b' }],
+  ] as const)('does not stop forwarding: %s', async (_what, answer) => {
+    other.answer = (spans) => (spans.some(({ name }) => name === 'slecht') ? answer : undefined);
+    await log.send([line({ name: 'slecht' })]);
+    await emptied();
+    await log.send([line({ name: 'goed' })]);
+    await emptied();
+    expect(other.taken.map(({ name }) => name)).toContain('goed');
+    expect(await issues()).toMatchObject([{ soort: 'geweigerd', reden: expect.stringContaining('ab') }]);
+  });
+
+  it('does not stop forwarding: more refusals than lines', async () => {
+    other.answer = () => ({ refuse: [], count: 2 ** 40 });
+    await log.send([line()]);
+    await emptied();
+    expect(await issues()).toMatchObject([{ soort: 'geweigerd' }]);
+  });
+});

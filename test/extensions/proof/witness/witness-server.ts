@@ -1,0 +1,47 @@
+/** A witness on a real server, and what of its state is outside the database. */
+
+import { witnessRoutes } from '../../../../src/extensions/proof/witness/routes.ts';
+import { createWitnessState, type OutsideState } from '../../../../src/extensions/proof/witness/state.ts';
+import { createSigner, type VerifierKey, WITNESS_KEY } from '../../../../src/lib/tlog/note.ts';
+import { startServer, type TestServer } from '../../../support/server.ts';
+
+export interface TestWitness extends TestServer {
+  /** Submission prefix. */
+  readonly prefix: string;
+  readonly key: VerifierKey;
+  readonly outside: Map<string, string>;
+}
+
+export interface TestWitnessOptions {
+  readonly name: string;
+  readonly logKeys: readonly VerifierKey[];
+  readonly databaseUrl?: string;
+  readonly outside?: Map<string, string>;
+}
+
+export async function startWitness({
+  name,
+  logKeys,
+  databaseUrl,
+  outside = new Map(),
+}: TestWitnessOptions): Promise<TestWitness> {
+  const signer = createSigner(name, Buffer.alloc(32, name), WITNESS_KEY);
+  const kept: OutsideState = {
+    get: (origin) => outside.get(origin),
+    put: async (origin, note) => void outside.set(origin, note),
+  };
+  const server = await startServer({
+    env: {},
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    register: async (app, platform) => {
+      const routes = witnessRoutes({
+        signer,
+        logKeys,
+        state: createWitnessState(platform.pool, kept),
+        now: () => Math.floor(Date.now() / 1000),
+      });
+      await app.register(routes, { prefix: '/proof/v1/witness' });
+    },
+  });
+  return { ...server, prefix: `${server.url}/proof/v1/witness`, key: signer.key, outside };
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { carriesTrace, newTraceContext, readTraceContext, traceHeaders } from '../../src/lib/trace-context.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+
+function carriedState(tracestate: string): string | undefined {
+  return traceHeaders(readTraceContext(PARENT, tracestate)).tracestate;
+}
+
+describe('what is carried on', () => {
+  it('names the trace of the caller, and our span as the parent', () => {
+    const context = readTraceContext(PARENT);
+    expect(traceHeaders(context)).toEqual({ traceparent: `00-${TRACE}-${context.spanId}-01` });
+  });
+
+  it.each([
+    ['00', '00'],
+    ['01', '01'],
+    ['02', '02'],
+    ['ff', '03'],
+    ['fc', '00'],
+  ])('has of the flags %s those that are known: %s', (given, carried) => {
+    const { traceparent } = traceHeaders(readTraceContext(`cc-${TRACE}-00f067aa0ba902b7-${given}-more`));
+    expect(traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-${carried}$`));
+  });
+
+  it('begins with a random trace', () => {
+    expect(traceHeaders(newTraceContext()).traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-02$/);
+  });
+
+  it.each([
+    ['a=b', 'a=b'],
+    ['a=b, c=d', 'a=b,c=d'],
+    ['a=b,,c=d,', 'a=b,c=d'],
+    ['tenant@system=x y', 'tenant@system=x y'],
+    ['9a/b*c_d-e=1', '9a/b*c_d-e=1'],
+  ])('has the state %j as %j', (given, carried) => expect(carriedState(given)).toBe(carried));
+
+  it.each([
+    ['no value', 'a'],
+    ['an empty value', 'a='],
+    ['a capital', 'A=b'],
+    ['a key that begins with a sign', '@a=b'],
+    ['two equals signs', 'a=b=c'],
+    ['a character outside ASCII', 'a=é'],
+    ['a key twice', 'a=b,a=c'],
+    ['a key that is too long', `${'a'.repeat(257)}=b`],
+    ['a value that is too long', `a=${'b'.repeat(257)}`],
+    ['33 entries', Array.from({ length: 33 }, (_, n) => `k${n}=v`).join(',')],
+    ['nothing', ''],
+  ])('has no state that is malformed, and the trace all the same: %s', (_what, given) => {
+    expect(readTraceContext(PARENT, given)).toMatchObject({ traceId: TRACE });
+    expect(carriedState(given)).toBeUndefined();
+  });
+
+  it('has no state of a trace that is malformed', () => {
+    expect(readTraceContext('00-no', 'a=b')).not.toHaveProperty('state');
+  });
+
+  it('has at most 512 characters of state: long entries go first, then the last ones', () => {
+    const exact = `a=${'x'.repeat(126)},b=${'x'.repeat(126)},c=${'x'.repeat(126)},d=${'x'.repeat(123)}`;
+    expect(exact).toHaveLength(512);
+    expect(carriedState(exact)).toBe(exact);
+    const long = `y=${'x'.repeat(200)}`;
+    expect(carriedState(`${long},${exact}`)).toBe(exact);
+    expect(carriedState(`${exact}x`)).toBe(exact.slice(0, exact.lastIndexOf(',')));
+    const many = Array.from({ length: 32 }, (_, n) => `k${n}=${'v'.repeat(20)}`);
+    const carried = carriedState(many.join(',')) ?? '';
+    expect(carried.length).toBeLessThanOrEqual(512);
+    expect(many.join(',').startsWith(`${carried},`)).toBe(true);
+  });
+});
+
+it.each([
+  ['https://a.example', 'https://a.example/feed', true],
+  ['https://a.example/ori', 'https://a.example/ori', true],
+  ['https://a.example/ori/', 'https://a.example/ori/v1/feed', true],
+  ['https://a.example/ori', 'https://a.example/original', false],
+  ['https://a.example/ori', 'https://a.example/', false],
+  ['https://a.example', 'http://a.example/', false],
+  ['https://a.example', 'https://a.example:8443/', false],
+  ['https://a.example', 'https://b.example/', false],
+  ['https://a.example', 'https://a.example.b.example/', false],
+])('with %s listed, a call of %s carries it: %s', (listed, address, carried) => {
+  expect(carriesTrace(address, ['https://other.example', listed])).toBe(carried);
+});
