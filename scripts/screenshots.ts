@@ -187,12 +187,11 @@ async function printAll(tab: Page, base: string): Promise<void> {
 function document(): string {
   const states = [EMPTY, COUNCIL, BEFORE_LOGIN, OVERVIEW, ENDED, LOGGED_OUT, OPERATOR, BROKEN].flat();
   const picture = (name: string, width: number): string =>
-    `[![${name}, ${width} pixels wide](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
+    `[![${name}-${width}](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
   return [
     '# The pages in pictures',
     '',
-    'Every page and every state of it, at three widths, as `npm run screenshots` takes them: with the data of the demo and one real meeting.',
-    'Long pages are cut. What they are for: [pages](pages.md), [inspection by citizens](inzage.md), [operations](operations.md).',
+    'Every page and state at three widths, from `npm run screenshots`. See [pages](pages.md), [inspection](inzage.md), [operations](operations.md).',
     '',
     `| state | ${WIDTHS.join(' | ')} |`,
     `|---|${WIDTHS.map(() => '---|').join('')}`,
