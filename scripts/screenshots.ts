@@ -12,7 +12,6 @@ import { raadsinformatie, signInPersons } from '../src/demo/example-data.ts';
 import { loadExampleData, publish } from '../src/demo/load-example-data.ts';
 import { type Demo, startDemo } from '../src/demo/start-demo.ts';
 import { followStep } from '../src/extensions/pages/search/follow-feed.ts';
-import { createProofWriters } from '../src/extensions/proof/writer.ts';
 import { openPlatform } from '../src/kernel/platform.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
@@ -187,11 +186,12 @@ async function printAll(tab: Page, base: string): Promise<void> {
 function document(): string {
   const states = [EMPTY, COUNCIL, BEFORE_LOGIN, OVERVIEW, ENDED, LOGGED_OUT, OPERATOR, BROKEN].flat();
   const picture = (name: string, width: number): string =>
-    `[![${name}-${width}](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
+    `[![${name}, ${width} pixels wide](screenshots/${name}-${width}.webp)](screenshots/${name}-${width}.webp)`;
   return [
     '# The pages in pictures',
     '',
-    'Every page and state at three widths, from `npm run screenshots`. See [pages](pages.md), [inspection](inzage.md), [operations](operations.md).',
+    'Every page and every state of it, at three widths, as `npm run screenshots` takes them: with the data of the demo and one real meeting.',
+    'Long pages are cut. What they are for: [pages](pages.md), [inspection by citizens](inzage.md), [operations](operations.md).',
     '',
     `| state | ${WIDTHS.join(' | ')} |`,
     `|---|${WIDTHS.map(() => '---|').join('')}`,
@@ -214,7 +214,6 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
     config: demo.config,
     log: demo.log,
     purpose: 'command',
-    proof: createProofWriters,
   });
   try {
     const { platform } = open;

@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from '../src/kernel/config/kinds.ts';
-import { settings } from '../src/kernel/config/read-config.ts';
+import { type SettingGroups, settingGroups } from '../src/kernel/config/read-config.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/settings.md');
 const BEGIN = '<!-- settings: written by `npm run docs` -->';
 const END = '<!-- end of settings -->';
 
-const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
+const HEADINGS: Readonly<Record<keyof SettingGroups, string>> = {
   server: 'The process',
   security: 'Reports of vulnerabilities',
   database: 'The database',
@@ -20,13 +20,16 @@ const HEADINGS: Readonly<Record<keyof typeof settings, string>> = {
   ldvOut: 'LDV: reading and giving on',
   raadsfeed: 'The council feed',
   proof: 'The proof logs',
-  pages: 'Pages for people',
+  html: 'Pages for people',
+  pages: 'Council information as pages',
+  diwoo: 'The national index (DiWoo)',
+  aggregator: 'Sources of the feed',
   demo: 'The demo',
 };
 
 /** Every variable with its default, what it may be and what it does, as Markdown. */
 export function settingsTable(): string {
-  const groups: readonly [string, Readonly<Record<string, Setting<unknown>>>][] = Object.entries(settings);
+  const groups: readonly [string, Readonly<Record<string, Setting<unknown>>>][] = Object.entries(settingGroups);
   return groups
     .map(([group, entries]) => {
       const heading = Object.entries(HEADINGS).find(([name]) => name === group)?.[1] ?? group;

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { settings } from '../src/kernel/config/read-config.ts';
+import { settingGroups } from '../src/kernel/config/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const GENERATED = 'src/contracts/';
@@ -47,7 +47,7 @@ const rows: readonly (readonly [string, number])[] = [
   ['src, files', source.length],
   ['tests, lines', lines(tests)],
   ['tests, files', tests.length],
-  ['settings', Object.values(settings).reduce((sum, group) => sum + Object.keys(group).length, 0)],
+  ['settings', Object.values(settingGroups).reduce((sum, group) => sum + Object.keys(group).length, 0)],
   ['packages at run time', dependencies.runtime],
   ['packages for development', dependencies.development],
   ['migrations, files', tracked('migrations/*.sql').length],

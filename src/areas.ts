@@ -1,8 +1,8 @@
-/** Registers the three interfaces and the proof logs with what they need. Each is loaded where it is served only: that is half the memory of an idle process. */
-import type { FastifyInstance } from 'fastify';
-import { proof } from './extensions/proof/area.ts';
-import type { Config } from './kernel/config/read-config.ts';
+/** Registers the three interfaces with what they need, and the extensions that are switched on. Each is loaded where it is served only: that is half the memory of an idle process. */
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { type Config, servedExtensions } from './kernel/config/read-config.ts';
 import type { PoolShare } from './kernel/database/open-database.ts';
+import { importFromExtensions } from './kernel/extensions.ts';
 import type { Platform } from './kernel/platform.ts';
 import { createOutboundFetch } from './lib/outbound/outbound-client.ts';
 
@@ -24,31 +24,31 @@ export async function registerAreas(app: FastifyInstance, platform: Platform): P
     await app.register(processingLog, { platform: sharing('append') });
   }
   if (variants.length > 0) {
-    const { gegevens } = await import('./gegevens/area.ts');
+    const { gegevens } = await import('./gegevens/plugin.ts');
     // What makes one interface useless only warns where others are served.
     await app.register(gegevens, { platform: sharing('gegevens'), variants, isVital: !mountsLog && !mountsFeed });
   }
   if (mountsLog) {
-    const { verwerkingenlog } = await import('./verwerkingenlog/area.ts');
+    const { verwerkingenlog } = await import('./verwerkingenlog/plugin.ts');
     await app.register(verwerkingenlog, { platform: sharing('verwerkingenlog') });
   }
   if (mountsFeed) {
-    const { raadsfeed } = await import('./raadsfeed/area.ts');
+    const { raadsfeed } = await import('./raadsfeed/plugin.ts');
     await app.register(raadsfeed, { platform: sharing('raadsfeed') });
   }
-  await app.register(proof, { platform, ...(await feedProof(platform)) });
+  const served = servedExtensions(config);
+  for (const { extension, module } of await importFromExtensions('plugin', (name) => served.includes(name))) {
+    if (!isPluginModule(module)) throw new TypeError(`the plugin.ts of ${extension} has no plugin`);
+    await app.register(module.plugin, { platform });
+  }
 }
 
-/** The records of the feed as leaves of its log, and the route of a record's proof. */
-async function feedProof(platform: Platform) {
-  const writer = platform.proof('raadsfeed');
-  if (writer === undefined) return {};
-  const { numberedRecords } = await import('./raadsfeed/store/proof.ts');
-  const { recordProofRoute } = await import('./raadsfeed/routes/proof.ts');
-  return {
-    feed: numberedRecords(writer),
-    feedRoute: (app: FastifyInstance) => recordProofRoute(app, { platform, writer }),
-  };
+interface PluginModule {
+  readonly plugin: FastifyPluginAsync<{ readonly platform: Platform }>;
+}
+
+function isPluginModule(module: object): module is PluginModule {
+  return 'plugin' in module && typeof module.plugin === 'function';
 }
 
 function mounts(config: Config, area: Config['server']['areas'][number]): boolean {

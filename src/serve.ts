@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { registerAreas } from './areas.ts';
-import { createProofWriters } from './extensions/proof/writer.ts';
 import { type Connections, trackConnections } from './http/connections.ts';
 import { buildManagement } from './http/management.ts';
 import { buildServer } from './http/server.ts';
@@ -47,7 +46,7 @@ export interface Service {
  * @throws {Error} with a message for operators; what was opened is released
  */
 export async function serve(options: ServeOptions): Promise<Service> {
-  const open = await openPlatform({ ...options, purpose: 'service', proof: createProofWriters });
+  const open = await openPlatform({ ...options, purpose: 'service' });
   const releases: (() => Promise<void>)[] = [open.close];
   try {
     return await listen(open, releases, options.register ?? registerAreas);

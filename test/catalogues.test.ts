@@ -11,7 +11,7 @@ import type { RoutePolicy } from '../src/http/contract.ts';
 import { listOperations, readOpenapi } from '../src/http/openapi-document.ts';
 import { platformProblems } from '../src/http/problems.ts';
 import { buildServer } from '../src/http/server.ts';
-import { REMOVED, readConfig, settings } from '../src/kernel/config/read-config.ts';
+import { REMOVED, readConfig, settingGroups } from '../src/kernel/config/read-config.ts';
 import { createLogger } from '../src/kernel/log.ts';
 import { type OpenPlatform, openPlatform } from '../src/kernel/platform.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
@@ -135,7 +135,7 @@ describe('the problems', () => {
 });
 
 describe('the settings', () => {
-  const all = Object.values(settings).flatMap((group) => Object.values(group));
+  const all = Object.values(settingGroups).flatMap((group) => Object.values(group));
 
   it('have one variable each, and a sentence', () => {
     expect(new Set(all.map(({ variable }) => variable)).size).toBe(all.length);
@@ -152,7 +152,7 @@ describe('the settings', () => {
 
   it('of earlier versions are refused with what to do instead, and exist no more', () => {
     const variables = new Set(
-      Object.values(settings).flatMap((group) => Object.values(group).map((one) => one.variable)),
+      Object.values(settingGroups).flatMap((group) => Object.values(group).map((one) => one.variable)),
     );
     for (const [variable, instead] of Object.entries(REMOVED)) {
       expect(variables.has(variable), variable).toBe(false);

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { settings } from '../src/kernel/config/read-config.ts';
+import { settingGroups } from '../src/kernel/config/read-config.ts';
 import { isRecord } from '../src/lib/json/json-value.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -54,7 +54,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('sets only variables that the service knows', () => {
-    const known = Object.values(settings).flatMap((group) => Object.values(group).map(({ variable }) => variable));
+    const known = Object.values(settingGroups).flatMap((group) => Object.values(group).map(({ variable }) => variable));
     for (const name of ['koppelvlak', 'migrate', 'retention']) {
       expect(Object.keys(environmentOf(name)).filter((variable) => !known.includes(variable))).toEqual([]);
     }

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../src/cli/program.ts';
-import { settings } from '../src/kernel/config/read-config.ts';
+import { settingGroups } from '../src/kernel/config/read-config.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 // The changelog and the decisions also name what once was.
@@ -24,7 +24,7 @@ function codeOf(text: string): string[] {
 
 const code = texts.flatMap(([from, text]) => codeOf(text).map((line) => ({ from, line })));
 
-const program = createProgram({
+const program = await createProgram({
   env: {},
   stdin: new PassThrough(),
   stdout: new PassThrough(),
@@ -94,7 +94,7 @@ describe('the documents name', () => {
       ...['POSTGRES_PASSWORD', 'OWNER_PASSWORD', 'SERVICE_PASSWORD', 'RETENTION_PASSWORD', 'KEYS_DIRECTORY'],
       'KOPPELVLAK_APPLICATIE_SECRET',
     ];
-    const all = Object.values(settings).flatMap((group) => Object.values(group));
+    const all = Object.values(settingGroups).flatMap((group) => Object.values(group));
     const known = new Set([...all.map(({ variable }) => variable), ...NO_SETTINGS]);
     const secret = new Set(all.filter((setting) => setting.secret).map(({ variable }) => `${variable}_FILE`));
     const named = code.flatMap(({ from, line }) =>

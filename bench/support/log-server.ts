@@ -1,15 +1,14 @@
 /** A server with only the processing log, as in production; with `BENCH_MEMORY` the same, but that it keeps nothing. */
 import process from 'node:process';
 import fp from 'fastify-plugin';
-import { proof } from '../../src/extensions/proof/area.ts';
-import { createProofWriters } from '../../src/extensions/proof/writer.ts';
+import { plugin as proof } from '../../src/extensions/proof/plugin.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { tokens } from '../../src/http/tokens.ts';
 import { readConfig } from '../../src/kernel/config/read-config.ts';
 import { createLogger } from '../../src/kernel/log.ts';
 import { openPlatform } from '../../src/kernel/platform.ts';
-import { verwerkingenlog } from '../../src/verwerkingenlog/area.ts';
 import { eersteVersie, newActieId } from '../../src/verwerkingenlog/domain/verwerkingsactie.ts';
+import { verwerkingenlog } from '../../src/verwerkingenlog/plugin.ts';
 import { type ActieLog, openProcessingLog } from '../../src/verwerkingenlog/processing-log.ts';
 import { protect } from '../../src/verwerkingenlog/store/versions.ts';
 import { serveParent } from './children.ts';
@@ -18,7 +17,6 @@ const open = await openPlatform({
   config: readConfig({ ...process.env, AREAS: 'verwerkingenlog', LOG_LEVEL: 'error' }, 'serve'),
   log: createLogger('error'),
   purpose: 'service',
-  proof: createProofWriters,
 });
 const { platform } = open;
 const app = await buildServer(platform);

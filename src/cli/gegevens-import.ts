@@ -1,33 +1,19 @@
 import { stat } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import type { CheckReport } from '../extensions/delivery-tools/check/delivery-check.ts';
-import {
-  addTableOptions,
-  dryRun,
-  faultText,
-  inTables,
-  missingMapping,
-  readMapping,
-  readTableFile,
-  type TableOptions,
-} from '../extensions/delivery-tools/commands/import-tables.ts';
-import type { Plan } from '../extensions/delivery-tools/tables/plan.ts';
-import type { ReadTables } from '../extensions/delivery-tools/tables/read-tables.ts';
-import type { TableFault } from '../extensions/delivery-tools/tables/table-faults.ts';
 import type { ImportFault } from '../gegevens/import/faults.ts';
 import type { Change, Conflict, Replacement, ReplaceReason } from '../gegevens/import/replacement.ts';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Model } from '../gegevens/model/model.ts';
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Terminal } from '../kernel/terminal.ts';
-import { createProgress, table } from './output.ts';
-import { type CommandContext, CommandError, runCommand, runTool, UsageError } from './run-command.ts';
+import type { FileFault, GegevensTools, ImportAid, ReadFile, Report } from './gegevens-tools.ts';
+import { createProgress } from './output.ts';
+import { type CommandContext, CommandError, reportFailure, runCommand, runTool } from './run-command.ts';
 
-interface ImportOptions extends TableOptions {
+interface ImportOptions {
   readonly variant: Variant;
   readonly model?: string;
   readonly replace?: boolean;
-  readonly check?: boolean;
   readonly json?: boolean;
 }
 
@@ -44,16 +30,16 @@ interface FileResult {
   readonly needsReplace?: boolean;
   readonly bytes?: number;
   /** What `gegevens check` finds in it. */
-  readonly check?: CheckReport;
+  readonly check?: Report;
   /** The model that a file with faults does fit. */
   readonly otherModel?: string;
-  readonly faults?: readonly (ImportFault | TableFault)[];
+  readonly faults?: readonly FileFault[];
   /** Of tables: what is probably not meant. */
-  readonly notes?: readonly TableFault[];
+  readonly notes?: readonly FileFault[];
   readonly error?: string;
 }
 
-export function importCommand(terminal: Terminal): Command {
+export function importCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
   const command = new Command('import')
     .description('load files of the exchange model, or tables with a mapping; each is stored whole or not at all')
     .addOption(new Option('--variant <variant>', 'exchange model').choices(['shv', 'vs']).makeOptionMandatory())
@@ -62,48 +48,49 @@ export function importCommand(terminal: Terminal): Command {
       '--replace',
       'replace even when many records would go, the name differs, or the municipality or KvK number conflicts',
     )
-    .option('--check', 'report on what was stored, as `gegevens check` does; exit status 1 when something in it blocks')
     .option('--json', 'one machine-readable result')
-    .argument('<file...>', 'JSON files; CSV or XLSX files with --mapping')
-    .addHelpText(
-      'after',
-      `
-Example:
-  $ koppelvlak gegevens import --variant shv 2026-q1.json
-  $ koppelvlak gegevens import --variant shv --mapping mapping.yaml --dry-run 2026-q1.csv`,
-    );
-  return addTableOptions(command).action((files: string[], options: ImportOptions) => {
-    const missing = missingMapping(options, files);
-    if (options.dryRun === true || missing !== undefined) {
-      return runTool(terminal, options, async ({ config, ...context }) => {
-        if (missing !== undefined) throw new UsageError(missing);
-        const { model } = await chooseModel(config.gegevens, options);
-        await dryRun(context, await readMapping(options, model), options, files);
-      });
+    .argument('<file...>', 'JSON files')
+    .addHelpText('after', '\nExample:\n  $ koppelvlak gegevens import --variant shv 2026-q1.json');
+  tools?.addImportOptions(command);
+  return command.action(async (files: string[], options: ImportOptions) => {
+    let instead: ReturnType<GegevensTools['insteadOfImport']>;
+    await reportFailure(terminal, async () => {
+      instead = tools?.insteadOfImport(command, files);
+    });
+    if (terminal.exitCode === 2) return;
+    if (instead !== undefined) {
+      const run = instead;
+      await runTool(terminal, options, async (context) =>
+        run(context, (await chooseModel(context.config.gegevens, options)).model),
+      );
+      return;
     }
-    return runCommand(terminal, options, async (context) => {
+    await runCommand(terminal, options, async (context) => {
       const { configured, model } = await chooseModel(context.platform.config.gegevens, options);
-      const plan = await readMapping(options, model);
+      const aid = (await tools?.beginImport(command, model)) ?? {};
       const results: FileResult[] = [];
-      for (const file of files) results.push(await importOne(context, { ...options, loaded: model, plan }, file));
-      const { countFindings, reportJson, reportText } = await import(
-        '../extensions/delivery-tools/check/report-text.ts'
-      );
-      const asJson = results.map(({ check, ...result }) =>
-        check === undefined ? result : { ...result, check: reportJson(check) },
-      );
-      context.output.result({ files: asJson }, () => {
+      for (const file of files) results.push(await importOne(context, { ...options, loaded: model, aid }, file));
+      context.output.result({ files: results.map(asJson) }, () => {
         for (const result of results) {
           describe(context, result, configured.mapping.versie);
-          if (result.check !== undefined) context.output.line(reportText(result.check, table));
+          if (result.check !== undefined) context.output.line(result.check.text);
         }
       });
       const failed = results.filter(({ leveringen }) => leveringen === undefined).length;
       if (failed > 0) throw new CommandError(`${failed} of ${files.length} files not stored`);
-      const blocking = results.reduce((sum, { check }) => sum + (check ? countFindings(check, 'blocking') : 0), 0);
+      const blocking = results.reduce((sum, { check }) => sum + (check?.blocking ?? 0), 0);
       if (blocking > 0) throw new CommandError(`stored, with ${blocking} blocking finding(s)`);
     });
   });
+}
+
+function asJson({ faults, notes, check, ...result }: FileResult): object {
+  return {
+    ...result,
+    ...(faults === undefined ? {} : { faults: faults.map(({ fault }) => fault) }),
+    ...(notes === undefined ? {} : { notes: notes.map(({ fault }) => fault) }),
+    ...(check === undefined ? {} : { check: check.json }),
+  };
 }
 
 async function chooseModel(
@@ -117,27 +104,26 @@ async function chooseModel(
 
 async function importOne(
   context: CommandContext,
-  options: ImportOptions & { readonly loaded: Model; readonly plan: Plan | undefined },
+  options: ImportOptions & { readonly loaded: Model; readonly aid: ImportAid },
   path: string,
 ): Promise<FileResult> {
   const { platform, terminal, interrupted } = context;
-  const { loaded: model, model: named, replace = false, check = false, plan } = options;
+  const { loaded: model, model: named, replace = false, aid } = options;
   const { FaultyFile, importFile, recogniseModel } = await import('../gegevens/store/import-file.ts');
   const { ReplacementRefused } = await import('../gegevens/store/replace-deliveries.ts');
-  const { DeliveryCheck } = await import('../extensions/delivery-tools/check/delivery-check.ts');
-  const judge = check ? new DeliveryCheck({ model, now: platform.clock.now() }) : undefined;
+  const judged = aid.createJudge?.(platform.clock.now());
   const progress = createProgress(terminal, 'records checked', (await stat(path).catch(() => undefined))?.size);
   const show = (bytesRead: number, records: number): void => {
     progress.reached(bytesRead);
     progress.update(records);
   };
-  let tables: ReadTables | undefined;
+  let read: ReadFile | undefined;
   try {
-    const read = plan === undefined ? undefined : await readTableFile(context, plan, options, path);
-    tables = read?.tables;
-    if (tables !== undefined && tables.faults.length > 0) return { file: path, faults: tables.faults };
+    read = await aid.read?.(context, path);
+    if (read !== undefined && read.faults.length > 0) return { file: path, faults: read.faults };
     const imported = await importFile(platform.pool, {
-      ...{ path, model, replace, judge, signal: interrupted, ...(read === undefined ? {} : { source: read.source }) },
+      ...{ path, model, replace, judge: judged?.judge, signal: interrupted },
+      ...(read === undefined ? {} : { source: read.source }),
       progress: show,
     });
     const { leveringen, periodeStart, periodeEinde } = imported.delivery;
@@ -150,17 +136,17 @@ async function importOne(
       model: model.mapping.versie,
       replacements: imported.replacements,
       bytes: imported.bytes,
-      ...(tables === undefined || tables.notes.length === 0 ? {} : { notes: tables.notes }),
-      ...(judge === undefined ? {} : { check: judge.report() }),
+      ...(read === undefined || read.notes.length === 0 ? {} : { notes: read.notes }),
+      ...(judged === undefined ? {} : { check: judged.report() }),
     };
   } catch (error) {
     if (error instanceof FaultyFile) {
-      if (tables !== undefined) return { file: path, faults: inTables(error.faults, tables) };
+      if (read !== undefined) return { file: path, faults: read.placesOf(error.faults) };
       const otherModel =
         named === undefined
           ? await recogniseModel(path, { variant: model.variant, except: model.mapping.versie }, interrupted)
           : undefined;
-      return { file: path, faults: error.faults, ...(otherModel === undefined ? {} : { otherModel }) };
+      return { file: path, faults: error.faults.map(inFile), ...(otherModel === undefined ? {} : { otherModel }) };
     }
     if (error instanceof ReplacementRefused) {
       return { file: path, needsReplace: true, replacements: error.replacements };
@@ -168,9 +154,13 @@ async function importOne(
     if (isFileError(error)) return { file: path, error: error.message };
     throw error;
   } finally {
-    tables?.message.close();
+    read?.close();
     progress.end();
   }
+}
+
+function inFile(fault: ImportFault): FileFault {
+  return { fault, text: `line ${fault.line}  ${fault.pointer || '/'}  ${fault.message}` };
 }
 
 function isFileError(error: unknown): error is Error {
@@ -184,7 +174,7 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
     if (result.otherModel !== undefined) {
       output.line(`  this is a file of model ${result.otherModel}; --model ${result.otherModel} imports it as such`);
     }
-    for (const fault of faults) output.line(`  ${faultText(fault)}`);
+    for (const { text } of faults) output.line(`  ${text}`);
   } else if (error !== undefined) output.line(`${file}: ${error}`);
   else if (result.needsReplace) {
     output.line(`${file}: nothing stored; --replace is needed`);
@@ -196,7 +186,7 @@ function describe({ output }: CommandContext, result: FileResult, configured: st
       output.line(`  of model ${result.model}: delivered only when that is configured; it is ${configured} now`);
     }
   }
-  for (const note of result.notes ?? []) output.line(`  note: ${faultText(note)}`);
+  for (const { text } of result.notes ?? []) output.line(`  note: ${text}`);
   for (const replacement of replacements) {
     output.line(`  ${replacementText(replacement, result.needsReplace ?? false)}`);
     for (const conflict of replacement.conflicts) output.line(`    conflicts with ${conflictText(conflict)}`);

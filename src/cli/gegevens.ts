@@ -1,30 +1,23 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { checkCommand, showEntry } from '../extensions/delivery-tools/commands/check.ts';
-import { convertCommand } from '../extensions/delivery-tools/commands/convert.ts';
-import { preflightCommand } from '../extensions/delivery-tools/commands/preflight.ts';
-import { requestCommand } from '../extensions/delivery-tools/commands/request.ts';
 import type { Variant } from '../gegevens/model/mapping.ts';
 import type { Journalled } from '../gegevens/store/journal.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { importCommand } from './gegevens-import.ts';
+import type { GegevensTools } from './gegevens-tools.ts';
 import { table } from './output.ts';
 import { type CommandContext, CommandError, runCommand, UsageError } from './run-command.ts';
 
-export function gegevensCommand(terminal: Terminal): Command {
+export function gegevensCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
   const command = new Command('gegevens').description(
     'the data exchange: import, check, inspect and prune deliveries; request one',
   );
   const subcommands = [
-    importCommand(terminal),
-    convertCommand(terminal),
-    checkCommand(terminal),
+    importCommand(terminal, tools),
     listCommand(terminal),
     showCommand(terminal),
     removeCommand(terminal),
     pruneCommand(terminal),
-    journalCommand(terminal),
-    requestCommand(terminal),
-    preflightCommand(terminal),
+    journalCommand(terminal, tools),
   ];
   for (const subcommand of subcommands) command.addCommand(subcommand);
   return command;
@@ -175,7 +168,7 @@ interface JournalOptions {
   readonly json?: boolean;
 }
 
-function journalCommand(terminal: Terminal): Command {
+function journalCommand(terminal: Terminal, tools: GegevensTools | undefined): Command {
   return new Command('journal')
     .description(
       'what was requested and delivered, newest first; with a number: one entry with its signatures, and what was in the answer',
@@ -197,7 +190,9 @@ function journalCommand(terminal: Terminal): Command {
         const [first] = entries;
         if (id !== undefined && first === undefined) throw new CommandError(`there is no entry ${id}`);
         if (id !== undefined && first !== undefined) {
-          await showEntry(context, first, details(first));
+          const answer = await tools?.describeAnswer(context, first);
+          const withAnswer = answer === undefined ? first : { ...first, check: answer.json };
+          output.result(withAnswer, () => output.line([details(first), answer?.text].filter(Boolean).join('\n\n')));
           return;
         }
         output.result({ entries }, () => {

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { logForwardIssuesCommand } from '../extensions/ldv/commands.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import type { LogFault } from '../verwerkingenlog/store/verify.ts';
 import { logExportCommand } from './log-export.ts';
@@ -15,8 +14,7 @@ export function verwerkingenlogCommand(terminal: Terminal): Command {
     .addCommand(logExportCommand(terminal))
     .addCommand(logPruneCommand(terminal))
     .addCommand(logVerifyCommand(terminal))
-    .addCommand(logRotateKeyCommand(terminal))
-    .addCommand(logForwardIssuesCommand(terminal));
+    .addCommand(logRotateKeyCommand(terminal));
 }
 
 function logHistoryCommand(terminal: Terminal): Command {

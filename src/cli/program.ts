@@ -1,13 +1,12 @@
 /** The program and its commands; each group has a file, which loads what it runs when it is called. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { bronCommand } from '../extensions/aggregator/commands/bron.ts';
-import { diwooCommand } from '../extensions/diwoo/commands.ts';
-import { proofCommand } from '../extensions/proof/commands/proof.ts';
+import { importFromExtensions } from '../kernel/extensions.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { isRecord } from '../lib/json/json-value.ts';
 import { feedCommand } from './feed.ts';
 import { gegevensCommand } from './gegevens.ts';
+import { loadGegevensTools } from './gegevens-tools.ts';
 import { verwerkingenlogCommand } from './log.ts';
 import { registerCommand } from './register.ts';
 import { configCommand, demoCommand, migrateCommand, serveCommand } from './service.ts';
@@ -15,7 +14,8 @@ import { configCommand, demoCommand, migrateCommand, serveCommand } from './serv
 /** Runs the program with these arguments; the exit status is left in `terminal.exitCode`. */
 export async function runProgram(words: readonly string[], terminal: Terminal): Promise<void> {
   try {
-    await createProgram(terminal).parseAsync(words, { from: 'user' });
+    const program = await createProgram(terminal);
+    await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Commander has written the error; asking for help is not one.
@@ -23,8 +23,8 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
   }
 }
 
-/** All commands with their options. */
-export function createProgram(terminal: Terminal): Command {
+/** All commands with their options, those of the extensions too. */
+export async function createProgram(terminal: Terminal): Promise<Command> {
   const program = new Command('koppelvlak')
     .version(packageVersion(), '--version', 'print the version')
     .description('One server, three national interfaces: gegevens, verwerkingenlog, raadsfeed')
@@ -40,17 +40,27 @@ export function createProgram(terminal: Terminal): Command {
     migrateCommand(terminal),
     demoCommand(terminal),
     configCommand(terminal),
-    gegevensCommand(terminal),
+    gegevensCommand(terminal, await loadGegevensTools()),
     verwerkingenlogCommand(terminal),
     feedCommand(terminal),
-    bronCommand(terminal),
-    diwooCommand(terminal),
     registerCommand(terminal),
-    proofCommand(terminal),
   ])
     program.addCommand(command);
+  for (const { extension, module } of await importFromExtensions('commands')) {
+    if (!hasCommands(module)) throw new TypeError(`the commands.ts of ${extension} adds no commands`);
+    module.addCommands(program, terminal);
+  }
   inheritExit(program);
   return program;
+}
+
+/** What `commands.ts` of an extension exports. */
+interface CommandsModule {
+  addCommands(program: Command, terminal: Terminal): void;
+}
+
+function hasCommands(module: object): module is CommandsModule {
+  return 'addCommands' in module && typeof module.addCommands === 'function';
 }
 
 function packageVersion(): string {

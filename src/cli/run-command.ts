@@ -1,13 +1,11 @@
-import { requireRightKey } from '../extensions/proof/keys.ts';
-import { createProofWriters } from '../extensions/proof/writer.ts';
 import {
   type Config,
   ConfigError,
   type Environment,
   knownVariables,
   readConfig,
-  unknownVariables,
 } from '../kernel/config/read-config.ts';
+import { unknownVariables } from '../kernel/config/unknown-variables.ts';
 import { createLogger, type Logger, reasonOf } from '../kernel/log.ts';
 import { openPlatform, type Platform, type PlatformOptions } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
@@ -96,10 +94,9 @@ export async function runCommand(
   command: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
   await runTool(terminal, options, async ({ config, log, output, interrupted }) => {
-    const open = await openPlatform({ config, log, purpose: 'command', role: options.role, proof: createProofWriters });
+    const open = await openPlatform({ config, log, purpose: 'command', role: options.role });
     try {
-      const { pool, prunePool } = open.platform;
-      await requireRightKey(options.role === 'retention' ? prunePool : pool, config.proof);
+      await open.requireRightKeys();
       await command({ terminal, platform: open.platform, ownerUrl: open.ownerUrl, output, interrupted });
     } finally {
       open.beginStop();

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { Command } from 'commander';
 import type { Setting } from '../kernel/config/kinds.ts';
-import { type Environment, readConfig, settings } from '../kernel/config/read-config.ts';
+import { type Environment, readConfig, settingGroups } from '../kernel/config/read-config.ts';
 import { createLogger } from '../kernel/log.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { createOutput, table } from './output.ts';
@@ -91,7 +91,7 @@ export function configCommand(terminal: Terminal): Command {
         const environment = terminal.env;
         const config = readConfig(environment, 'tool');
         const output = createOutput(terminal, options.json ?? false);
-        const rows = Object.entries(settings).flatMap(([group, entries]) =>
+        const rows = Object.entries(settingGroups).flatMap(([group, entries]) =>
           Object.entries(entries).map(([name, setting]) =>
             row(setting, Object.entries(config).find(([key]) => key === group)?.[1], name, environment),
           ),

@@ -1,16 +1,17 @@
 /** Publishing to the council feed from another Node application: what `koppelvlak feed publish` does, as a function. */
 
-import { faultOfKey, parseSealingKey, sealingKeyOf } from '../extensions/proof/keys.ts';
-import { createProofWriter } from '../extensions/proof/writer.ts';
 import { createPool } from '../kernel/database/pool.ts';
 import { createLogger, type Logger } from '../kernel/log.ts';
+import { loadStoreHooks } from '../kernel/store-hooks.ts';
 import { type Clock, systemClock } from '../lib/time.ts';
 import { type Change, type PubliceerRegel, prepareChange } from '../raadsfeed/domain/change.ts';
 import type { Outcome } from '../raadsfeed/store/publish.ts';
 import { createLineValidator } from '../raadsfeed/writer/line-validator.ts';
-import { BATCH_CHANGES, createPublisher } from '../raadsfeed/writer/publisher.ts';
+import { BATCH_CHANGES, createPublisher, type Publisher } from '../raadsfeed/writer/publisher.ts';
 
 export type { Outcome, PubliceerRegel };
+
+const SEALING_KEY = /^[A-Za-z0-9+/]{256}$/;
 
 export interface FeedPublisherOptions {
   /** Address of the service's database; a login that is the role `koppelvlak_dienst` or may act as it. */
@@ -54,7 +55,9 @@ export interface FeedPublisher {
  */
 export function createFeedPublisher(options: FeedPublisherOptions): FeedPublisher {
   const { databaseUrl: url, log = createLogger('warn'), clock = systemClock } = options;
-  const sealingKey = options.sealingKey === undefined ? undefined : parseSealingKey(options.sealingKey);
+  const { sealingKey } = options;
+  if (sealingKey !== undefined && !SEALING_KEY.test(sealingKey))
+    throw new TypeError('a sealing key is a text as `koppelvlak proof key --sealing` makes it');
   const pool = createPool({
     url,
     size: 2,
@@ -65,15 +68,15 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
     applicationName: 'koppelvlak client',
     log,
   });
-  const writer = sealingKey && createProofWriter(sealingKeyOf(sealingKey, 'raadsfeed'), 'raadsfeed');
-  const publisher = createPublisher({ pool, clock, proof: (name) => (name === 'raadsfeed' ? writer : undefined) });
-  /** Of this database: asked once, before anything is sealed with it. */
-  let isRightKey = sealingKey === undefined;
-  const requireRightKey = async (): Promise<void> => {
-    if (isRightKey || sealingKey === undefined) return;
-    const fault = await faultOfKey(pool, sealingKey);
-    if (fault !== undefined) throw new Error(`sealingKey ${fault.wrong}; allowed: ${fault.allowed}`);
-    isRightKey = true;
+  let publisher: Publisher | undefined;
+  /** Whether the key is that of this database is asked once, before anything is sealed with it. */
+  const openPublisher = async (): Promise<Publisher> => {
+    if (sealingKey === undefined) return createPublisher({ pool, clock });
+    const { createFeedSealer } = await loadStoreHooks();
+    const sealer = createFeedSealer?.(sealingKey);
+    if (sealer === undefined) throw new Error('a sealing key is given, and this package has no logs of proof');
+    await sealer.requireRightKey(pool);
+    return createPublisher({ pool, clock, proof: (name) => (name === 'raadsfeed' ? sealer.writer : undefined) });
   };
   const validate = createLineValidator();
   const prepare = (line: unknown, index: number): Change => {
@@ -84,7 +87,7 @@ export function createFeedPublisher(options: FeedPublisherOptions): FeedPublishe
   return {
     async publish(lines) {
       const changes = lines.map(prepare);
-      await requireRightKey();
+      publisher ??= await openPublisher();
       const outcomes: Outcome[] = [];
       for (let from = 0; from < changes.length; from += BATCH_CHANGES) {
         outcomes.push(...(await publisher.publish(changes.slice(from, from + BATCH_CHANGES))));

@@ -24,7 +24,8 @@ export interface DemoFile {
   readonly tokenUrl: string;
   readonly issuer: string;
   readonly databaseUrl: string;
-  readonly mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'ldv' | 'raadsfeed', string>>;
+  readonly mounts: Readonly<Record<'shv' | 'vs' | 'verwerkingenlog' | 'raadsfeed', string>> &
+    Readonly<Record<string, string>>;
   readonly clients: Readonly<Record<string, DemoClientEntry>>;
   readonly requester: DemoParty;
   readonly supplier: DemoParty;

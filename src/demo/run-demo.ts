@@ -1,19 +1,15 @@
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { createProofWriters } from '../extensions/proof/writer.ts';
-import { readConfig } from '../kernel/config/read-config.ts';
 import { openPlatform, type Platform } from '../kernel/platform.ts';
 import type { Terminal } from '../kernel/terminal.ts';
 import { stopOnSignals } from '../serve.ts';
 import { createDemoClient, type DemoClient } from './demo-client.ts';
+import { loadDemoParts } from './demo-parts.ts';
 import { loadExampleData } from './load-example-data.ts';
 import { type Demo, startDemo } from './start-demo.ts';
 import { tourFeed } from './tour/tour-feed.ts';
 import { tourGegevens } from './tour/tour-gegevens.ts';
-import { tourLdv } from './tour/tour-ldv.ts';
 import { tourLog } from './tour/tour-log.ts';
-import { tourPreflight } from './tour/tour-preflight.ts';
-import { tourProof } from './tour/tour-proof.ts';
 
 interface RunDemoOptions {
   /** End after the tour. */
@@ -43,9 +39,9 @@ export async function runDemo({ once, empty }: RunDemoOptions, terminal: Termina
     },
   });
   const work = async (): Promise<void> => {
-    if (!empty) await loadAndPlay(demo, transcript, terminal);
+    if (!empty) await loadAndPlay(demo, transcript);
     if (!once) {
-      describeRest(demo, transcript, empty);
+      await describeRest(demo, transcript, empty);
       await signalled;
       return;
     }
@@ -65,14 +61,14 @@ export async function runDemo({ once, empty }: RunDemoOptions, terminal: Termina
   if (transcript.failed > 0) terminal.exitCode = 1;
 }
 
-async function loadAndPlay(demo: Demo, transcript: Transcript, terminal: Terminal): Promise<void> {
+async function loadAndPlay(demo: Demo, transcript: Transcript): Promise<void> {
   const { file, config, home, log } = demo;
   const client = createDemoClient(file);
-  const environment = { ...terminal.env, DATABASE_URL: file.databaseUrl };
-  const open = await openPlatform({ config: readConfig(environment, 'tool'), log, purpose: 'command' });
+  const database = { ...config.database, url: file.databaseUrl };
+  const open = await openPlatform({ config: { ...config, database }, log, purpose: 'command' });
   try {
     describeStart(demo, transcript);
-    const platform = { ...open.platform, config, proof: createProofWriters(config) };
+    const { platform } = open;
     const directory = join(home, 'voorbeelden');
     const loaded = await loadExampleData({ platform, client, mounts: file.mounts, directory });
     transcript.section(`Example data (files in ${shortPath(directory)})`);
@@ -102,17 +98,14 @@ function describeStart({ file, home, logFile }: Demo, transcript: Transcript): v
   transcript.line(`log            ${shortPath(logFile)}`);
 }
 
-function describeRest(demo: Demo, transcript: Transcript, empty: boolean): void {
+async function describeRest(demo: Demo, transcript: Transcript, empty: boolean): Promise<void> {
   const { file } = demo;
   if (empty) describeStart(demo, transcript);
   transcript.section('What next');
   transcript.line('read the interfaces in a browser:');
   for (const mount of Object.values(file.mounts)) transcript.line(`  ${mount}/docs`);
-  if (demo.config.raadsfeed.pages) transcript.line(`look at the council information: ${file.baseUrl}/raad`);
-  if (demo.config.inzage.pages)
-    transcript.line(
-      `see as a citizen what was done with your data: ${file.baseUrl}/inzage (log in as one of two persons)`,
-    );
+  for (const { next } of await loadDemoParts())
+    for (const line of next?.(demo.config, file.baseUrl) ?? []) transcript.line(line);
   transcript.line('read the data with the command line, while this runs:');
   transcript.command('npm run --silent koppelvlak -- --help');
   transcript.line('Ctrl-C stops everything; the data are kept for the next start.');
@@ -136,13 +129,13 @@ async function playTour(needs: TourNeeds): Promise<void> {
   const { areas } = needs.demo.config.server;
   if (areas.includes('shv')) await tourGegevens(needs, 'shv');
   if (areas.includes('vs')) await tourGegevens(needs, 'vs');
+  const parts = await loadDemoParts();
   if (areas.includes('verwerkingenlog')) {
     await tourLog(needs);
-    await tourLdv(needs);
-    await tourProof(needs);
+    for (const part of parts) await part.tourLog?.(needs);
   }
   if (areas.includes('raadsfeed')) await tourFeed(needs);
-  if (areas.includes('shv') || areas.includes('vs')) await tourPreflight(needs);
+  if (areas.includes('shv') || areas.includes('vs')) for (const part of parts) await part.tourLast?.(needs);
 }
 
 /** What the demo tells: sections, lines, and checks that are counted. */

@@ -2,13 +2,13 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { pino } from 'pino';
-import { readSealingKey } from '../extensions/proof/keys.ts';
 import { type Config, type Environment, knownVariables, readConfig } from '../kernel/config/read-config.ts';
 import { createLogger, type Logger, portError } from '../kernel/log.ts';
 import { serve } from '../serve.ts';
 import { type Authority, createAuthority } from './authority/authority.ts';
 import { type AuthorizationServer, startAuthorizationServer } from './authorization-server.ts';
 import { type DemoFile, demoFilePath, writeDemoFile } from './demo-client.ts';
+import { loadDemoParts } from './demo-parts.ts';
 import { leverancierscode, signInPersons, uitvoerder } from './example-data.ts';
 import { createFscManager, type FscManager } from './fsc-manager.ts';
 import { loadDemoClients, loadInspectionSecrets, loadServiceKey } from './saved-secrets.ts';
@@ -80,7 +80,8 @@ export async function startDemo(environment: Environment): Promise<Demo> {
     const service = await serve({ config, log });
     releases.push(service.stop);
 
-    const { gegevens, verwerkingenlog, ldv, raadsfeed, tokens } = config;
+    const { gegevens, verwerkingenlog, raadsfeed, tokens } = config;
+    const parts = await loadDemoParts();
     const file: DemoFile = {
       baseUrl: service.url,
       managementUrl: service.managementUrl,
@@ -91,8 +92,8 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         shv: service.url + gegevens.shvPrefix,
         vs: service.url + gegevens.vsPrefix,
         verwerkingenlog: service.url + verwerkingenlog.prefix,
-        ldv: service.url + ldv.prefix,
         raadsfeed: service.url + raadsfeed.prefix,
+        ...Object.assign({}, ...parts.map(({ mounts }) => mounts?.(config, service.url))),
       },
       clients: Object.fromEntries(clients.map(({ id, secret, scopes }) => [id, { id, secret, scopes }])),
       requester: authority.requester,
@@ -113,7 +114,7 @@ export async function startDemo(environment: Environment): Promise<Demo> {
         PORT: new URL(service.url).port,
         DATABASE_URL: service.databaseUrl,
         PUBLIC_BASE_URL: config.server.publicBaseUrl ?? service.url,
-        ...sealingKeyFor(config),
+        ...Object.assign({}, ...parts.map(({ environment: added }) => added?.(config))),
       },
       pid: process.pid,
     };
@@ -193,12 +194,6 @@ function serviceEnvironment(
     RAADSFEED_LICENTIE: 'https://creativecommons.org/publicdomain/zero/1.0/',
   };
   return { ...chosen, ...Object.fromEntries(Object.entries(given).filter(([, value]) => hasValue(value))) };
-}
-
-/** For other applications, which write and do not sign. */
-function sealingKeyFor({ proof }: Config): Record<string, string> {
-  const key = readSealingKey(proof);
-  return key === undefined ? {} : { PROOF_SEALING_KEY: Buffer.from(key).toString('base64') };
 }
 
 /** The settings among variables. */

@@ -3,7 +3,9 @@ import { type Clock, systemClock } from '../lib/time.ts';
 import type { Config } from './config/read-config.ts';
 import { type DatabasePools, openDatabase } from './database/open-database.ts';
 import type { Logger } from './log.ts';
+import type { ForwardPolicy } from './processing-log.ts';
 import type { ProofWriters } from './proof-log.ts';
+import { loadStoreHooks } from './store-hooks.ts';
 
 /** What every part of the program may depend on. */
 export interface Platform extends DatabasePools {
@@ -15,6 +17,8 @@ export interface Platform extends DatabasePools {
   readonly publicBaseUrl: () => string;
   /** The proof logs that are switched on. */
   readonly proof: ProofWriters;
+  /** What of the processing log is forwarded. */
+  readonly forward: ForwardPolicy;
   /** Fires when the process begins to stop: streams and waiting loops end on it. */
   readonly stopping: AbortSignal;
 }
@@ -30,6 +34,8 @@ export interface OpenPlatform {
   readonly listensOn: (url: string) => void;
   /** Settles when the database that this process started has ended, for whatever reason. */
   readonly databaseExited: Promise<void>;
+  /** @throws {ConfigError} for a key that is not the one of this database */
+  readonly requireRightKeys: () => Promise<void>;
   /** Fires `stopping`. */
   readonly beginStop: () => void;
   /** Releases everything, last opened first. */
@@ -43,8 +49,6 @@ export interface PlatformOptions {
   readonly purpose: 'service' | 'command';
   /** The role that the login must be able to act as; default `service`. With `retention` only `prunePool` can be used. */
   readonly role?: 'service' | 'retention' | undefined;
-  /** Makes the writers of the proof logs; absent: none are kept. */
-  readonly proof?: (config: Config) => ProofWriters;
 }
 
 /**
@@ -57,8 +61,8 @@ export async function openPlatform({
   clock = systemClock,
   purpose,
   role,
-  proof,
 }: PlatformOptions): Promise<OpenPlatform> {
+  const hooks = await loadStoreHooks();
   const { pools, checks, ownerUrl, exited, close } = await openDatabase({ config, log, clock, purpose, role });
   const stopping = new AbortController();
   let baseUrl = config.server.publicBaseUrl;
@@ -72,7 +76,8 @@ export async function openPlatform({
     metrics,
     ...pools,
     publicBaseUrl: () => baseUrl ?? `http://${config.server.host}:${config.server.port}`,
-    proof: proof?.(config) ?? (() => undefined),
+    proof: hooks.proofWriters?.(config) ?? (() => undefined),
+    forward: hooks.forwardPolicy?.(config),
     stopping: stopping.signal,
   };
   return {
@@ -83,6 +88,7 @@ export async function openPlatform({
     listensOn: (url) => {
       baseUrl = config.server.publicBaseUrl ?? url;
     },
+    requireRightKeys: async () => hooks.requireRightKey?.(role === 'retention' ? pools.prunePool : pools.pool, config),
     beginStop: () => stopping.abort(),
     close,
   };

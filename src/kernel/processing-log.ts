@@ -209,3 +209,6 @@ export interface ProcessingLog {
   /** Resolves when the entry is committed to disk; rejects when it is not, and then nothing may be delivered. */
   record(entry: OwnEntry, author: ProcessingAuthor): Promise<void>;
 }
+
+/** Which new actions are forwarded to another logbook; undefined: none. */
+export type ForwardPolicy = 'normaal' | 'alles' | undefined;

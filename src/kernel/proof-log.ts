@@ -80,6 +80,8 @@ export interface StoredProof {
 
 /** What an area does with its log. */
 export interface ProofWriter {
+  /** Time until the next checkpoint, which a new record needs for its proof. */
+  readonly intervalSeconds: number;
   /** With a new random seed. */
   seal(record: ProofRecord): Sealed;
   /** The same for a record that may have very many parts. */

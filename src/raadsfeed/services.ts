@@ -1,7 +1,10 @@
 import type { Config } from '../kernel/config/read-config.ts';
 import type { Logger } from '../kernel/log.ts';
+import type { FollowStep } from './feed/follower.ts';
+import type { HeadCache } from './feed/head.ts';
 import type { PageSource } from './feed/page.ts';
 import type { ResponseCache } from './feed/response-cache.ts';
+import type { SourceCompleteness } from './store/state.ts';
 
 /** What the routes of the feed work with. */
 export interface RaadsfeedServices extends PageSource {
@@ -10,4 +13,28 @@ export interface RaadsfeedServices extends PageSource {
   readonly log: Logger;
   /** Fires when the process begins to stop: streams end then. */
   readonly stopping: AbortSignal;
+}
+
+/** What extensions of the feed build on: `app.feed`. */
+export interface Feed {
+  readonly heads: HeadCache;
+  readonly responses: ResponseCache;
+  /** Address of the feed's API as clients see it, without a trailing slash. */
+  readonly mountUrl: () => string;
+  /** Memory that an extension may take for answers, of what `RAADSFEED_CACHE_MB` says. */
+  readonly memoryBytes: number;
+  /** Counts that memory in the metric of the feed. */
+  countMemory(bytes: () => number): void;
+  /** Takes records in from when the server listens until it closes. @param name as a log line says it */
+  follow(name: string, step: FollowStep): void;
+  /** How complete the data of an organisation is that comes from elsewhere; undefined when nothing is followed here. */
+  completenessOf(organisatiecode: string): Promise<SourceCompleteness | undefined>;
+  /** Says how that is known. */
+  knowCompleteness(read: Feed['completenessOf']): void;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly feed: Feed;
+  }
 }

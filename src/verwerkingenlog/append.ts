@@ -1,6 +1,5 @@
 /** Storing first versions of actions: prepared here, and stored in groups that share a transaction. */
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { forwardPolicy } from '../extensions/ldv/face.ts';
 import { isConflict, isLockTimeout } from '../kernel/database/database-unavailable.ts';
 import type { Platform } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -85,12 +84,11 @@ interface AppendItem {
 type StoredAppend = PreparedAppend & { readonly result: Appended };
 
 export function createAppender(
-  { config, pool, clock, log, metrics, proof }: Platform,
+  { config, pool, clock, log, metrics, proof, forward }: Platform,
   { keys, requireAllKeys, distributed }: Pick<ActieLog, 'keys' | 'requireAllKeys' | 'distributed'>,
   large: OneAtATime,
 ): Appender {
   const { groupSize, unknownActivity } = config.verwerkingenlog;
-  const forward = forwardPolicy(config);
   const writer = proof('verwerkingen');
   const count = createCounters(metrics);
   const groupSizes = new Histogram({

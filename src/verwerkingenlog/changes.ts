@@ -4,7 +4,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { forwardPolicy } from '../extensions/ldv/face.ts';
 import type { Pool } from '../kernel/database/pool.ts';
 import { type Db, transaction } from '../kernel/database/transaction.ts';
 import type { Platform } from '../kernel/platform.ts';
@@ -69,13 +68,13 @@ const WAITING_PER_CONNECTION = 100;
  * @throws {Problem} 400 for an unknown activity (when refused) or too many objects, 503 when too many wait, and what `change` throws
  */
 export async function changeActie(
-  { config, proof }: Platform,
+  { config, proof, forward }: Platform,
   log: ActieLog,
   { actieId, verwerkingId, objects, client, signal, change }: ActieChange,
 ): Promise<Versie | undefined> {
   const options = {
     refuseUnknownActivity: config.verwerkingenlog.unknownActivity === 'refuse',
-    forward: forwardPolicy(config),
+    forward,
     distributed: log.distributed,
   };
   for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {

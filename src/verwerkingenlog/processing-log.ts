@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type pg from 'pg';
-import { forwardPolicy } from '../extensions/ldv/face.ts';
 import { pipelinedTransaction } from '../kernel/database/transaction.ts';
 import type { Platform, ReadinessCheck, ReadinessResult } from '../kernel/platform.ts';
 import { Problem } from '../kernel/problem.ts';
@@ -217,7 +216,10 @@ export interface Reader {
 export type LoggedRead = <T>(reader: Reader, read: (db: pg.PoolClient) => Promise<Reading<T>>) => Promise<T>;
 
 /** Reads the log and stores an entry about it, in one transaction: without the entry nothing is answered. */
-export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: Platform, log: ActieLog): LoggedRead {
+export function createLoggedRead(
+  { pool, pipelinePool, clock, config, proof, forward }: Platform,
+  log: ActieLog,
+): LoggedRead {
   const { logReads } = config.verwerkingenlog;
   const writer = proof('verwerkingen');
   const { fscPeerId } = config.tokens;
@@ -282,7 +284,7 @@ export function createLoggedRead({ pool, pipelinePool, clock, config, proof }: P
 
   async function appendEntry(db: pg.PoolClient, versie: SealedVersie, { trace }: ProcessingAuthor): Promise<void> {
     const append = { ...versie, refuseUnknownActivity: false, trace };
-    const target = { forward: forwardPolicy(config), distributed: log.distributed };
+    const target = { forward, distributed: log.distributed };
     for (const result of await appendVersies(db, [append], target)) log.count(result);
   }
 

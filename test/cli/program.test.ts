@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import description from '../../package.json' with { type: 'json' };
-import { settings } from '../../src/kernel/config/read-config.ts';
+import { settingGroups } from '../../src/kernel/config/read-config.ts';
 import { temporaryHome } from '../demo/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { callProgram } from '../support/program.ts';
@@ -83,7 +83,7 @@ it('refuses a command without a database and starts none', async () => {
 
 describe('serve', () => {
   it('names every wrong variable together, repeats no value, and listens to nothing', async () => {
-    const all = Object.values(settings).flatMap((group) => Object.values(group));
+    const all = Object.values(settingGroups).flatMap((group) => Object.values(group));
     const canBeWrong = all.filter(({ parse }) => {
       try {
         parse('n!et goed');
@@ -153,7 +153,7 @@ describe('a setting that is refused', () => {
   };
 
   it.each(
-    Object.values(settings)
+    Object.values(settingGroups)
       .flatMap((group) => Object.values(group))
       .filter(({ allowed, secret }) => /https:/.test(allowed) && !secret)
       .map(({ variable }) => variable),

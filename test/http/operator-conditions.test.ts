@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveSeed } from '../../src/extensions/proof/record.ts';
-import { settings } from '../../src/kernel/config/read-config.ts';
+import { settingGroups } from '../../src/kernel/config/read-config.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { createSigner } from '../../src/lib/tlog/note.ts';
 import { startWitness, type TestWitness } from '../extensions/proof/witness/witness-server.ts';
@@ -117,7 +117,7 @@ async function append(): Promise<void> {
 
 /** Every secret that the service was started with, as it may not be shown. */
 function secrets(): string[] {
-  return Object.values(settings)
+  return Object.values(settingGroups)
     .flatMap((group) => Object.values(group))
     .filter(({ secret }) => secret)
     .flatMap(({ variable }) => {
@@ -356,7 +356,7 @@ describe("the operator's page of a whole service", () => {
   });
 
   it('knows all secrets of the configuration, but for those of another way to do the same', () => {
-    const known = Object.values(settings)
+    const known = Object.values(settingGroups)
       .flatMap((group) => Object.values(group))
       .filter(({ secret }) => secret)
       .map(({ variable }) => variable);

@@ -1,9 +1,9 @@
 /** What other transactions hold: a locked table, one idempotency key, one line. Nobody waits for what only another request needs. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Span } from '../../src/extensions/ldv/span.ts';
-import { lineKeyOf } from '../../src/extensions/ldv/store/ldv-keys.ts';
 import { createIdentityKeys } from '../../src/verwerkingenlog/domain/identity-keys.ts';
+import type { Span } from '../../src/verwerkingenlog/domain/ldv-span.ts';
+import { lineKeyOf } from '../../src/verwerkingenlog/store/ldv-keys.ts';
 import { type LdvServer, line, type Sent, startLdv } from '../extensions/ldv/support.ts';
 import type { Answer } from '../support/api.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { municipalityText, summary } from '../../extensions/delivery-tools/check/report-text.ts';
-import { loadModel } from '../../gegevens/model/model.ts';
-import { checkStored } from '../../gegevens/store/check-deliveries.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
 import type { DemoAnswer } from '../demo-client.ts';
 import { processingHeaders } from '../demo-client.ts';
+import { loadDemoParts } from '../demo-parts.ts';
 import { period } from '../example-data.ts';
 import { mintFscToken } from '../fsc-manager.ts';
 import type { TourNeeds } from '../run-demo.ts';
@@ -72,7 +70,7 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
       JSON.stringify(paged.flat()) === JSON.stringify(ids),
     );
 
-    await tourCheck(needs, variant, ids.length);
+    for (const part of await loadDemoParts()) await part.tourDelivery?.(needs, variant, ids.length);
 
     const fsc = await fscToken(needs, variant);
     const throughInway = await ask(quarter, { 'fsc-authorization': `Bearer ${fsc}` });
@@ -108,28 +106,6 @@ export async function tourGegevens(needs: TourNeeds, variant: 'shv' | 'vs'): Pro
     transcript.line('try:');
     transcript.command(`curl -si -X POST -d '{}' ${url}`);
   });
-}
-
-/** What `gegevens check` says of the same quarter: by the rules of the statistics office, with the counts that it shows back. */
-async function tourCheck({ transcript, platform }: TourNeeds, variant: 'shv' | 'vs', delivered: number): Promise<void> {
-  const { shvModel, vsModel, supplierCode: leverancierscode } = platform.config.gegevens;
-  const model = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
-  const now = platform.clock.now();
-  const options = { model, period, now, signal: platform.stopping, leverancierscode };
-  const { report } = await checkStored(platform.pool, options);
-  transcript.line('what the office will see of it:');
-  transcript.command(
-    `npm run --silent koppelvlak -- gegevens check --variant ${variant} --period ${period.start}/${period.end}`,
-  );
-  for (const counts of report.municipalities) {
-    const { records, persons, activePersons } = counts;
-    transcript.line(
-      `  ${municipalityText(counts)}: ${records} ${VARIANTS[variant].what}, ${persons} persons, ${activePersons} active`,
-    );
-  }
-  transcript.line(`  ${summary(report)}`);
-  const counted = report.municipalities.reduce((sum, { records }) => sum + records, 0);
-  transcript.check(`${variant}: the check counts what was delivered`, counted === delivered, String(counted));
 }
 
 /** A token as the Manager of the demo's FSC group signs it for the requester. */

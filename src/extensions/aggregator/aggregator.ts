@@ -30,13 +30,13 @@ const SUPPLIERS_AT_ONCE = 4;
 const REWRITE_MS = 10_000;
 
 export function createAggregator(platform: Platform): Aggregator {
-  const { raadsfeed } = platform.config;
+  const { aggregator: settings } = platform.config;
   const { pool, log } = platform;
   const deps = openDependencies(platform);
   const worker: WorkerDependencies = {
     ...deps,
     metrics: createAggregatorMetrics(platform.metrics, pool),
-    backoff: { firstMs: raadsfeed.aggregatorBackoffMs, maxMs: raadsfeed.aggregatorBackoffMaxMs },
+    backoff: { firstMs: settings.backoffMs, maxMs: settings.backoffMaxMs },
     read: async (lease, signal) => {
       const { source } = lease;
       if (source.soort === 'leveranciers-api') return await readSupplier(lease, deps, signal);
@@ -50,8 +50,8 @@ export function createAggregator(platform: Platform): Aggregator {
       log,
       holder: `${hostname()} ${process.pid} ${randomUUID()}`,
       soort,
-      concurrency: soort === 'feed' ? raadsfeed.aggregatorConcurrency : SUPPLIERS_AT_ONCE,
-      leaseSeconds: raadsfeed.aggregatorLeaseSeconds,
+      concurrency: soort === 'feed' ? settings.concurrency : SUPPLIERS_AT_ONCE,
+      leaseSeconds: settings.leaseSeconds,
       stopping: platform.stopping,
       run: (lease, signal) => runSource(lease, worker, signal),
     }),

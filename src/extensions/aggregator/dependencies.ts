@@ -45,7 +45,7 @@ export interface SupplierDependencies extends AggregatorDependencies {
 
 export function openDependencies(platform: Platform): SupplierDependencies {
   const { config, pool, clock, log, publicBaseUrl } = platform;
-  const { raadsfeed } = config;
+  const { aggregator, raadsfeed } = config;
   return {
     pool,
     clock,
@@ -53,24 +53,24 @@ export function openDependencies(platform: Platform): SupplierDependencies {
     proof: platform.proof('raadsfeed'),
     client: createOutboundClient({
       clock,
-      timeoutMs: raadsfeed.aggregatorTimeoutMs,
-      maxBytes: raadsfeed.aggregatorMaxAnswerBytes,
+      timeoutMs: raadsfeed.sourcesTimeoutMs,
+      maxBytes: aggregator.maxAnswerBytes,
       connections: 4,
       proxy: config.server,
-      allowPrivate: raadsfeed.aggregatorAllowPrivate,
+      allowPrivate: raadsfeed.sourcesAllowPrivate,
       traceContextTo: config.server.traceContextTo,
     }),
     validate: createLineValidator(),
     validateDraft: createLineValidator('draft'),
     ownFeedUrl: () => `${publicBaseUrl()}${raadsfeed.prefix}/feed`,
-    ids: raadsfeed.aggregatorIds,
+    ids: aggregator.ids,
     adapters: [openNotubiz(config, clock, createCallSlots(pool, 'notubiz', log))],
-    quickAgainMs: raadsfeed.notubizQuickMinutes * 60_000,
-    fullAgainMs: raadsfeed.notubizFullHours * 3_600_000,
-    maxAnswerBytes: raadsfeed.aggregatorMaxAnswerBytes,
-    maxSnapshotRecords: raadsfeed.aggregatorMaxSnapshotRecords,
-    pollMs: raadsfeed.aggregatorPollMs,
-    restartMs: raadsfeed.aggregatorBackoffMaxMs,
+    quickAgainMs: aggregator.notubizQuickMinutes * 60_000,
+    fullAgainMs: aggregator.notubizFullHours * 3_600_000,
+    maxAnswerBytes: aggregator.maxAnswerBytes,
+    maxSnapshotRecords: aggregator.maxSnapshotRecords,
+    pollMs: aggregator.pollMs,
+    restartMs: aggregator.backoffMaxMs,
   };
 }
 

@@ -4,7 +4,11 @@ import { runCommand } from '../../cli/run-command.ts';
 import type { Terminal } from '../../kernel/terminal.ts';
 
 /** `koppelvlak diwoo …`: what is offered to the national index of public documents. */
-export function diwooCommand(terminal: Terminal): Command {
+export function addCommands(program: Command, terminal: Terminal): void {
+  program.addCommand(diwooCommand(terminal));
+}
+
+function diwooCommand(terminal: Terminal): Command {
   return new Command('diwoo')
     .description('the documents that are offered to the national index (DiWoo)')
     .addCommand(reportCommand(terminal))

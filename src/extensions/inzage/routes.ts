@@ -56,7 +56,7 @@ const POLICY = [
 export async function serveInzage(server: FastifyInstance, platform: Platform, needs: InzageNeeds): Promise<void> {
   const { config, clock, pool, publicBaseUrl, log, metrics } = platform;
   const settings = config.inzage;
-  const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
+  const stylesheet = buildStylesheet(HOME, config.html.themeCss);
   const site = createSite(stylesheet.path, settings);
   const signIn = createSignIn({ settings, proxy: config.server, clock });
   const sessions = createSessions({
@@ -182,7 +182,7 @@ export async function serveInzage(server: FastifyInstance, platform: Platform, n
     if (writer !== undefined) {
       proofPages(app, {
         ...{ writer, log: actieLog, loggedRead, requireSession },
-        intervalSeconds: config.proof.intervalSeconds,
+        intervalSeconds: writer.intervalSeconds,
         send: (reply, page, status) => send(reply, site, page, status),
       });
     }

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { commandGroup } from '../../cli/command-group.ts';
 import { table } from '../../cli/output.ts';
 import { parseMoment } from '../../cli/parse-arguments.ts';
 import { runCommand } from '../../cli/run-command.ts';
@@ -14,7 +15,11 @@ interface ForwardIssuesOptions {
 }
 
 /** `koppelvlak log forward-issues`: where the other logbook differs from this one. */
-export function logForwardIssuesCommand(terminal: Terminal): Command {
+export function addCommands(program: Command, terminal: Terminal): void {
+  commandGroup(program, 'log').addCommand(logForwardIssuesCommand(terminal));
+}
+
+function logForwardIssuesCommand(terminal: Terminal): Command {
   return new Command('forward-issues')
     .description('what the logbook of LDV_FORWARD_URL does not have as it is here, newest first')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(KINDS))

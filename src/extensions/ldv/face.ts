@@ -1,10 +1,9 @@
 /** What others see of an action in the form of LDV: its lines, and which logbook this is. */
 import type { Config } from '../../kernel/config/read-config.ts';
+import { LOGBOOKS } from '../../verwerkingenlog/domain/ldv-line.ts';
+import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
-import type { ForwardPolicy } from '../../verwerkingenlog/store/append.ts';
-import { LOGBOOKS } from './kept.ts';
 import { spansOf } from './mapping.ts';
-import type { Span } from './span.ts';
 
 /**
  * The lines of an action. An entry of the service itself stands in the trace of the call that it is about, below the span of the caller:
@@ -41,9 +40,4 @@ export function passedOn(span: Span, own: string): Span {
 export function withoutLogbooks(span: Span): Span {
   if (!span.resource.has(LOGBOOKS)) return span;
   return { ...span, resource: new Map([...span.resource].filter(([name]) => name !== LOGBOOKS)) };
-}
-
-/** What is given on to another logbook; undefined: nothing. */
-export function forwardPolicy({ ldvOut: { forwardUrl, forwardConfidential } }: Config): ForwardPolicy | undefined {
-  return forwardUrl === undefined ? undefined : forwardConfidential ? 'alles' : 'normaal';
 }

@@ -10,8 +10,8 @@ import {
 } from '../../lib/outbound/guarded-fetch.ts';
 import { retryAfterMs } from '../../lib/outbound/outbound-client.ts';
 import type { Clock } from '../../lib/time.ts';
+import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { decodeResponse, decodeStatus, type ExportResponse, encodeRequest, MEDIA_TYPES } from './otlp.ts';
-import type { Span } from './span.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;

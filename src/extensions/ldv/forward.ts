@@ -11,11 +11,11 @@ import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { backoffMs } from '../../lib/outbound/outbound-client.ts';
 import { newTraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { type IdentityKeys, UnknownKeyError } from '../../verwerkingenlog/domain/identity-keys.ts';
+import { hasLargeInteger, isTime, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
 import { ldvLinesOf, logbookId, passedOn } from './face.ts';
 import { createForwardClient, type ForwardClient, ForwardError, plainReason } from './forward-client.ts';
 import type { ExportResponse } from './otlp.ts';
-import { hasLargeInteger, isTime, type Span } from './span.ts';
 import {
   type ForwardIssue,
   type ForwardLease,

@@ -5,16 +5,16 @@ import type { Platform } from '../../kernel/platform.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { isDuration, isTerm } from '../../lib/time.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import { keepOf, keptNames, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
+import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import type { Auteur } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { type ActiviteitVersie, readActiviteitVersies } from '../../verwerkingenlog/store/activiteiten.ts';
 import type { LatestMoment } from '../../verwerkingenlog/store/latest-moment.ts';
 import { logbookId, logbooksOf, withoutLogbooks } from './face.ts';
-import { keepOf, keptNames, writeLine } from './kept.ts';
 import type { LineStore, NewLine } from './lines.ts';
 import { actieOfSpan, activityIdIn, activityOf, type LineContext } from './mapping.ts';
 import type { ExportResponse } from './otlp.ts';
 import { IGNORED, isId, judge, MAX_LINE } from './rules.ts';
-import type { Span } from './span.ts';
 
 /** Who sends lines, by its token. */
 export interface LineSender {

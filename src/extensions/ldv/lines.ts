@@ -4,6 +4,7 @@ import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { mapWithinBudget } from '../../kernel/scheduling.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import { type LdvLine, writeLine } from '../../verwerkingenlog/domain/ldv-line.ts';
 import { type Actie, type Auteur, eersteVersie, newActieId } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { createGroupCommit } from '../../verwerkingenlog/group-commit.ts';
 import { logFull } from '../../verwerkingenlog/problems.ts';
@@ -16,11 +17,9 @@ import {
   isFaultOfValue,
 } from '../../verwerkingenlog/store/append.ts';
 import { KEY_WAIT_MS, keyTransaction } from '../../verwerkingenlog/store/distributed.ts';
+import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from '../../verwerkingenlog/store/ldv-keys.ts';
 import { isMissingMonth, MONTHS_AHEAD, makeMonths } from '../../verwerkingenlog/store/months.ts';
 import { sealed } from '../../verwerkingenlog/store/proof.ts';
-import { forwardPolicy } from './face.ts';
-import { type LdvLine, writeLine } from './kept.ts';
-import { type LineKey, lineKeyOf, readLineKeys, takeLineKeys } from './store/ldv-keys.ts';
 
 /** A line to be stored, and its action. */
 export interface NewLine extends LdvLine {
@@ -68,10 +67,12 @@ const MAX_WAITING = 5000;
 /** Lines of one statement. */
 const STATEMENT_LINES = 5000;
 
-export function createLineStore({ config, shares, clock, log: logger, proof }: Platform, log: ActieLog): LineStore {
+export function createLineStore(
+  { config, shares, clock, log: logger, proof, forward }: Platform,
+  log: ActieLog,
+): LineStore {
   const pool = shares.append;
   const { keys } = log;
-  const forward = forwardPolicy(config);
   const writer = proof('verwerkingen');
   /** A key that another transaction holds stops a group soon, for others wait for it. */
   const inTransaction = <T>(fn: (db: Db) => Promise<T>): Promise<T> =>

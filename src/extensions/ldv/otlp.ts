@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import { hasTooManyParts } from './count-parts.ts';
 import {
   type Attributes,
   OtlpError,
@@ -15,7 +14,8 @@ import {
   type Span,
   STATUSES,
   writeAttributes,
-} from './span.ts';
+} from '../../verwerkingenlog/domain/ldv-span.ts';
+import { hasTooManyParts } from './count-parts.ts';
 
 export type OtlpForm = 'protobuf' | 'json';
 

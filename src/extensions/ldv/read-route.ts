@@ -6,6 +6,7 @@ import type { Contract } from '../../http/contract.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
 import { eventLoopBudget } from '../../kernel/scheduling.ts';
 import { CATEGORIEEN, type Categorie, categorieOf } from '../../verwerkingenlog/domain/access.ts';
+import type { Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { isSamePerson, personKey } from '../../verwerkingenlog/domain/person.ts';
 import type { GenummerdObject, Versie, VerwerktObject } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import { hashesOf } from '../../verwerkingenlog/routes/person-page.ts';
@@ -21,7 +22,6 @@ import { revealWithinBudget } from '../../verwerkingenlog/store/versions.ts';
 import { ldvLinesOf, logbookId } from './face.ts';
 import { activityIdIn, activityOf, spanIdOf, uuidOf } from './mapping.ts';
 import { answerOf, type LineQuery, readQuery, type Vraag } from './query.ts';
-import type { Span } from './span.ts';
 
 /** Lines of one question. */
 const MAX_LINES = 1000;

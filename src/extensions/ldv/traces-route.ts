@@ -11,10 +11,10 @@ import { platformProblems } from '../../http/problems.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import { createMemorySemaphore } from '../../kernel/scheduling.ts';
+import { OtlpError, type Span } from '../../verwerkingenlog/domain/ldv-span.ts';
 import { acceptOtlpBodies, formOf, readOtlpBody } from './body.ts';
 import type { Intake, LineSender } from './intake.ts';
 import { decodeRequest, encodeResponse, encodeStatus, MEDIA_TYPES, TooManySpansError } from './otlp.ts';
-import { OtlpError, type Span } from './span.ts';
 
 export interface TracesNeeds {
   readonly platform: Platform;

@@ -14,9 +14,9 @@ import type { PageMemory } from './page-memory.ts';
 export const HOME = '/raad';
 
 export interface PagesContext {
+  readonly heads: HeadCache;
   /** Of the primary: a redaction takes effect with its commit. */
   readonly pool: Pool;
-  readonly heads: HeadCache;
   readonly memory: PageMemory;
   readonly settings: Config['raadsfeed'];
   readonly clock: Clock;
@@ -25,8 +25,8 @@ export interface PagesContext {
   readonly baseUrl: () => string;
   /** Address of the feed's API. */
   readonly apiUrl: () => string;
-  /** How complete the data of an organisation is that comes from elsewhere; absent when nothing is followed here. */
-  readonly completenessOf?: ((organisatiecode: string) => Promise<SourceCompleteness | undefined>) | undefined;
+  /** How complete the data of an organisation is that comes from elsewhere; undefined when nothing is followed here. */
+  readonly completenessOf: (organisatiecode: string) => Promise<SourceCompleteness | undefined>;
 }
 
 export function createSite(stylesheet: string, api: string): Site {

@@ -46,7 +46,7 @@ export async function organisationPage(
     listDocuments(pool, { organisatiecode, gremium, limit: 10 }),
     readCompleteness(pool, organisatiecode, COUNTED),
     readIndexState(pool),
-    context.completenessOf?.(organisatiecode),
+    context.completenessOf(organisatiecode),
   ]);
   const head = (await context.heads.head()).head.sequenceNumber;
   const path = organisationPath(organisatiecode);

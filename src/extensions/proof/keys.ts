@@ -2,8 +2,8 @@
  * The keys of the proof logs. `PROOF_KEY` signs, and everything follows from it. The sealing key is the part of it that writers need: it seals
  * entries, encrypts seeds and writes removals down, and no signature can be made with it.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type Config, ConfigError, type ConfigFault } from '../../kernel/config/read-config.ts';
+import { createHmac } from 'node:crypto';
+import type { ConfigFault } from '../../kernel/config/read-config.ts';
 import type { Db } from '../../kernel/database/transaction.ts';
 import { PROOF_LOGS, type ProofLogName } from '../../kernel/proof-log.ts';
 import { createSigner, decodeBase64 } from '../../lib/tlog/note.ts';
@@ -46,41 +46,6 @@ export function parseSealingKey(text: string): Uint8Array {
   if (bytes?.length !== PROOF_LOGS.length * PURPOSES.length * KEY_BYTES)
     throw new TypeError('a sealing key is a text as `koppelvlak proof key --sealing` makes it');
   return bytes;
-}
-
-/**
- * The sealing key of the configuration; undefined without any key.
- * @throws {ConfigError} when it has both keys and they do not belong together
- */
-export function readSealingKey({
-  key,
-  sealingKey,
-}: Pick<Config['proof'], 'key' | 'sealingKey'>): Uint8Array | undefined {
-  const derived = key === undefined ? undefined : deriveSealingKey(Buffer.from(key, 'base64'));
-  const given = sealingKey === undefined ? undefined : parseSealingKey(sealingKey);
-  if (derived !== undefined && given !== undefined && !timingSafeEqual(derived, given))
-    throw new ConfigError([
-      {
-        variable: 'PROOF_SEALING_KEY',
-        wrong: 'does not follow from PROOF_KEY',
-        allowed: 'what `koppelvlak proof key --sealing` prints with this PROOF_KEY, or nothing beside it',
-      },
-    ]);
-  return derived ?? given;
-}
-
-/**
- * Compares the keys of the configuration with those that the logs of this database were begun with; at the first use they are written down.
- * @throws {ConfigError} that names the setting
- */
-export async function requireRightKey(db: Db, proof: Pick<Config['proof'], 'key' | 'sealingKey'>): Promise<void> {
-  const sealingKey = readSealingKey(proof);
-  if (sealingKey === undefined) return;
-  const proofKey = proof.key === undefined ? undefined : Buffer.from(proof.key, 'base64');
-  const wrong = await faultOfKey(db, sealingKey, proofKey);
-  if (wrong === undefined) return;
-  const variable = proofKey === undefined ? 'PROOF_SEALING_KEY' : 'PROOF_KEY';
-  throw new ConfigError([{ variable, ...wrong }]);
 }
 
 /** What is wrong with a key for this database; undefined when it is the one. */

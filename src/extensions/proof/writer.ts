@@ -9,7 +9,8 @@ import { proveInclusion } from '../../lib/tlog/merkle.ts';
 import { splitNote } from '../../lib/tlog/note.ts';
 import { formatProof } from '../../lib/tlog/proof-file.ts';
 import { readHashesFromTiles } from '../../lib/tlog/tiles.ts';
-import { deriveSealingKey, readSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
+import { readSealingKey } from './key-settings.ts';
+import { deriveSealingKey, type SealingKey, sealingKeyOf } from './keys.ts';
 import { disclosure, encodeDisclosure, entryOf, entryWithinBudget, partSalt } from './record.ts';
 import { findLeaves, tileReader } from './store/leaves.ts';
 import { addToQueue, headerLeaves, readOrigins, type StoredLog } from './store/logs.ts';
@@ -23,7 +24,12 @@ const TAG_BYTES = 16;
 export function createProofWriters(config: Config): ProofWriters {
   const sealingKey = readSealingKey(config.proof);
   if (sealingKey === undefined) return () => undefined;
-  const writers = new Map(logsOf(config).map((log) => [log, createProofWriter(sealingKeyOf(sealingKey, log), log)]));
+  const writers = new Map(
+    logsOf(config).map((log) => [
+      log,
+      createProofWriter(sealingKeyOf(sealingKey, log), log, config.proof.intervalSeconds),
+    ]),
+  );
   const { ended } = config.proof;
   return (log, use = 'seal') => (use === 'seal' && ended.some((name) => name === log) ? undefined : writers.get(log));
 }
@@ -40,10 +46,15 @@ export function logsOf({ proof, server: { areas } }: Pick<Config, 'proof' | 'ser
   return proof.key === undefined && proof.sealingKey === undefined ? [] : proof.logs.filter((log) => kept[log]);
 }
 
-export function createProofWriter({ seeds, removals }: SealingKey, log: ProofLogName): ProofWriter {
+export function createProofWriter(
+  { seeds, removals }: SealingKey,
+  log: ProofLogName,
+  intervalSeconds = 60,
+): ProofWriter {
   // From bytes the key would be prepared anew for each seed, which takes several times as long as encrypting it.
   const seedKey = createSecretKey(seeds);
   return {
+    intervalSeconds,
     seal(record) {
       const seed = nextSeed();
       return { seed, entry: entryOf(seed, record) };

@@ -20,7 +20,7 @@ export interface DeliverySource {
   close(): Promise<void>;
 }
 
-interface ImportOptions {
+export interface ImportOptions {
   readonly path: string;
   /** Default: the file at `path`. */
   readonly source?: DeliverySource;

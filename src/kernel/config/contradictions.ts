@@ -1,19 +1,13 @@
 /** What settings that are well formed each cannot be together, or lack. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { builtInModel } from './gegevens-settings.ts';
-import type { Config, ConfigFault } from './read-config.ts';
+import type { Config, ConfigFault, Fault } from './read-config.ts';
 
-/** A fault that lies between variables, each of them well formed. */
-interface Contradiction extends ConfigFault {
-  readonly involves: readonly string[];
-}
-
-/** What the mounted areas need and do not have, and what cannot be together. */
-export function contradictions(config: Config): Contradiction[] {
-  const found: Contradiction[] = [];
-  const fault = (involves: readonly [string, ...string[]], wrong: string, allowed: string): void => {
-    found.push({ variable: involves[0], wrong, allowed, involves });
-  };
+/**
+ * What the mounted areas need and do not have, and what cannot be together.
+ * @param mounts paths at which the extensions serve
+ */
+export function contradictions(config: Config, mounts: readonly string[], fault: Fault): void {
   const { server, security, database, tokens, gegevens, verwerkingenlog } = config;
   const servesGegevens = server.areas.includes('shv') || server.areas.includes('vs');
   const needsTokens = servesGegevens || server.areas.includes('verwerkingenlog');
@@ -79,79 +73,6 @@ export function contradictions(config: Config): Contradiction[] {
       );
     }
   }
-  const { ldvOut } = config;
-  if (ldvOut.forwardTokenUrl !== undefined) {
-    for (const [variable, value] of [
-      ['LDV_FORWARD_CLIENT_ID', ldvOut.forwardClientId],
-      ['LDV_FORWARD_CLIENT_SECRET', ldvOut.forwardClientSecret],
-    ] as const) {
-      if (value === undefined)
-        fault([variable, 'LDV_FORWARD_TOKEN_URL'], 'is missing', 'what the token is asked for with');
-    }
-    if (ldvOut.forwardToken !== undefined)
-      fault(['LDV_FORWARD_TOKEN', 'LDV_FORWARD_TOKEN_URL'], 'stands beside LDV_FORWARD_TOKEN_URL', 'one of the two');
-  }
-  if (server.environment === 'production') {
-    const { forwardUrl, forwardTokenUrl } = ldvOut;
-    for (const [variable, value] of Object.entries({
-      LDV_FORWARD_URL: forwardUrl,
-      LDV_FORWARD_TOKEN_URL: forwardTokenUrl,
-    })) {
-      if (/^http:/i.test(value ?? ''))
-        fault(
-          [variable, 'NODE_ENV'],
-          'is an address with `http:`',
-          'one with `https:` in production: it carries personal data',
-        );
-    }
-  }
-  const { tracingEndpoint } = server;
-  const ownLdv = server.publicBaseUrl === undefined ? [] : [`${server.publicBaseUrl}${config.ldv.prefix}`];
-  const logbooks = [ldvOut.forwardUrl, ...ownLdv.map((address) => address.replace(/\/v1$/, ''))];
-  if (tracingEndpoint !== undefined && logbooks.includes(tracingEndpoint)) {
-    fault(
-      ['TRACING_ENDPOINT', 'LDV_FORWARD_URL', 'PUBLIC_BASE_URL', 'LDV_PREFIX'],
-      'is the address of a logbook',
-      'a collector for traces; a logbook is for the processing of personal data only',
-    );
-  }
-  const { proof } = config;
-  if (proof.key !== undefined || proof.sealingKey !== undefined) {
-    if (needsTokens && proof.logs.includes('verwerkingen') && verwerkingenlog.key === undefined)
-      fault(
-        ['VERWERKINGENLOG_KEY', 'PROOF_KEY', 'PROOF_LOGS'],
-        'is missing',
-        'keys for identifiers: they encrypt the secrets of the proof log `verwerkingen`',
-      );
-    if (server.environment === 'production' && proof.key !== undefined && proof.state === undefined)
-      fault(['PROOF_STATE', 'PROOF_KEY', 'NODE_ENV'], 'is missing', 'a file where a restored backup does not reach');
-  }
-  const { inzage } = config;
-  const servesInzage = inzage.pages && server.areas.includes('verwerkingenlog');
-  if (servesInzage) {
-    const needed = {
-      INZAGE_OIDC_ISSUER: inzage.issuer,
-      INZAGE_OIDC_CLIENT_ID: inzage.clientId,
-      INZAGE_OIDC_CLIENT_SECRET: inzage.clientSecret,
-      INZAGE_SESSION_KEY: inzage.sessionKey,
-      ...(server.environment === 'production' ? { PUBLIC_BASE_URL: server.publicBaseUrl } : {}),
-    };
-    for (const [variable, value] of Object.entries(needed)) {
-      if (value === undefined)
-        fault([variable, 'VERWERKINGENLOG_PAGES'], 'is missing', 'what VERWERKINGENLOG_PAGES needs');
-    }
-    for (const [variable, value] of [
-      ['INZAGE_OIDC_ISSUER', inzage.issuer],
-      ['PUBLIC_BASE_URL', server.publicBaseUrl],
-    ] as const) {
-      if (server.environment === 'production' && /^http:/i.test(value ?? ''))
-        fault(
-          [variable, 'NODE_ENV'],
-          'is an address with `http:`',
-          'one with `https:` in production, for citizens log in',
-        );
-    }
-  }
   const keyNames = verwerkingenlog.key?.split(',').map((key) => key.split(':', 1)[0]) ?? [];
   if (new Set(keyNames).size < keyNames.length) {
     fault(['VERWERKINGENLOG_KEY'], 'names two keys alike', 'a name of its own for every key');
@@ -190,12 +111,8 @@ export function contradictions(config: Config): Contradiction[] {
     gegevens.shvPrefix,
     gegevens.vsPrefix,
     config.verwerkingenlog.prefix,
-    config.ldv.prefix,
     config.raadsfeed.prefix,
-    ...(config.proof.key === undefined ? [] : ['/proof/v1']),
-    ...(config.raadsfeed.pages ? ['/raad'] : []),
-    ...(config.raadsfeed.diwoo ? ['/woo'] : []),
-    ...(servesInzage ? ['/inzage'] : []),
+    ...mounts,
   ];
   const nested = prefixes.some((a, i) => prefixes.some((b, j) => i !== j && (a === b || a.startsWith(`${b}/`))));
   if (nested) {
@@ -205,13 +122,12 @@ export function contradictions(config: Config): Contradiction[] {
       'five paths, none inside another, and none at or below `/raad`, `/inzage` or `/woo` when those are on',
     );
   }
-  return found;
 }
 
 /** Settings that name a file which cannot be read: found before anything is opened, and all of them together. */
-export function unreadableFiles({ gegevens, pages, tokens }: Config): ConfigFault[] {
+export function unreadableFiles({ gegevens, html, tokens }: Config): ConfigFault[] {
   const files = {
-    PAGES_THEME_CSS: pages.themeCss,
+    PAGES_THEME_CSS: html.themeCss,
     GEGEVENS_TRUST_ANCHORS: gegevens.trustAnchors,
     GEGEVENS_SIGNING_KEY: gegevens.signingKey,
     GEGEVENS_SIGNING_CHAIN: gegevens.signingChain,

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { importFromExtensions, type UnknownModule } from '../extensions.ts';
 import { contradictions, unreadableFiles } from './contradictions.ts';
 import { gegevensConstants, gegevensSettings } from './gegevens-settings.ts';
-import { inzageConstants, inzageSettings } from './inzage-settings.ts';
+import { htmlSettings } from './html-settings.ts';
 import type { Setting } from './kinds.ts';
-import { ldvOutConstants, ldvOutSettings } from './ldv-out-settings.ts';
-import { ldvConstants, ldvSettings } from './ldv-settings.ts';
-import { pagesSettings } from './pages-settings.ts';
 import {
   databaseConstants,
   databaseSettings,
@@ -15,27 +13,22 @@ import {
   tokenConstants,
   tokenSettings,
 } from './platform-settings.ts';
-import { proofSettings } from './proof-settings.ts';
 import { raadsfeedConstants, raadsfeedSettings } from './raadsfeed-settings.ts';
 import { securitySettings } from './security-settings.ts';
 import { verwerkingenlogConstants, verwerkingenlogSettings } from './verwerkingenlog-settings.ts';
 
-/** Every setting there is, by group. The tables in docs/settings.md are tested against it. */
-export const settings = {
-  server: serverSettings,
-  security: securitySettings,
-  database: databaseSettings,
-  tokens: tokenSettings,
-  gegevens: gegevensSettings,
-  verwerkingenlog: verwerkingenlogSettings,
-  inzage: inzageSettings,
-  ldv: ldvSettings,
-  ldvOut: ldvOutSettings,
-  raadsfeed: raadsfeedSettings,
-  proof: proofSettings,
-  pages: pagesSettings,
-  demo: demoSettings,
-};
+/** Every setting there is, by group; the `settings.ts` of an extension declares its groups here too. docs/settings.md is tested against it. */
+export interface SettingGroups {
+  readonly server: typeof serverSettings;
+  readonly security: typeof securitySettings;
+  readonly database: typeof databaseSettings;
+  readonly tokens: typeof tokenSettings;
+  readonly gegevens: typeof gegevensSettings;
+  readonly verwerkingenlog: typeof verwerkingenlogSettings;
+  readonly raadsfeed: typeof raadsfeedSettings;
+  readonly html: typeof htmlSettings;
+  readonly demo: typeof demoSettings;
+}
 
 interface Constant {
   readonly variable: string;
@@ -46,17 +39,72 @@ interface Constant {
  * What an operator has no reason to change, with the settings that it belongs to. Tests change it by its variable, with `NODE_ENV=test`;
  * elsewhere that variable is refused.
  */
-const constants = {
-  server: serverConstants,
-  database: databaseConstants,
-  tokens: tokenConstants,
-  gegevens: gegevensConstants,
-  verwerkingenlog: verwerkingenlogConstants,
-  inzage: inzageConstants,
-  ldv: ldvConstants,
-  ldvOut: ldvOutConstants,
-  raadsfeed: raadsfeedConstants,
-};
+export interface ConstantGroups {
+  readonly server: typeof serverConstants;
+  readonly database: typeof databaseConstants;
+  readonly tokens: typeof tokenConstants;
+  readonly gegevens: typeof gegevensConstants;
+  readonly verwerkingenlog: typeof verwerkingenlogConstants;
+  readonly raadsfeed: typeof raadsfeedConstants;
+}
+
+/** Adds a fault that lies between variables, each of them well formed. @param involves the first one is named */
+export type Fault = (involves: readonly [string, ...string[]], wrong: string, allowed: string) => void;
+
+/** What `settings.ts` of an extension exports. */
+interface ExtensionSettings {
+  readonly settings: Readonly<Record<string, SettingGroup>>;
+  readonly constants?: Readonly<Record<string, ConstantGroup>>;
+  /** Whether its plugin is registered, beside what is mounted. */
+  readonly isServed?: (config: Config) => boolean;
+  /** Paths at which it serves. */
+  readonly mounts?: (config: Config) => readonly string[];
+  readonly contradictions?: (config: Config, fault: Fault) => void;
+}
+type SettingGroup = Readonly<Record<string, Setting<unknown>>>;
+type ConstantGroup = Readonly<Record<string, Constant>>;
+
+const extensions = (await importFromExtensions('settings')).map(({ extension: name, module }) => ({
+  ...asExtensionSettings(module),
+  name,
+}));
+
+/** @see SettingGroups */
+export const settingGroups: Readonly<Record<string, SettingGroup>> = Object.assign(
+  {
+    server: serverSettings,
+    security: securitySettings,
+    database: databaseSettings,
+    tokens: tokenSettings,
+    gegevens: gegevensSettings,
+    verwerkingenlog: verwerkingenlogSettings,
+    raadsfeed: raadsfeedSettings,
+    html: htmlSettings,
+    demo: demoSettings,
+  } satisfies Record<string, SettingGroup>,
+  ...extensions.map(({ settings: added }) => added),
+);
+
+const constantGroups: Readonly<Record<string, ConstantGroup>> = Object.assign(
+  {
+    server: serverConstants,
+    database: databaseConstants,
+    tokens: tokenConstants,
+    gegevens: gegevensConstants,
+    verwerkingenlog: verwerkingenlogConstants,
+    raadsfeed: raadsfeedConstants,
+  } satisfies Record<string, ConstantGroup>,
+  ...extensions.map(({ constants: added }) => added ?? {}),
+);
+
+function asExtensionSettings(module: UnknownModule): ExtensionSettings {
+  if (!isExtensionSettings(module)) throw new TypeError('the settings.ts of an extension has no settings');
+  return module;
+}
+
+function isExtensionSettings(module: object): module is ExtensionSettings {
+  return 'settings' in module && typeof module.settings === 'object';
+}
 
 /** Settings of earlier versions, and what to do instead: a service that starts without what its operator asked for would be worse. */
 export const REMOVED: Readonly<Record<string, string>> = {
@@ -65,17 +113,27 @@ export const REMOVED: Readonly<Record<string, string>> = {
 
 /** Every variable that is read, those that name the file of a secret too. */
 export function knownVariables(): string[] {
-  return Object.values(settings).flatMap((group) =>
+  return Object.values(settingGroups).flatMap((group) =>
     Object.values(group).flatMap(({ variable, secret }) => (secret ? [variable, `${variable}_FILE`] : [variable])),
   );
+}
+
+/** Names of the extensions whose plugin this configuration switches on. */
+export function servedExtensions(config: Config): string[] {
+  return extensions.filter(({ isServed }) => isServed?.(config) === true).map(({ name }) => name);
+}
+
+/** Elsewhere than in tests these are refused. */
+export function isConstant(name: string): boolean {
+  return Object.values(constantGroups).some((group) => Object.values(group).some(({ variable }) => variable === name));
 }
 
 type Values<G> = {
   readonly [K in keyof G]: G[K] extends Setting<infer T> ? T : G[K] extends Constant ? number : never;
 };
 export type Config = {
-  readonly [G in keyof typeof settings]: Values<(typeof settings)[G]> &
-    (G extends keyof typeof constants ? Values<(typeof constants)[G]> : unknown);
+  readonly [G in keyof SettingGroups]: Values<SettingGroups[G]> &
+    (G extends keyof ConstantGroups ? Values<ConstantGroups[G]> : unknown);
 };
 
 /** The environment as a program gets it. */
@@ -124,7 +182,7 @@ function readText(setting: Setting<unknown>, env: Environment): string | undefin
   return given === '' ? undefined : given;
 }
 
-function readGroup<G extends Record<string, Setting<unknown>>>(group: G, env: Environment, faults: ConfigFault[]) {
+function readGroup(group: SettingGroup, env: Environment, faults: ConfigFault[]) {
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(group)) {
     values[name] = setting.absent();
@@ -138,7 +196,7 @@ function readGroup<G extends Record<string, Setting<unknown>>>(group: G, env: En
   return values;
 }
 
-function readConstants(group: Record<string, Constant>, env: Environment, faults: ConfigFault[]) {
+function readConstants(group: ConstantGroup, env: Environment, faults: ConfigFault[]) {
   return Object.fromEntries(
     Object.entries(group).map(([name, { variable, value }]) => {
       const given = env[variable] ?? '';
@@ -158,9 +216,9 @@ function readConstants(group: Record<string, Constant>, env: Environment, faults
 export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config {
   const faults: ConfigFault[] = [];
   const groups = Object.fromEntries(
-    Object.entries(settings).map(([name, group]) => [name, readGroup(group, env, faults)]),
+    Object.entries(settingGroups).map(([name, group]) => [name, readGroup(group, env, faults)]),
   );
-  for (const [name, group] of Object.entries(constants))
+  for (const [name, group] of Object.entries(constantGroups))
     Object.assign(groups[name] ?? {}, readConstants(group, env, faults));
   assertConfig(groups);
   for (const [variable, instead] of Object.entries(REMOVED)) {
@@ -171,7 +229,12 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config 
     const malformed = new Set(faults.map((fault) => fault.variable));
     // A variable that could not be read looks absent: what follows from that alone would only hide the real fault.
     faults.push(...unreadableFiles(groups));
-    faults.push(...contradictions(groups).filter(({ involves }) => !involves.some((name) => malformed.has(name))));
+    const fault: Fault = (involves, wrong, allowed) => {
+      if (!involves.some((name) => malformed.has(name))) faults.push({ variable: involves[0], wrong, allowed });
+    };
+    const mounts = extensions.flatMap((one) => one.mounts?.(groups) ?? []);
+    contradictions(groups, mounts, fault);
+    for (const one of extensions) one.contradictions?.(groups, fault);
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return groups;
@@ -179,66 +242,7 @@ export function readConfig(env: Environment, purpose: 'serve' | 'tool'): Config 
 
 /** The table above decides the shape; this only tells the compiler so after every group has been read. */
 function assertConfig(groups: Record<string, unknown>): asserts groups is Config {
-  for (const name of Object.keys(settings)) {
+  for (const name of Object.keys(settingGroups)) {
     if (typeof groups[name] !== 'object') throw new TypeError(`group ${name} was not read`);
   }
-}
-
-/** A variable that looks like one of ours and is none. */
-interface UnknownVariable {
-  readonly variable: string;
-  /** The one that was probably meant. */
-  readonly nearest: string;
-}
-
-/** First words that variables of others begin with too: `LOG_DIR`, `NODE_OPTIONS`. There only a slip of a letter or two is taken for ours. */
-const SHARED_WORDS = ['BODY', 'CLIENT', 'HEADER', 'LOG', 'NODE', 'PUBLIC', 'REQUEST', 'TRUST'];
-/** What Kubernetes and Docker tell of a service that is called as we are. */
-const OF_A_SERVICE = /_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)$/;
-/** So many letters may differ. */
-const SLIP = 2;
-const MIN_LENGTH = 8;
-
-/** Names what would be ignored in silence, such as `GEGEVENS_TRUST_ANCHOR`. @param known every variable that is read */
-export function unknownVariables(env: Environment, known: readonly string[]): UnknownVariable[] {
-  const words = new Set(known.filter((name) => name.includes('_')).map(firstWord));
-  for (const word of SHARED_WORDS) words.delete(word);
-  return Object.keys(env)
-    .filter(
-      (name) =>
-        !known.includes(name) &&
-        !isConstant(name) &&
-        /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name) &&
-        !OF_A_SERVICE.test(name),
-    )
-    .flatMap((variable) => {
-      const distances = known.map((name) => ({ name, distance: distance(variable, name) }));
-      const [first] = distances.sort((a, b) => a.distance - b.distance);
-      if (first === undefined) return [];
-      const isSlip = variable.length >= MIN_LENGTH && first.distance <= SLIP;
-      return words.has(firstWord(variable)) || isSlip ? [{ variable, nearest: first.name }] : [];
-    });
-}
-
-/** Elsewhere than in tests these are refused. */
-function isConstant(name: string): boolean {
-  return Object.values(constants).some((group) => Object.values(group).some(({ variable }) => variable === name));
-}
-
-function firstWord(name: string): string {
-  return name.slice(0, name.indexOf('_'));
-}
-
-/** Letters to change, add or leave out to make the one of the other (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -20,6 +20,8 @@ const RETENTION_STATEMENT_TIMEOUT_MS = 300_000;
 /** For the process itself: readiness checks and start-up. */
 const OWN_CONNECTIONS = 2;
 const APPEND_CONNECTIONS = 4;
+/** Of an aggregator: one for each source that is read at the same time, and two to renew leases. */
+const SOURCES_CONNECTIONS = 6;
 
 type DatabaseOptions = DatabaseServerOptions & { readonly clock: Clock };
 
@@ -98,7 +100,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
   const { poolSize } = database;
   const half = Math.max(2, Math.ceil(poolSize / 2));
   const { groupSize } = config.verwerkingenlog;
-  const { rol, aggregatorConcurrency } = config.raadsfeed;
+  const { rol } = config.raadsfeed;
   const pool = open(purpose === 'command' ? poolSize : OWN_CONNECTIONS);
   const shares = {
     gegevens: open(poolSize),
@@ -106,7 +108,7 @@ async function connect(options: DatabaseOptions, databaseServer: DatabaseServer)
     append: open(groupSize === 1 ? poolSize : APPEND_CONNECTIONS, { maxWaiting: Math.max(1000, 4 * groupSize) }),
     verwerkingenlog: open(half),
     // Each source that is being read may hold one while its lease is renewed on another.
-    raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, aggregatorConcurrency + 2)) : half),
+    raadsfeed: open(rol === 'aggregator' ? Math.max(half, Math.min(poolSize, SOURCES_CONNECTIONS)) : half),
   };
   const pipelinePool = open(half, { pipeline: true });
   // A stream that catches up waits as a request does.

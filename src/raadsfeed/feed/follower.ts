@@ -15,9 +15,11 @@ interface FollowerOptions {
   readonly log: Logger;
   /** What follows, as a log line names it. */
   readonly name: string;
-  /** Takes the next records in, in one transaction with the position; `changed` when there may be more to do. */
-  readonly step: () => Promise<'changed' | 'done' | 'busy'>;
+  readonly step: FollowStep;
 }
+
+/** Takes the next records in, in one transaction with the position; `changed` when there may be more to do. */
+export type FollowStep = () => Promise<'changed' | 'done' | 'busy'>;
 
 /** Every instance follows; the step lets one at a time take its turn. */
 export function createFollower({ heads, log, name, step }: FollowerOptions): Follower {

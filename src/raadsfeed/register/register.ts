@@ -43,11 +43,11 @@ export function createRegisterClient({
 }: Pick<Platform, 'config' | 'clock'>): OutboundClient {
   return createOutboundClient({
     clock,
-    timeoutMs: Math.min(raadsfeed.aggregatorTimeoutMs, 30_000),
+    timeoutMs: Math.min(raadsfeed.sourcesTimeoutMs, 30_000),
     maxBytes: MAX_DOCUMENT_BYTES,
     connections: 1,
     proxy: server,
-    allowPrivate: raadsfeed.aggregatorAllowPrivate,
+    allowPrivate: raadsfeed.sourcesAllowPrivate,
   });
 }
 

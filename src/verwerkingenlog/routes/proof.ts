@@ -73,8 +73,8 @@ export function proofRoutes(app: FastifyInstance, needs: RouteNeeds): void {
     if ('proof' in made) return made.proof;
     if (made.none === 'removed') throw new Problem(platformProblems.bewijsVerwijderd);
     if (made.none === 'without-entry') throw new Problem(platformProblems.zonderBewijs);
-    const { intervalSeconds } = needs.platform.config.proof;
-    throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': String(intervalSeconds) } });
+    const retryAfter = String(writer?.intervalSeconds ?? 0);
+    throw new Problem(platformProblems.bewijsVolgt, { headers: { 'retry-after': retryAfter } });
   }
 }
 

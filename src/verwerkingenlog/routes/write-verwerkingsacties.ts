@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { forwardPolicy } from '../../extensions/ldv/face.ts';
 import { callerOf } from '../../http/auth.ts';
 import { requestClosedSignal } from '../../http/connections.ts';
 import { traceOf } from '../../http/headers.ts';
@@ -148,7 +147,7 @@ export function patchVerwerkingsacties(app: FastifyInstance, needs: RouteNeeds):
           verwerkingId,
           {
             ...{ vertrouwelijkheid, bewaartermijn, withLdv, proof },
-            ...{ forward: forwardPolicy(platform.config), distributed: needs.log.distributed },
+            ...{ forward: platform.forward, distributed: needs.log.distributed },
           },
           platform.clock.now(),
           auteurOf(request),

@@ -4,6 +4,7 @@ import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import { isRefusedValue } from '../../kernel/database/database-unavailable.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type ArrayKind, arrayOf, type Db } from '../../kernel/database/transaction.ts';
+import type { ForwardPolicy } from '../../kernel/processing-log.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { type TraceContext, traceHeaders } from '../../lib/trace-context.ts';
 import { appendDistributed, KEY_WAIT_MS, keyTransaction, TAKE_OVER } from './distributed.ts';
@@ -23,7 +24,6 @@ export interface Append {
 }
 
 /** Which first versions are given on to another logbook: those that are not confidential, or all. */
-export type ForwardPolicy = 'normaal' | 'alles';
 
 export interface Appended {
   /** False: its idempotency key was used in the last 24 hours, or its activity is unknown and that is refused. */
@@ -34,7 +34,7 @@ export interface Appended {
 
 export interface AppendTarget {
   /** Absent: nothing is given on. */
-  readonly forward?: ForwardPolicy | undefined;
+  readonly forward?: ForwardPolicy;
   /** Whether the log is distributed over several machines; then `db` is a transaction. */
   readonly distributed: boolean;
 }
@@ -79,7 +79,7 @@ export function isFaultOfValue(error: unknown): boolean {
   return isRefusedValue(error) || error instanceof TypeError || error instanceof RangeError;
 }
 
-function insertOf(appends: readonly Append[], forward: ForwardPolicy | undefined): pg.QueryConfig {
+function insertOf(appends: readonly Append[], forward: ForwardPolicy): pg.QueryConfig {
   const locations = appends.flatMap(({ versie }, i) =>
     versie.vervallen
       ? []

@@ -1,11 +1,13 @@
 /** Locks of what is changed, and the statements of a change. */
+
 import type { Db } from '../../kernel/database/transaction.ts';
+import type { ForwardPolicy } from '../../kernel/processing-log.ts';
 import { NEXT_PROOF_NUMBER, type ProofWriter } from '../../kernel/proof-log.ts';
 import { type Categorie, categorieOf, categorieVan } from '../domain/access.ts';
 import type { IdentityKeys } from '../domain/identity-keys.ts';
 import { proofRecordOf } from '../domain/proof-parts.ts';
 import { type Auteur, moment, type Versie, type Vertrouwelijkheid } from '../domain/verwerkingsactie.ts';
-import { type Appended, type AppendTarget, appendVersies, type ForwardPolicy, wasForwarded } from './append.ts';
+import { type Appended, type AppendTarget, appendVersies, wasForwarded } from './append.ts';
 import { type NextVersie, replaceDistributed } from './distributed.ts';
 import { encryptSeed, type SealedVersie } from './proof.ts';
 import {
@@ -134,7 +136,7 @@ interface VerwerkingChange {
   /** Whether lines of LDV change too. */
   readonly withLdv: boolean;
   /** What is given on to another logbook. */
-  readonly forward?: ForwardPolicy | undefined;
+  readonly forward?: ForwardPolicy;
   /** Whether the log is distributed over several machines. */
   readonly distributed: boolean;
   /** The proof log of processing, when there is one. */

@@ -2,9 +2,10 @@
 import { isConflict } from '../../kernel/database/database-unavailable.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
+import type { ForwardPolicy } from '../../kernel/processing-log.ts';
 import { NEXT_PROOF_NUMBER } from '../../kernel/proof-log.ts';
 import { traceHeaders } from '../../lib/trace-context.ts';
-import type { Append, Appended, ForwardPolicy } from './append.ts';
+import type { Append, Appended } from './append.ts';
 import { writeWithKeys } from './keys.ts';
 import { positionsByPerson, VERSIE_COLUMNS, VERSIE_NAMES } from './versions.ts';
 
@@ -59,7 +60,7 @@ export async function keyTransaction<T>(
 export async function appendDistributed(
   db: Db,
   appends: readonly Append[],
-  forward: ForwardPolicy | undefined,
+  forward: ForwardPolicy,
 ): Promise<Appended[]> {
   const registered = await readRegistered(db, appends);
   const judged = appends.map((append) => {
@@ -120,7 +121,7 @@ async function takeKeys(db: Db, appends: readonly Append[]): Promise<Set<string>
   return new Set(rows.map(({ actieId }) => actieId));
 }
 
-async function insertAll(db: Db, kept: readonly Append[], forward: ForwardPolicy | undefined): Promise<void> {
+async function insertAll(db: Db, kept: readonly Append[], forward: ForwardPolicy): Promise<void> {
   await insertVersies(db, kept);
   await insertLocations(db, kept);
   if (forward !== undefined) await queueForward(db, kept, forward);
@@ -130,11 +131,7 @@ async function insertAll(db: Db, kept: readonly Append[], forward: ForwardPolicy
 export type NextVersie = Pick<Append, 'versie' | 'entry'>;
 
 /** Adds versions that change nothing about persons, and has these found by them. */
-export async function replaceDistributed(
-  db: Db,
-  next: readonly NextVersie[],
-  forward: ForwardPolicy | undefined,
-): Promise<void> {
+export async function replaceDistributed(db: Db, next: readonly NextVersie[], forward: ForwardPolicy): Promise<void> {
   await insertVersies(db, next);
   const versions = next.map(({ versie }) => versie);
   const moved = versions.flatMap((versie) => [...positionsByPerson(versie).keys()].map((hash) => ({ versie, hash })));

@@ -1,12 +1,12 @@
 /** Removing what is past its retention, and the records of the runs that did. */
 
-import { removeLineKeys } from '../../extensions/ldv/store/ldv-keys.ts';
 import { refuseClockAhead } from '../../kernel/database/clock-check.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { type Db, transaction } from '../../kernel/database/transaction.ts';
 import type { ProofWriter } from '../../kernel/proof-log.ts';
 import type { Clock } from '../../lib/time.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
+import { removeLineKeys } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
 import { proofNumbersOf } from './proof.ts';
 

@@ -1,13 +1,13 @@
 /** Rotating the keys of the log: rewriting what has another key in batches, and forgetting the keys that nothing needs. */
 
-import { readLdvOf } from '../../extensions/ldv/kept.ts';
-import { lineKeyOf, type NewLineKey, replaceLineKeys } from '../../extensions/ldv/store/ldv-keys.ts';
 import type { Pool } from '../../kernel/database/pool.ts';
 import { allowLongStatements, arrayOf, type Db, transaction } from '../../kernel/database/transaction.ts';
 import { type IdentityKeys, type KeyName, UnknownKeyError } from '../domain/identity-keys.ts';
+import { readLdvOf } from '../domain/ldv-line.ts';
 import type { Versie } from '../domain/verwerkingsactie.ts';
 import { lockChanges, preferIndexes } from './changes.ts';
 import { WITHOUT_KEY, writeWithKeys } from './keys.ts';
+import { lineKeyOf, type NewLineKey, replaceLineKeys } from './ldv-keys.ts';
 import { listMonths, type Month } from './months.ts';
 import { decryptSeed, encryptSeed } from './proof.ts';
 import {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LOGBOOKS } from '../../../src/extensions/ldv/kept.ts';
 import { spanIdOf } from '../../../src/extensions/ldv/mapping.ts';
-import { DPL, type Span } from '../../../src/extensions/ldv/span.ts';
+import { LOGBOOKS } from '../../../src/verwerkingenlog/domain/ldv-line.ts';
+import { DPL, type Span } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { koppelvlak } from '../../verwerkingenlog/cli.ts';
 import { actie, actieIn, HEADERS, newPerson, ofPerson, startLog } from '../../verwerkingenlog/support.ts';

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { contentOf, keepOf, keptNames, writeLine } from '../../../src/extensions/ldv/kept.ts';
 import { actieOfSpan, type LineContext, MAX_TEXT, spansOf, traceIdOf } from '../../../src/extensions/ldv/mapping.ts';
 import { decodeRequest, encodeRequest } from '../../../src/extensions/ldv/otlp.ts';
-import { type Attributes, type AttributeValue, DPL, type Span, STATUSES } from '../../../src/extensions/ldv/span.ts';
+import { contentOf, keepOf, keptNames, writeLine } from '../../../src/verwerkingenlog/domain/ldv-line.ts';
+import {
+  type Attributes,
+  type AttributeValue,
+  DPL,
+  type Span,
+  STATUSES,
+} from '../../../src/verwerkingenlog/domain/ldv-span.ts';
 import {
   type Actie,
   eersteVersie,

@@ -9,7 +9,7 @@ import {
   type OtlpForm,
   type RpcStatus,
 } from '../../../src/extensions/ldv/otlp.ts';
-import { type AttributeValue, DPL, type Span } from '../../../src/extensions/ldv/span.ts';
+import { type AttributeValue, DPL, type Span } from '../../../src/verwerkingenlog/domain/ldv-span.ts';
 import { type LogServer, newPerson, startLog } from '../../verwerkingenlog/support.ts';
 
 export const FORMS = ['protobuf', 'json'] as const;

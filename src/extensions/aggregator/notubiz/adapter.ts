@@ -12,11 +12,11 @@ import { readWindow } from './read/read-window.ts';
  * @param slots share the limits of the supplier with other processes
  */
 export function openNotubiz(
-  { raadsfeed, server }: Pick<Config, 'raadsfeed' | 'server'>,
+  { aggregator, server }: Pick<Config, 'aggregator' | 'server'>,
   clock: Clock,
   slots?: CallSlots,
 ): SourceAdapter {
-  const { notubizUrl, notubizWooTypes, notubizWooRegisters } = raadsfeed;
+  const { notubizUrl, notubizWooTypes, notubizWooRegisters } = aggregator;
   return createNotubizAdapter({
     clock,
     proxy: server,

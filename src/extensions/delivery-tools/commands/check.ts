@@ -1,6 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Report } from '../../../cli/gegevens-tools.ts';
 import { createProgress, type Output, table } from '../../../cli/output.ts';
 import { type CommandContext, CommandError, runCommand, runTool, type ToolContext } from '../../../cli/run-command.ts';
 import type { Variant } from '../../../gegevens/model/mapping.ts';
@@ -52,7 +53,7 @@ Example:
 
 function checkFilesGiven(terminal: Terminal, files: readonly string[], options: CheckOptions): Promise<void> {
   return runTool(terminal, options, async (context) => {
-    const { checkFiles } = await import('../../../gegevens/store/check-deliveries.ts');
+    const { checkFiles } = await import('../check/check-deliveries.ts');
     const { config, output, interrupted: signal } = context;
     const model = await chosenModel(config.gegevens, options);
     const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(() => undefined))?.size ?? 0));
@@ -85,7 +86,7 @@ function checkFilesGiven(terminal: Terminal, files: readonly string[], options: 
 
 function checkWhatIsStored(terminal: Terminal, options: CheckOptions): Promise<void> {
   return runCommand(terminal, options, async ({ platform, output, interrupted: signal }) => {
-    const { checkStored } = await import('../../../gegevens/store/check-deliveries.ts');
+    const { checkStored } = await import('../check/check-deliveries.ts');
     const { gegevens } = platform.config;
     const model = await chosenModel(gegevens, options);
     const now = platform.clock.now();
@@ -119,30 +120,29 @@ async function chosenModel(
   return loadModel(variant, model ?? (variant === 'shv' ? shvModel : vsModel));
 }
 
-/**
- * Shows an entry of the journal with the counts and findings of what was delivered.
- * @param text the entry for people
- */
-export async function showEntry(
-  { platform, output, interrupted: signal }: CommandContext,
+/** The counts and findings of what was delivered, of an entry of the journal. */
+export async function checkEntry(
+  { platform, interrupted: signal }: CommandContext,
   entry: Journalled,
-  text: string,
-): Promise<void> {
-  const { checkAnswer } = await import('../../../gegevens/store/check-deliveries.ts');
-  const { reportJson, reportText } = await import('../check/report-text.ts');
+): Promise<Report> {
+  const { checkAnswer } = await import('../check/check-deliveries.ts');
+  const { countFindings, reportJson, reportText } = await import('../check/report-text.ts');
   const { gegevens } = platform.config;
   const report = await checkAnswer(platform.pool, entry, {
     configured: await chosenModel(gegevens, { variant: entry.variant }),
     ...{ now: platform.clock.now(), signal },
   });
-  output.result({ ...entry, check: report === undefined ? null : reportJson(report) }, () => {
-    output.line(`${text}\n`);
-    output.line(
-      report === undefined
-        ? 'What was in this answer is not known any more: its leveringen have been pruned.'
-        : `In this answer: ${reportText(report, table)}`,
-    );
-  });
+  if (report === undefined)
+    return {
+      text: 'What was in this answer is not known any more: its leveringen have been pruned.',
+      json: null,
+      blocking: 0,
+    };
+  return {
+    text: `In this answer: ${reportText(report, table)}`,
+    json: reportJson(report),
+    blocking: countFindings(report, 'blocking'),
+  };
 }
 
 interface Checked {

@@ -1,7 +1,7 @@
 /** Everything that usually goes wrong before the first request, each thing as a line with what to do. */
 
 import type { Variant } from '../../../gegevens/model/mapping.ts';
-import { type Config, type ConfigFault, settings } from '../../../kernel/config/read-config.ts';
+import { type Config, type ConfigFault, settingGroups } from '../../../kernel/config/read-config.ts';
 import { type DataSheet, dataSheet } from './data-sheet.ts';
 import { failed, ok, type PreflightLine } from './line.ts';
 import { checkOwnCertificate, checkRevocation } from './own-certificate.ts';
@@ -70,7 +70,7 @@ function settingsLine(faults: readonly ConfigFault[]): PreflightLine {
 
 /** No message of a library that repeats a secret gets through. */
 function secretsHidden(config: Config): (text: string) => string {
-  const secrets = Object.entries(settings).flatMap(([group, entries]) => {
+  const secrets = Object.entries(settingGroups).flatMap(([group, entries]) => {
     const values = Object.entries(Object.entries(config).find(([name]) => name === group)?.[1] ?? {});
     return Object.entries(entries)
       .filter(([, setting]) => setting.secret)

@@ -2,20 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import type { operations } from '../contracts/raadsfeed.ts';
-import { followStep } from '../extensions/diwoo/follow-feed.ts';
-import { serveDiwoo } from '../extensions/diwoo/routes.ts';
-import { createSite, HOME, type PagesContext } from '../extensions/pages/context.ts';
-import { createPageMemory } from '../extensions/pages/page-memory.ts';
-import { pagesRoutes } from '../extensions/pages/routes.ts';
-import { followStep as followSearchStep } from '../extensions/pages/search/follow-feed.ts';
 import { createContract } from '../http/contract.ts';
 import { openToOrigins } from '../http/headers.ts';
-import { mountPages } from '../http/html/mount.ts';
-import { buildStylesheet } from '../http/html/style.ts';
 import { readOpenapi } from '../http/openapi-document.ts';
 import { mount, mountAddress } from '../http/server.ts';
 import type { Platform } from '../kernel/platform.ts';
-import { createFollower, type Follower } from './feed/follower.ts';
+import { createFollower } from './feed/follower.ts';
 import { createFeedReader, createHeadCache } from './feed/head.ts';
 import { createPageCache, createResponseCache } from './feed/response-cache.ts';
 import { createStreams } from './feed/stream.ts';
@@ -26,7 +18,7 @@ import { collectionRoutes } from './routes/collections.ts';
 import { feedRoute, snapshotRoute } from './routes/feed.ts';
 import { registerRoute, serviceRoute, wellKnownRoutes } from './routes/service.ts';
 import { streamRoute } from './routes/stream.ts';
-import type { RaadsfeedServices } from './services.ts';
+import type { Feed, RaadsfeedServices } from './services.ts';
 import { rewriteContentTables } from './store/content-tables.ts';
 import { rewritePartitions } from './store/text-partitions.ts';
 
@@ -51,8 +43,8 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
   const reader = createFeedReader({ primary: readPool, replica: replicaPool, heads, log });
   const cacheBytes = settings.cacheMb * 1024 * 1024;
   const pageCache = createPageCache(cacheBytes / 2, heads);
-  const responses = createResponseCache(cacheBytes / (settings.pages ? 4 : 2), heads);
-  const memory = createPageMemory(settings.pages ? cacheBytes / 4 : 0, heads);
+  const responses = createResponseCache(cacheBytes / 4, heads);
+  const counted = [pageCache.bytes, responses.bytes];
   const streams = createStreams({
     heads,
     reader,
@@ -68,12 +60,8 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
   measureFeed(platform.metrics, {
     head: () => heads.knownHead()?.head.sequenceNumber,
     streams: streams.count,
-    cacheBytes: () => pageCache.bytes() + responses.bytes() + memory.bytes(),
+    cacheBytes: () => counted.reduce((sum, bytes) => sum + bytes(), 0),
   });
-  const aggregator =
-    settings.rol === 'aggregator'
-      ? (await import('../extensions/aggregator/aggregator.ts')).createAggregator(platform)
-      : undefined;
   const register = settings.register ? createRegister(platform) : undefined;
   const routes = (scope: FastifyInstance): void => {
     openToOrigins(scope);
@@ -90,10 +78,6 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
     });
     registerRoute(scope, contract, services, register);
   };
-  const diwoo = settings.diwoo
-    ? createFollower({ heads, log, name: 'what is offered to DiWoo', step: () => followStep(pool) })
-    : undefined;
-  const followers = diwoo === undefined ? [] : [diwoo];
   let rewriting: NodeJS.Timeout | undefined;
   let isRewriting = false;
   const finishRewrites = (): void => {
@@ -112,53 +96,33 @@ async function serveRaadsfeed(app: FastifyInstance, { platform }: { readonly pla
     // Finishes the redaction of a process that died after its commit.
     finishRewrites();
     rewriting = setInterval(finishRewrites, REWRITE_MS).unref();
-    aggregator?.start();
     register?.start();
-    for (const follower of followers) follower.start();
   });
   // The last one is called first, and one that fails keeps none of the others from closing.
   app.addHook('onClose', async () => heads.close());
   app.addHook('onClose', async () => streams.close());
   app.addHook('onClose', async () => register?.close());
-  app.addHook('onClose', async () => aggregator?.close());
-  for (const follower of followers) app.addHook('onClose', async () => follower.close());
   app.addHook('onClose', async () => clearInterval(rewriting));
   app.problemKinds.add(...Object.values(raadsfeedProblems));
   if (replicaPool !== undefined) app.readiness.add({ name: 'read-replica', vital: false, check: reader.checkReplica });
   app.operatorPage.add(...feedSections(readPool));
-  if (aggregator !== undefined) app.operatorPage.add(aggregator.section);
   wellKnownRoutes(app, mountUrl);
   await mount(app, { platform, prefix, contract, rateLimit: settings.rateLimit, routes });
-  if (settings.pages) {
-    const context = { heads, memory, apiUrl: mountUrl, completenessOf: aggregator?.completenessOf };
-    followers.push(await servePages(app, platform, context));
-  }
-  if (settings.diwoo) await serveDiwoo(app, { platform, pool: readPool, responses });
-}
-
-/** The pages for people, and the index that they search. */
-async function servePages(
-  app: FastifyInstance,
-  platform: Platform,
-  needs: Pick<PagesContext, 'heads' | 'memory' | 'apiUrl' | 'completenessOf'>,
-): Promise<Follower> {
-  const { pool, readPool, clock, log, config } = platform;
-  const stylesheet = buildStylesheet(HOME, config.pages.themeCss);
-  const site = createSite(stylesheet.path, config.raadsfeed.prefix);
-  const settings = config.raadsfeed;
-  const context: PagesContext = {
-    ...needs,
-    pool: readPool,
-    settings,
-    clock,
-    site,
-    baseUrl: platform.publicBaseUrl,
-  };
-  await mountPages(app, {
-    ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
-    routes: (scope) => pagesRoutes(scope, context, stylesheet),
+  let completenessOf: Feed['completenessOf'] = async () => undefined;
+  app.decorate('feed', {
+    ...{ heads, responses, mountUrl },
+    memoryBytes: cacheBytes / 4,
+    completenessOf: (organisatiecode) => completenessOf(organisatiecode),
+    knowCompleteness: (read) => {
+      completenessOf = read;
+    },
+    countMemory: (bytes) => counted.push(bytes),
+    follow: (name, step) => {
+      const follower = createFollower({ heads, log, name, step });
+      app.addHook('onListen', async () => follower.start());
+      app.addHook('onClose', async () => follower.close());
+    },
   });
-  return createFollower({ heads: needs.heads, log, name: 'the search index', step: () => followSearchStep(pool) });
 }
 
 interface FeedGauges {

@@ -3,7 +3,7 @@ import { platformProblems } from '../../http/problems.ts';
 import type { Platform } from '../../kernel/platform.ts';
 import { Problem } from '../../kernel/problem.ts';
 import type { ProofWriter } from '../../kernel/proof-log.ts';
-import { RECORD_PART, readRecordProof } from '../store/proof.ts';
+import { RECORD_PART, readRecordProof } from '../../raadsfeed/store/proof.ts';
 
 interface RecordProofNeeds {
   readonly platform: Platform;
@@ -12,7 +12,7 @@ interface RecordProofNeeds {
 
 /** `GET /proof/v1/raadsfeed/record/{sequenceNumber}`: the proof of a record, as a file that can be checked without this service. */
 export function recordProofRoute(app: FastifyInstance, { platform, writer }: RecordProofNeeds): void {
-  const { pool, config } = platform;
+  const { pool } = platform;
   app.get<{ Params: { number: string } }>(
     '/raadsfeed/record/:number',
     { config: { public: true } },
@@ -29,7 +29,7 @@ export function recordProofRoute(app: FastifyInstance, { platform, writer }: Rec
           : undefined;
       if (proof === undefined)
         throw new Problem(platformProblems.bewijsVolgt, {
-          headers: { 'retry-after': String(config.proof.intervalSeconds) },
+          headers: { 'retry-after': String(writer.intervalSeconds) },
         });
       return reply.headers({ 'cache-control': 'public, max-age=5' }).type('text/plain; charset=utf-8').send(proof);
     },

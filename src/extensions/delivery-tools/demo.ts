@@ -1,16 +1,20 @@
 import { readFile } from 'node:fs/promises';
-import { sheetLines } from '../../extensions/delivery-tools/preflight/data-sheet.ts';
-import { preflight } from '../../extensions/delivery-tools/preflight/preflight.ts';
+import { period } from '../../demo/example-data.ts';
+import { mintFscToken } from '../../demo/fsc-manager.ts';
+import type { TourNeeds } from '../../demo/run-demo.ts';
+import { loadModel } from '../../gegevens/model/model.ts';
 import { readConfig } from '../../kernel/config/read-config.ts';
-import { mintFscToken } from '../fsc-manager.ts';
-import type { TourNeeds } from '../run-demo.ts';
+import { checkStored } from './check/check-deliveries.ts';
+import { municipalityText, summary } from './check/report-text.ts';
+import { sheetLines } from './preflight/data-sheet.ts';
+import { preflight } from './preflight/preflight.ts';
 
 /** Of the lines of preflight, those that the tour shows. */
 const SHOWN = ['certificate-chain', 'certificate-revocation', 'transport-certificate', 'clock', 'request-shv'];
 const TIMEOUT_MS = 10_000;
 
 /** The supplier looks whether it could be connected, and has the data sheet that it would send to the office. */
-export async function tourPreflight({ transcript, demo }: TourNeeds): Promise<void> {
+export async function tourLast({ transcript, demo }: TourNeeds): Promise<void> {
   const { environment, fsc, supplier } = demo.file;
   transcript.section('Before the first request: what a supplier checks, and sends to the office');
   await transcript.part('preflight was run', async () => {
@@ -39,4 +43,30 @@ export async function tourPreflight({ transcript, demo }: TourNeeds): Promise<vo
     transcript.line('try (with the variables of `environment` in demo.json):');
     transcript.command('npm run --silent koppelvlak -- gegevens preflight');
   });
+}
+
+/** What `gegevens check` says of the same quarter: by the rules of the statistics office, with the counts that it shows back. */
+export async function tourDelivery(
+  { transcript, platform }: TourNeeds,
+  variant: 'shv' | 'vs',
+  delivered: number,
+): Promise<void> {
+  const { shvModel, vsModel, supplierCode: leverancierscode } = platform.config.gegevens;
+  const model = loadModel(variant, variant === 'shv' ? shvModel : vsModel);
+  const now = platform.clock.now();
+  const options = { model, period, now, signal: platform.stopping, leverancierscode };
+  const { report } = await checkStored(platform.pool, options);
+  transcript.line('what the office will see of it:');
+  transcript.command(
+    `npm run --silent koppelvlak -- gegevens check --variant ${variant} --period ${period.start}/${period.end}`,
+  );
+  for (const counts of report.municipalities) {
+    const { records, persons, activePersons } = counts;
+    transcript.line(
+      `  ${municipalityText(counts)}: ${records} ${variant === 'shv' ? 'trajectories' : 'signals'}, ${persons} persons, ${activePersons} active`,
+    );
+  }
+  transcript.line(`  ${summary(report)}`);
+  const counted = report.municipalities.reduce((sum, { records }) => sum + records, 0);
+  transcript.check(`${variant}: the check counts what was delivered`, counted === delivered, String(counted));
 }

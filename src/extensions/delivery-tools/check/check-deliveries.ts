@@ -1,14 +1,10 @@
 /** Runs the check over files, over what is stored, and over an answer that was delivered. */
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type CheckReport, DeliveryCheck } from '../../extensions/delivery-tools/check/delivery-check.ts';
-import { type Pool, withAbort } from '../../kernel/database/pool.ts';
-import type { JsonObject } from '../../lib/jades/protected-header.ts';
-import { isRecord, pointerSteps, toPointer, valueAt, withValueAt } from '../../lib/json/json-value.ts';
-import { DeliveryReader } from '../import/delivery-reader.ts';
-import { Faults, type ImportFault, ImportStopped } from '../import/faults.ts';
-import type { ItemList, Variant } from '../model/mapping.ts';
-import { builtInVersions, loadModel, type Model } from '../model/model.ts';
+import { DeliveryReader } from '../../../gegevens/import/delivery-reader.ts';
+import { Faults, type ImportFault, ImportStopped } from '../../../gegevens/import/faults.ts';
+import type { ItemList, Variant } from '../../../gegevens/model/mapping.ts';
+import { builtInVersions, loadModel, type Model } from '../../../gegevens/model/model.ts';
 import {
   type CountedLevering,
   chooseLeveringen,
@@ -17,11 +13,20 @@ import {
   type Period,
   periodOf,
   planPage,
-} from '../model/selection.ts';
-import { findDeliverers, findLeveringen, findLeveringenById } from './find-leveringen.ts';
-import { feedFile, NO_TRAITS, recogniseModel } from './import-file.ts';
-import type { Journalled } from './journal.ts';
-import { countSelected, type SelectOptions, streamList, streamSelected } from './selected-records.ts';
+} from '../../../gegevens/model/selection.ts';
+import { findDeliverers, findLeveringen, findLeveringenById } from '../../../gegevens/store/find-leveringen.ts';
+import { feedFile, NO_TRAITS, recogniseModel } from '../../../gegevens/store/import-file.ts';
+import type { Journalled } from '../../../gegevens/store/journal.ts';
+import {
+  countSelected,
+  type SelectOptions,
+  streamList,
+  streamSelected,
+} from '../../../gegevens/store/selected-records.ts';
+import { type Pool, withAbort } from '../../../kernel/database/pool.ts';
+import type { JsonObject } from '../../../lib/jades/protected-header.ts';
+import { isRecord, pointerSteps, toPointer, valueAt, withValueAt } from '../../../lib/json/json-value.ts';
+import { type CheckReport, DeliveryCheck } from './delivery-check.ts';
 
 interface CheckOptions {
   readonly model: Model;

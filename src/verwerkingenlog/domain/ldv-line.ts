@@ -1,6 +1,5 @@
 /** What is kept of a log line of LDV beside its action: the whole line, but for attributes that nobody asked to keep. */
 import { isRecord } from '../../lib/json/json-value.ts';
-import type { Versie } from '../../verwerkingenlog/domain/verwerkingsactie.ts';
 import {
   type Attributes,
   type AttributeValue,
@@ -11,7 +10,8 @@ import {
   STATUSES,
   writeAttributes,
   writeValue,
-} from './span.ts';
+} from './ldv-span.ts';
+import type { Versie } from './verwerkingsactie.ts';
 
 /** Attributes of every line that are kept: those of LDV itself. */
 const LDV_PREFIX = 'dpl.';

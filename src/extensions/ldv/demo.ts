@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { processingHeaders } from '../../demo/demo-client.ts';
+import { persons, uitvoerder } from '../../demo/example-data.ts';
+import type { TourNeeds } from '../../demo/run-demo.ts';
+import type { Config } from '../../kernel/config/read-config.ts';
 import { isRecord } from '../../lib/json/json-value.ts';
-import { processingHeaders } from '../demo-client.ts';
-import { persons, uitvoerder } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
+
+export const mounts = ({ ldv }: Config, baseUrl: string): Record<string, string> => ({ ldv: baseUrl + ldv.prefix });
 
 const ACTIVITY = 'https://register.example/verwerkingsactiviteiten/00000009-0000-4000-8000-000000000002';
 
 /** An application logs with OpenTelemetry, as the Logboek Dataverwerkingen asks; another one finds it in the processing log. */
-export async function tourLdv({ transcript, demo, client }: TourNeeds): Promise<void> {
-  const { ldv, verwerkingenlog } = demo.file.mounts;
+export async function tourLog({ transcript, demo, client }: TourNeeds): Promise<void> {
+  const { ldv = '', verwerkingenlog } = demo.file.mounts;
   transcript.section('The Logboek Dataverwerkingen: the same log, for applications that log with OpenTelemetry');
   await transcript.part('a line of LDV was logged and found', async () => {
     const traceId = randomBytes(16).toString('hex');

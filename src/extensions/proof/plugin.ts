@@ -7,9 +7,11 @@ import { readOpenapi } from '../../http/openapi-document.ts';
 import { mount } from '../../http/server.ts';
 import { type Config, ConfigError } from '../../kernel/config/read-config.ts';
 import type { OperatorSection, Platform, ReadinessCheck, ReadinessResult } from '../../kernel/platform.ts';
-import { isProofLogOn, type NumberedRecords, PROOF_LOGS, type ProofLogName } from '../../kernel/proof-log.ts';
+import { isProofLogOn, PROOF_LOGS, type ProofLogName } from '../../kernel/proof-log.ts';
+import { numberedRecords } from '../../raadsfeed/store/proof.ts';
+import { recordProofRoute } from './feed-route.ts';
 import { createInstances } from './instances.ts';
-import { requireRightKey } from './keys.ts';
+import { requireRightKey } from './key-settings.ts';
 import { logRoutes } from './routes.ts';
 import { createSequencer, type Sequencer } from './sequencer.ts';
 import { openPublishedCheckpoints, statePath } from './state.ts';
@@ -22,21 +24,13 @@ export const PROOF_PREFIX = '/proof/v1';
 /** Entries that wait for longer than so many intervals are worth a warning. */
 const LATE_INTERVALS = 3;
 
-interface ProofOptions {
-  readonly platform: Platform;
-  /** How the feed is entered; absent when this process does not serve it. */
-  readonly feed?: NumberedRecords;
-  /** Registers the route of a record's proof below the prefix. */
-  readonly feedRoute?: (app: FastifyInstance) => void;
-}
-
 /**
  * The proof logs, their witnesses, and this service as a witness of others; nothing when no log is switched on here.
  * @throws {Error} for operators, when a log is kept in this database and the configuration does not know of it
  */
-export const proof = fp(serveProof, { name: 'proof', dependencies: ['operations'] });
+export const plugin = fp(serveProof, { name: 'proof', dependencies: ['operations'] });
 
-async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: ProofOptions): Promise<void> {
+async function serveProof(app: FastifyInstance, { platform }: { readonly platform: Platform }): Promise<void> {
   const { config, pool, log } = platform;
   const configured = logsOf(config);
   const served = new Set(configured);
@@ -59,7 +53,9 @@ async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: P
         allowed: 'the key itself: a service signs. PROOF_SEALING_KEY is for commands and for other applications',
       },
     ]);
-  await requireRightKey(pool, config.proof);
+  await requireRightKey(pool, config);
+  const writer = platform.proof('raadsfeed');
+  const feed = writer === undefined ? undefined : numberedRecords(writer);
   const witnessing = await openWitnessing(platform);
   const proofKey = Buffer.from(config.proof.key, 'base64');
   const { intervalSeconds, pad } = config.proof;
@@ -132,7 +128,7 @@ async function serveProof(app: FastifyInstance, { platform, feed, feedRoute }: P
     rateLimit: 0,
     routes: async (scope) => {
       openToOrigins(scope);
-      feedRoute?.(scope);
+      if (writer !== undefined) recordProofRoute(scope, { platform, writer });
       await witnessing?.routes(scope);
       logRoutes(scope, { pool, sequencers });
     },

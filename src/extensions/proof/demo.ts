@@ -1,23 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { checkRecord } from '../../extensions/proof/check.ts';
-import { openPublishedCheckpoints, statePath } from '../../extensions/proof/state.ts';
-import { verifyLog } from '../../extensions/proof/verify.ts';
+import { processingHeaders } from '../../demo/demo-client.ts';
+import { uitvoerder } from '../../demo/example-data.ts';
+import type { TourNeeds } from '../../demo/run-demo.ts';
+import { voorbeeldActie } from '../../demo/tour/tour-log.ts';
+import type { Config } from '../../kernel/config/read-config.ts';
 import { transaction } from '../../kernel/database/transaction.ts';
 import { parseVerifierKey } from '../../lib/tlog/note.ts';
 import { policyForLog } from '../../lib/tlog/policy.ts';
 import { openIdentityKeys } from '../../verwerkingenlog/store/keys.ts';
 import { storedVersions } from '../../verwerkingenlog/store/proof.ts';
-import { processingHeaders } from '../demo-client.ts';
-import { uitvoerder } from '../example-data.ts';
-import type { TourNeeds } from '../run-demo.ts';
-import { voorbeeldActie } from './tour-log.ts';
+import { checkRecord } from './check.ts';
+import { readSealingKey } from './key-settings.ts';
+import { openPublishedCheckpoints, statePath } from './state.ts';
+import { verifyLog } from './verify.ts';
 
 /** Milliseconds until a proof must be there: a few checkpoints. */
 const PATIENCE_MS = 20_000;
 
 /** An action is logged, proven and checked; then somebody changes it in the database, which is found, and is put back. */
-export async function tourProof(needs: TourNeeds): Promise<void> {
+export async function tourLog(needs: TourNeeds): Promise<void> {
   const { transcript, demo, client } = needs;
   const { verwerkingenlog } = demo.file.mounts;
   transcript.section('Proof: nobody changes the log unseen, not even who runs the database');
@@ -95,4 +97,10 @@ async function verify({ platform }: TourNeeds): Promise<string[]> {
     { isolation: 'repeatable read', readOnly: true },
   );
   return names;
+}
+
+/** For other applications, which write and do not sign. */
+export function environment({ proof }: Config): Record<string, string> {
+  const key = readSealingKey(proof);
+  return key === undefined ? {} : { PROOF_SEALING_KEY: Buffer.from(key).toString('base64') };
 }

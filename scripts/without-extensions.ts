@@ -1,0 +1,70 @@
+/**
+ * The deletion test: in a copy without `src/extensions`, the core type-checks, serves its three interfaces, and passes its tests.
+ * `node scripts/without-extensions.ts [test files]`; without names those that tell most of each interface. The copy goes into a
+ * folder for temporary files.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const COPIED = ['src', 'test', 'openapi', 'migrations', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+/** What tells most of each interface; all of the core's tests are run by naming their folders. */
+const TESTS = [
+  ...['gegevens/delivery', 'gegevens/requests', 'gegevens/import', 'gegevens/journal'],
+  ...['verwerkingenlog/acties', 'verwerkingenlog/standard', 'verwerkingenlog/versions', 'verwerkingenlog/idempotency'],
+  ...['raadsfeed/feed', 'raadsfeed/promises', 'raadsfeed/commands', 'raadsfeed/redaction', 'raadsfeed/stream'],
+  ...['http/headers', 'http/management', 'kernel/oauth', 'lib'],
+].map((path) => `test/${path}`);
+
+const copy = mkdtempSync(join(tmpdir(), 'koppelvlak-core-'));
+try {
+  for (const path of COPIED) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  rmSync(join(copy, 'src/extensions'), { recursive: true });
+  const removed = removeTestsOfExtensions();
+  const tsconfig: { include: string[] } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'));
+  writeFileSync(
+    join(copy, 'tsconfig.json'),
+    JSON.stringify({ ...tsconfig, include: ['src', 'test', 'vitest.config.ts'] }),
+  );
+  console.log(`without src/extensions and ${removed} files of tests that need them`);
+  const named = process.argv.slice(2);
+  process.exitCode =
+    run('tsc', '--noEmit') || run('vitest', 'run', '--project', 'shared', ...(named.length > 0 ? named : TESTS));
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
+
+/** Tests of the extensions, and whatever else imports them by way of any file. */
+function removeTestsOfExtensions(): number {
+  rmSync(join(copy, 'test/extensions'), { recursive: true });
+  let removed = 0;
+  for (let again = true; again; ) {
+    again = false;
+    for (const path of globSync('test/**/*.ts', { cwd: copy })) {
+      if (!importsOf(path).some((target) => isGone(target))) continue;
+      rmSync(join(copy, path));
+      removed += 1;
+      again = true;
+    }
+  }
+  return removed;
+}
+
+function importsOf(path: string): string[] {
+  const text = readFileSync(join(copy, path), 'utf8');
+  return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, specifier = '']) =>
+    relative(copy, resolve(copy, dirname(path), specifier)),
+  );
+}
+
+function isGone(path: string): boolean {
+  return !existsSync(join(copy, path));
+}
+
+function run(program: string, ...words: string[]): number {
+  const { status } = spawnSync(join(ROOT, 'node_modules/.bin', program), words, { cwd: copy, stdio: 'inherit' });
+  return status ?? 1;
+}

@@ -1,0 +1,13 @@
+import type { Command } from 'commander';
+import { commandGroup } from '../../cli/command-group.ts';
+import type { Terminal } from '../../kernel/terminal.ts';
+import { checkCommand } from './commands/check.ts';
+import { convertCommand } from './commands/convert.ts';
+import { preflightCommand } from './commands/preflight.ts';
+import { requestCommand } from './commands/request.ts';
+
+export function addCommands(program: Command, terminal: Terminal): void {
+  const gegevens = commandGroup(program, 'gegevens');
+  for (const create of [convertCommand, checkCommand, requestCommand, preflightCommand])
+    gegevens.addCommand(create(terminal));
+}

@@ -1,0 +1,20 @@
+import { flag } from '../../kernel/config/kinds.ts';
+import type { Config } from '../../kernel/config/read-config.ts';
+
+declare module '../../kernel/config/read-config.ts' {
+  interface SettingGroups {
+    readonly diwoo: typeof settings.diwoo;
+  }
+}
+
+export const settings = {
+  diwoo: {
+    isOn: flag('RAADSFEED_DIWOO', {
+      default: false,
+      description: 'Offer the documents to the national index (DiWoo): sitemaps at `/woo`, named by `/robots.txt`.',
+    }),
+  },
+};
+
+export const isServed = ({ diwoo, server }: Config): boolean => diwoo.isOn && server.areas.includes('raadsfeed');
+export const mounts = (config: Config): string[] => (isServed(config) ? ['/woo'] : []);

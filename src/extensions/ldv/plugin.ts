@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import type { operations } from '../../contracts/ldv.ts';
+import type { operations as ReadOperations } from '../../contracts/ldv-lezen.ts';
+import { createContract } from '../../http/contract.ts';
+import { createClientShare } from '../../http/limits.ts';
+import { readOpenapi } from '../../http/openapi-document.ts';
+import { apiDocs } from '../../http/pages.ts';
+import { sendProblem } from '../../http/problem-reply.ts';
+import { logRequests, mount, mountAddress } from '../../http/server.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { FOUT } from '../../verwerkingenlog/plugin.ts';
+import { createForwarder } from './forward.ts';
+import { createIntake } from './intake.ts';
+import { createLineStore } from './lines.ts';
+import { readLines } from './read-route.ts';
+import { OTLP_ERRORS, postTraces } from './traces-route.ts';
+
+const CONTRACT = new URL('../../../openapi/ldv.yaml', import.meta.url);
+const READ_CONTRACT = new URL('../../../openapi/ldv-lezen.yaml', import.meta.url);
+
+interface Options {
+  readonly platform: Platform;
+}
+
+/** The Logboek Dataverwerkingen: the processing log over OTLP, and forwarding to another logbook. */
+export const plugin = fp(serveLdv, { name: 'ldv', dependencies: ['verwerkingenlog'] });
+
+async function serveLdv(app: FastifyInstance, { platform }: Options): Promise<void> {
+  const { ldv, ldvOut, server, verwerkingenlog } = platform.config;
+  const { actieLog } = app;
+  startForwarder(app, { platform });
+  const lines = createLineStore(platform, actieLog);
+  app.addHook('onClose', lines.idle);
+  const contract = createContract<operations>(readOpenapi(CONTRACT));
+  const intake = createIntake(platform, { store: lines, latestMoment: actieLog.latestMoment });
+  await mount(app, {
+    platform,
+    isPersonal: true,
+    prefix: ldv.prefix,
+    // One client may hold half of it: a request of the largest size is never refused for another one beside it.
+    bodiesInProgressBytes: Math.max(server.bodiesInProgressBytes, 4 * ldv.bodyLimitBytes),
+    contract,
+    rateLimit: verwerkingenlog.rateLimit,
+    problemStyle: OTLP_ERRORS,
+    routes: async (scope) => {
+      logRequests(scope);
+      // Each in a scope of its own: one takes bytes and answers as OTLP does, the other is an interface like those of area B.
+      await scope.register(async (traces) => {
+        postTraces(traces, { platform, contract, access: app.verwerkingenlog.access, intake });
+      });
+      if (ldvOut.read) await scope.register(serveReading, { platform });
+    },
+  });
+}
+
+function startForwarder(app: FastifyInstance, { platform }: Options): void {
+  const { ldvOut, verwerkingenlog } = platform.config;
+  if (ldvOut.forwardUrl === undefined) return;
+  const forwarder = createForwarder({
+    ...{ platform, keys: app.actieLog.keys, address: ldvOut.forwardUrl },
+    base: mountAddress(platform, verwerkingenlog.prefix),
+  });
+  app.readiness.add(forwarder.check);
+  app.operatorPage.add(forwarder.section);
+  app.addHook('onListen', async () => forwarder.start());
+  app.addHook('onClose', forwarder.stop);
+}
+
+/** Reading by way of LDV, with errors, version and documentation of its own. */
+async function serveReading(app: FastifyInstance, { platform }: Options): Promise<void> {
+  const contract = createContract<ReadOperations>(readOpenapi(READ_CONTRACT));
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('api-version', contract.document.info.version);
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, platform.publicBaseUrl, FOUT));
+  createClientShare({
+    poolOf: () => platform.pipelinePool,
+    waitMs: platform.config.database.connectTimeoutMs,
+  })(app);
+  readLines(app, contract, app.verwerkingenlog);
+  const address = mountAddress(platform, platform.config.ldv.prefix);
+  await app.register((docs) => apiDocs(docs, contract.document, address), { prefix: '/data-processing-operations' });
+}

@@ -1,0 +1,6 @@
+import type { Config } from '../../kernel/config/read-config.ts';
+import { HOME } from './context.ts';
+import { isServed } from './settings.ts';
+
+export const next = (config: Config, baseUrl: string): string[] =>
+  isServed(config) ? [`look at the council information: ${baseUrl}${HOME}`] : [];

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { mountPages } from '../../http/html/mount.ts';
+import { buildStylesheet } from '../../http/html/style.ts';
+import type { Platform } from '../../kernel/platform.ts';
+import { createSite, HOME } from './context.ts';
+import { createPageMemory } from './page-memory.ts';
+import { pagesRoutes } from './routes.ts';
+import { followStep } from './search/follow-feed.ts';
+
+/** The council information as pages for people, and the index that they search. */
+export const plugin = fp(servePages, { name: 'pages', dependencies: ['raadsfeed'] });
+
+async function servePages(app: FastifyInstance, { platform }: { readonly platform: Platform }): Promise<void> {
+  const { pool, readPool, clock, config, publicBaseUrl } = platform;
+  const { feed } = app;
+  const settings = config.raadsfeed;
+  const stylesheet = buildStylesheet(HOME, config.html.themeCss);
+  const site = createSite(stylesheet.path, settings.prefix);
+  const memory = createPageMemory(feed.memoryBytes, feed.heads);
+  feed.countMemory(memory.bytes);
+  feed.follow('the search index', () => followStep(pool));
+  const context = {
+    ...{ pool: readPool, settings, clock, site, memory, heads: feed.heads },
+    ...{ baseUrl: publicBaseUrl, apiUrl: feed.mountUrl, completenessOf: feed.completenessOf },
+  };
+  await mountPages(app, {
+    ...{ platform, site, prefix: HOME, rateLimit: settings.rateLimit },
+    routes: (scope) => pagesRoutes(scope, context, stylesheet),
+  });
+}

@@ -1,0 +1,20 @@
+import { flag } from '../../kernel/config/kinds.ts';
+import type { Config } from '../../kernel/config/read-config.ts';
+
+declare module '../../kernel/config/read-config.ts' {
+  interface SettingGroups {
+    readonly pages: typeof settings.pages;
+  }
+}
+
+export const settings = {
+  pages: {
+    isOn: flag('RAADSFEED_PAGES', {
+      default: false,
+      description: 'Serve the council information as pages for people, with search, at `/raad`.',
+    }),
+  },
+};
+
+export const isServed = ({ pages, server }: Config): boolean => pages.isOn && server.areas.includes('raadsfeed');
+export const mounts = (config: Config): string[] => (isServed(config) ? ['/raad'] : []);

@@ -1,0 +1,7 @@
+import type { Command } from 'commander';
+import type { Terminal } from '../../kernel/terminal.ts';
+import { proofCommand } from './commands/proof.ts';
+
+export function addCommands(program: Command, terminal: Terminal): void {
+  program.addCommand(proofCommand(terminal));
+}

@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import type { operations } from '../contracts/verwerkingenlog.ts';
+import { authenticate, processingHeaders } from '../http/auth.ts';
+import { createContract } from '../http/contract.ts';
+import { createClientShare } from '../http/limits.ts';
+import { readOpenapi } from '../http/openapi-document.ts';
+import type { ProblemStyle } from '../http/problem-reply.ts';
+import { logRequests, mount, mountAddress } from '../http/server.ts';
+import type { Platform } from '../kernel/platform.ts';
+import { verwerkingenlogProblems } from './problems.ts';
+import { createLoggedRead } from './processing-log.ts';
+import { proofRoutes } from './routes/proof.ts';
+import { getVerwerkingsactie, getVerwerkingsacties, getVerwerkteObjecten } from './routes/read-verwerkingsacties.ts';
+import type { RouteNeeds } from './routes/request-reply.ts';
+import { verwerkingsactiviteiten } from './routes/verwerkingsactiviteiten.ts';
+import {
+  changeVerwerkingsactie,
+  patchVerwerkingsacties,
+  postVerwerkingsactie,
+} from './routes/write-verwerkingsacties.ts';
+
+const CONTRACT = new URL('../../openapi/verwerkingenlog.yaml', import.meta.url);
+
+const ROUTES = [
+  postVerwerkingsactie,
+  getVerwerkingsacties,
+  patchVerwerkingsacties,
+  getVerwerkingsactie,
+  changeVerwerkingsactie,
+  getVerwerkteObjecten,
+  proofRoutes,
+  verwerkingsactiviteiten,
+];
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What extensions of the processing log share with its routes. */
+    readonly verwerkingenlog: Omit<RouteNeeds, 'contract'>;
+  }
+}
+
+/** Area B: the processing log. */
+export const verwerkingenlog = fp(serveVerwerkingenlog, {
+  name: 'verwerkingenlog',
+  dependencies: ['operations', 'tokens', 'processing-log'],
+});
+
+async function serveVerwerkingenlog(
+  app: FastifyInstance,
+  { platform }: { readonly platform: Platform },
+): Promise<void> {
+  const { verwerkingenlog: settings, gegevens, tokens } = platform.config;
+  const { prefix, rateLimit } = settings;
+  const { tokens: verifier, actieLog: log } = app;
+  const contract = createContract<operations>(readOpenapi(CONTRACT));
+  const routeNeeds: RouteNeeds = {
+    platform,
+    contract,
+    log,
+    loggedRead: createLoggedRead(platform, log),
+    access: authenticate({ verifier, clientCertificateHeader: tokens.clientCertificateHeader?.toLowerCase() }),
+    headersOf: processingHeaders({ mode: gegevens.processingHeaders, metrics: platform.metrics }),
+    base: mountAddress(platform, prefix),
+  };
+  app.decorate('verwerkingenlog', routeNeeds);
+  app.problemKinds.add(...Object.values(verwerkingenlogProblems));
+  await mount(app, {
+    platform,
+    isPersonal: true,
+    prefix,
+    contract,
+    rateLimit,
+    problemStyle: FOUT,
+    routes: (scope) => {
+      logRequests(scope);
+      // Reads only: appends share a connection by group, and changes have their own share.
+      createClientShare({
+        poolOf: ({ method }) => (method === 'GET' || method === 'HEAD' ? platform.pipelinePool : undefined),
+        waitMs: platform.config.database.connectTimeoutMs,
+      })(scope);
+      for (const route of ROUTES) route(scope, routeNeeds);
+    },
+  });
+}
+
+/** The standard's `Fout` and `ValidatieFout`: problem documents with a code, a detail, and for 400 always the list of faults. */
+export const FOUT: ProblemStyle = {
+  mayBeDone:
+    'Het kan zijn dat het verzoek toch is uitgevoerd. Een actie vastleggen is met dezelfde `Idempotency-Key` veilig te herhalen; kijk anders eerst na of het is gebeurd.',
+  body: ({ kind }, plain) => ({
+    type: plain.type,
+    code: kind.slug,
+    title: plain.title,
+    status: plain.status,
+    detail: plain.detail ?? kind.explanation,
+    instance: plain.instance,
+    ...(plain.status === 400
+      ? { invalidParams: (plain.invalidParams ?? []).map((fault) => ({ ...fault, name: fault.name || 'body' })) }
+      : {}),
+  }),
+};
