@@ -15,13 +15,15 @@ export function readShipped(): LockedPackage[] {
   return shippedPackages(readLock(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')));
 }
 
-/** Every package with its licence, as Markdown. */
+/** The packages of each licence, as Markdown. Versions are in the inventory that `npm run sbom` prints. */
 export function licencesTable(): string {
-  const rows = readShipped().map(
-    ({ name, version, license, optional }) => `| ${name} | ${version} | ${license} | ${optional ? 'optional' : ''} |`,
-  );
-  // The same version may lie in two places.
-  return [BEGIN, '', '| package | version | licence | |', '|---|---|---|---|', ...new Set(rows), '', END].join('\n');
+  const byLicence = Map.groupBy(readShipped(), ({ license }) => license);
+  const rows = [...byLicence].map(([license, packages]) => {
+    // Two versions of a package may be shipped.
+    const names = new Set(packages.map(({ name, optional }) => (optional ? `${name} (optional)` : name)));
+    return `| ${license} | ${[...names].join(', ')} |`;
+  });
+  return [BEGIN, '', '| licence | packages |', '|---|---|', ...rows.sort(), '', END].join('\n');
 }
 
 /** The licence files of one package; a package for other machines is not installed and has none here. */

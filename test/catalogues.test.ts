@@ -195,7 +195,7 @@ describe('the dependencies', () => {
       Object.keys(manifest[kind] ?? {}),
     );
     const text = await readFile(join(ROOT, 'docs/dependencies.md'), 'utf8');
-    const described = [...text.matchAll(/^\| `([^`]+)` \| .{10,} \|$/gm)].map(([, name]) => String(name));
+    const described = [...text.matchAll(/^- `([^`]+)`: .{10,}$/gm)].map(([, name]) => String(name));
     expect(described.toSorted()).toEqual(used.toSorted());
   });
 
